@@ -6,7 +6,7 @@
  */
 
 import { hash, randomBytes } from 'node:crypto'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { attempt, isSyntaxError } from '../base/attempt.ts'
 import type { Json } from '../base/objects.ts'
 import type { Caller } from '../contract/policy.ts'
@@ -31,9 +31,12 @@ export function issueKey(file: string, { expires, ...spec }: KeySpec): string {
     ...spec,
     ...(expires !== undefined && { expires: new Date(expires).toISOString() }),
   }
-  appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
+  appendFileSync(file, `${endsInLine(file) ? '\n' : ''}${JSON.stringify(line)}\n`, { mode: 0o600 })
   return key
 }
+
+/** Its last line lacks an end, as editors leave it: a key that is joined to it spoils both. */
+const endsInLine = (file: string): boolean => existsSync(file) && /[^\n]$/.test(readFileSync(file, 'utf8'))
 
 interface KnownKey {
   readonly caller: Caller

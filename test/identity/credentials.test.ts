@@ -84,6 +84,16 @@ describe('A5.3 accepted credentials, on both faces', async () => {
     await pause(1100)
     assert.equal((await ask('GET', '/api/v1/orders/o-1', { 'api-key': revoked })).status, 401)
   })
+  test('a key is added to a file whose last line was left without its end', async () => {
+    const lines = join(folder, 'edited.keys')
+    const robot = { subject: 'robot', roles: ['clerk'], claims: {} }
+    const known = [issueKey(lines, robot)]
+    writeFileSync(lines, readFileSync(lines, 'utf8').trimEnd())
+    known.push(issueKey(lines, robot), issueKey(lines, robot))
+    assert.equal(readFileSync(lines, 'utf8').split('\n').length, 4)
+    const { ask } = await startHosted({ keys: lines })
+    for (const key of known) assert.equal((await ask('GET', '/api/v1/orders/o-1', { 'api-key': key })).status, 200)
+  })
   test('a service with an invalid file of keys does not start, and names the line', async () => {
     const broken = join(folder, 'broken.keys')
     appendFileSync(broken, '\n{"hash":"x"}\n')
