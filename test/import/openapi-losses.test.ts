@@ -282,3 +282,13 @@ test('OpenAPI §4.8.8 an extension among the paths is no address', () => {
   const { exchanges } = readRestPort(documentOf({ 'x-a': { get: {} }, '/a': { get: { responses: ok } } }), 'shop.json', [], how)
   assert.deepEqual([...exchanges.keys()], ['GetA'])
 }) // biome-ignore format: one line
+
+test('OpenAPI §4.8.5 servers other than the first, and variables that have a default, are told', () => {
+  const servers = [{ url: 'https://{host}/v1', variables: { host: { default: 'a.example' } } }, { url: '/v2' }]
+  const lines = [
+    'servers: host as by default: asked at https://a.example/v1',
+    'servers: asked at the first, https://a.example/v1, and not at /v2',
+  ]
+  assert.deepEqual(tellPort(documentOf({}, { servers })), lines)
+  assert.deepEqual(tellPort(documentOf({}, { servers: [{ url: '/v2' }] })), [])
+})

@@ -2,7 +2,7 @@
 import { type Json, jsonItems, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
-import { findSuccess, type RestOperation } from './operations.ts'
+import { findSuccess, type RestOperation, serverAddressOf } from './operations.ts'
 import {
   contentSchema,
   findFormContent,
@@ -83,6 +83,16 @@ function tellNames(losses: Losses, place: string, what: string, names: readonly 
       place,
       `the ${what}${names.length > 1 ? 's' : ''} ${names.join(', ')} ${names.length > 1 ? 'are' : 'is'} left out`,
     )
+}
+
+/** OpenAPI §4.8.5, §4.8.6: a client has one address, which its user may say. */
+export function tellServers({ root }: OpenApiDocument, losses: Losses): void {
+  const [first, ...others] = jsonItems(root['servers']).map(objectOf)
+  const variables = Object.keys(objectOf(first?.['variables']))
+  const address = serverAddressOf(root)
+  if (variables.length > 0) losses.add('servers', `${variables.join(', ')} as by default: asked at ${address}`)
+  const urls = others.map(each => stringOf(each['url']))
+  if (urls.length > 0) losses.add('servers', `asked at the first, ${address}, and not at ${urls.join(', ')}`)
 }
 
 /** An exchange has one answer: that of the first success. */

@@ -12,7 +12,7 @@ import { toSegmentName } from './collections.ts'
 import { ExchangeTypes, type JsonDifferences, listAnswerFields, type RestMessages } from './exchange-types.ts'
 import { nameExchange } from './guess-exchanges.ts'
 import { nameOfProblemType } from './guess-faults.ts'
-import { tellLeftOut, tellOtherAnswers } from './left-out.ts'
+import { tellLeftOut, tellOtherAnswers, tellServers } from './left-out.ts'
 import { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, listRestOperations, type RestOperation, serverAddressOf } from './operations.ts'
 import { findJsonContent, readSchemaFacts } from './schema-facts.ts'
@@ -92,6 +92,7 @@ export function readRestPort(
     })
   }
   tellLeftOut(document, asked, losses, each => listAnswerFields(document, findSuccess(each)?.[1]).map(([name]) => name))
+  tellServers(document, losses)
   nameAllTypes(Object.values(declared))
   for (const each of document.missing) losses.add(each, 'is referred to and was not found')
   const made = port('Operations', { namespace, service: toTypeName(title) || 'Service', exchanges: declared })
