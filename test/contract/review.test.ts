@@ -353,7 +353,7 @@ const cases: readonly MistakenCase[] = [
   ],
   [
     'a filter by an unknown field',
-    app([js('x', { fields: id }).rules({ ...read, filter: ['colour'] })]),
+    app([js('x', { fields: { ...id, sum: t.int().computed() } }).rules({ ...read, filter: ['colour'] })]),
     /filter names "colour", which is neither a scalar field nor leads to a t\.ref\(\): use id, or a path/,
   ],
   ...['parts', 'parts.n', 'parts.of.id', 'parts.', 'by.of', '__proto__'].map(

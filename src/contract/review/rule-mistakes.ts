@@ -1,5 +1,5 @@
 /** Mistakes of the rules of a resource, and of its relations. */
-import { findComputedMistakes } from '../computed-fields.ts'
+import { findComputedMistakes, storedFieldsOf } from '../computed-fields.ts'
 import type { AnyField, Fields } from '../field.ts'
 import { isScalarField } from '../field-json.ts'
 import { findFilterField, messageNameOf } from '../filter-field.ts'
@@ -35,9 +35,9 @@ export function findResourceRuleMistakes(contract: Service, resource: Resource):
   ]
 }
 
-const listScalarNames = ({ fields }: Resource): string =>
-  Object.keys(fields)
-    .filter(field => fields[field] && isScalarField(fields[field]))
+const listScalarNames = (resource: Resource): string =>
+  Object.entries(storedFieldsOf(resource))
+    .flatMap(([name, field]) => (isScalarField(field) ? [name] : []))
     .join(', ')
 
 function scalarMistakes(resource: Resource, list: readonly string[] | undefined, what: string): string[] {
