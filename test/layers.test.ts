@@ -54,7 +54,7 @@ const layers: Record<string, readonly string[]> = {
   // Texts of a new project; they name the package. Of it they know how a contract names things, and
   // for the descriptions of others how they are imported, and what examples of messages are.
   starter: ['contract', 'base'],
-  'starter/descriptions': ['starter', 'import', 'mock', 'docs', 'soap', 'http', 'contract', 'base'],
+  'starter/descriptions': ['starter', 'import', 'describe', 'docs', 'soap', 'http', 'contract', 'base'],
   // What an application starts from may name anything.
   'index.ts': [...everything, 'cli/config.ts'],
   cli: [...everything, 'client', 'check', 'diff', 'docs', 'import', 'mock', 'bridge', 'starter'],

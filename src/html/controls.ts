@@ -314,6 +314,20 @@ function writeUnion({ on, of }: UnionShape, place: Place, state: FormState): Pag
   )
 }
 
+/** The parameters of a query that name such a row, by what a button of (3) does with it. */
+export const redrawNames = { add: '_add', drop: '_drop', show: '_show' } as const
+export interface Redraw {
+  readonly change: RedrawChange
+  readonly name: string
+}
+export function findRedraw(given: ReadonlyMap<string, string>): Redraw | undefined {
+  for (const change of ['add', 'drop', 'show'] as const) {
+    const name = given.get(redrawNames[change])
+    if (name !== undefined) return { change, name }
+  }
+  return undefined
+}
+
 /** The tree after a button of (3) was pressed; the row of an unknown name changes nothing. */
 export function changeRows(tree: TextTree, change: RedrawChange, name: string): TextTree {
   if (change === 'show') return tree

@@ -26,9 +26,9 @@ import { type AnyAction, type Resource, singleId } from '../contract/resource.ts
 import { type AnyService, type Service, withoutUniqueKeys } from '../contract/service.ts'
 import { isScalar } from '../contract/shape.ts'
 import { checkValue } from '../contract/typed-value.ts'
+import { makeMessage } from '../describe/example-message.ts'
+import type { ExamplePlace } from '../describe/example-text.ts'
 import { claimDemandedFault } from './demanded.ts'
-import { makeMessage } from './example-message.ts'
-import type { ExamplePlace } from './example-text.ts'
 import { completeValue, makeExample, makeScalar } from './example-value.ts'
 
 /** The options of `createMock`. */

@@ -9,7 +9,7 @@ import { Flaw } from '../contract/lexical/flaw.ts'
 import { checkScalar, readScalar } from '../contract/lexical/scalar.ts'
 import { compilePattern } from '../contract/lexical/text.ts'
 import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
-import { createChoose, type ExamplePlace, listExampleTexts, NoExample, placeWithin } from './example-text.ts'
+import { createChoose, type ExamplePlace, listExampleTexts, NoExample, placeWithin } from '../describe/example-text.ts'
 
 /** A value of each field, optional ones included. */
 export const makeExample = (fields: Fields, place: ExamplePlace): Values => completeValue(fields, {}, place)

@@ -4,9 +4,9 @@
  */
 import { attempt, isSyntaxError } from '../base/attempt.ts'
 import { type Json, jsonItems, objectEntries, objectOf, stringOf } from '../base/objects.ts'
+import { createChoose, type ExamplePlace, listExampleTexts, placeWithin } from '../describe/example-text.ts'
 import type { OpenApiDocument } from '../import/openapi/openapi-document.ts'
 import { propertiesOf, readMapFacts, readSchemaFacts, requiredNamesOf } from '../import/openapi/schema-facts.ts'
-import { createChoose, type ExamplePlace, listExampleTexts, placeWithin } from './example-text.ts'
 
 /** From here on members that are optional are left out: a schema may contain itself. */
 const depthOfOptional = 4

@@ -1,10 +1,10 @@
 /** What an imported document means is kept where it is described again. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { makeMessage } from '../../src/describe/example-message.ts'
 import { PortJsonSchemas } from '../../src/describe/port-json-schema.ts'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { namespaceOfContract } from '../../src/import/imported-contract.ts'
-import { makeMessage } from '../../src/mock/example-message.ts'
 import { importText } from './folder-find.ts'
 import { digestPort } from './port-digest.ts'
 

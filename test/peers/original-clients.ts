@@ -9,9 +9,9 @@ import type { PortExchange } from '../../src/contract/exchange.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { service } from '../../src/contract/service.ts'
+import { makeMessage } from '../../src/describe/example-message.ts'
 import { type Server, startService } from '../../src/host/serve.ts'
 import { readWsdl } from '../../src/import/index.ts'
-import { makeMessage } from '../../src/mock/example-message.ts'
 
 export interface OriginalPorts {
   readonly server: Server

@@ -20,6 +20,7 @@ import type { SoapOptions } from '../../soap/face.ts'
 import { compilePortEndpoint, compileSoapEndpoint, type SoapEndpoint } from '../../soap/http/binding.ts'
 import type { MessageSecurityPort } from '../trust/message-security.ts'
 import { codings, gunzipWithin } from '../zlib-codings.ts'
+import { addPortPage } from './port-page.ts'
 import { addSoapPage, listDescriptions } from './soap-page.ts'
 
 /**
@@ -52,15 +53,16 @@ export function createSoapEndpoints(
   }
   for (const port of context.app.contract.ports) {
     const path = portPath(port)
-    const made = memoizeOnce(() =>
-      compilePortEndpoint(context, port, path, {
+    const made = memoizeOnce(() => {
+      const compiled = compilePortEndpoint(context, port, path, {
         inflate: gunzipWithin,
         codings,
         describe: describePort(port, security),
         secure: security.ofPort(port).secure,
         ...options,
-      }),
-    )
+      })
+      return addPortPage(context, port, compiled)
+    })
     endpoints.set(path, made)
     endpoints.set(`${path}/`, made)
   }

@@ -24,7 +24,9 @@ export function writeEntryView(exchange: Exchange, document: RepresentationDocum
   const names = new Set(exchange.edition.service.resources.map(({ name }) => name))
   const collections = links.filter(({ rel }) => names.has(rel))
   const soap = links.filter(({ rel }) => ['soap', 'wsdl', 'wsdl2', 'xsd'].includes(rel))
-  const others = links.filter(link => !collections.includes(link) && !soap.includes(link))
+  const ports = exchange.edition.service.ports.map(({ port }) => port)
+  const toPorts = links.filter(({ rel }) => ports.includes(rel))
+  const others = links.filter(link => ![...collections, ...soap, ...toPorts].includes(link))
   const forms = document.links
     .filter(({ rel }) => mayStart(exchange, rel))
     .flatMap(link => specsOf(exchange, document, link, undefined))
@@ -45,7 +47,12 @@ export function writeEntryView(exchange: Exchange, document: RepresentationDocum
         ),
       ),
     ),
-    writeSection('Messages', {}, writeCards(soap, 'card soap', soapTexts)),
+    writeSection(
+      'Messages',
+      {},
+      writeCards(soap, 'card soap', soapTexts),
+      writeCards(toPorts.map(leadToPage), 'card soap', tellOfPort(exchange)),
+    ),
     writeSection('Also here', {}, writeCards(others, 'card', otherTexts)),
     writeSection('What you may do', { id: 'rights' }, writeRights(exchange)),
   ].join('\n')
@@ -101,6 +108,13 @@ const otherText: Readonly<Record<string, string>> = {
   login: 'As a person, with a name and a password',
 }
 const otherTexts = (rel: string): string => otherText[rel] ?? (/^v\d+$/.test(rel) ? 'A version of the contract' : '')
+
+/** A program goes to the WSDL of a port, a person to its page. */
+const leadToPage = (link: DocumentLink): DocumentLink => ({ ...link, href: link.href.replace(/\?wsdl$/, '') })
+const tellOfPort =
+  ({ edition }: Exchange) =>
+  (rel: string): string =>
+    edition.service.ports.find(({ port }) => port === rel)?.description ?? soapTexts('soap')
 
 const describeCollection =
   ({ edition }: Exchange) =>

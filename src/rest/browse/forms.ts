@@ -2,7 +2,7 @@
 import { escapeMarkup } from '../../base/markup.ts'
 import { type AnyField, Field, type Fields } from '../../contract/field.ts'
 import type { PublicTexts } from '../../contract/texts.ts'
-import { changeRows, type FormState, writeControls } from '../../html/controls.ts'
+import { changeRows, type FormState, type Redraw, writeControls } from '../../html/controls.ts'
 import { buildElement, labelOf, type PageMarkup, writeParagraph } from '../../html/element.ts'
 import type { TextTree } from '../../html/text-tree.ts'
 import type { ItemAddress } from '../../html/value-views.ts'
@@ -62,10 +62,10 @@ function formState(spec: FormSpec): FormState {
 }
 
 /** The same form with a row more or less. */
-export const redrawForm = (
-  spec: FormSpec,
-  { change, name }: { readonly change: 'add' | 'drop' | 'show'; readonly name: string },
-): FormSpec => ({ ...spec, tree: changeRows(spec.tree ?? {}, change, name) })
+export const redrawForm = (spec: FormSpec, { change, name }: Redraw): FormSpec => ({
+  ...spec,
+  tree: changeRows(spec.tree ?? {}, change, name),
+})
 
 /** Of a change of some fields: what is left empty stays as it is. */
 export const withoutDemands = (fields: Fields): Fields =>

@@ -6,7 +6,9 @@
  *      refuses it if that is a page of another origin.
  *  (3) From there on it is that request, for every row: nothing is decided here.
  */
+
 import type { Entry } from '../../front/entry.ts'
+import { findRedraw, type Redraw, redrawNames } from '../../html/controls.ts'
 import { parseMediaType } from '../../http/media-type.ts'
 import type { HttpFields, Request } from '../../http/message.ts'
 import { type Pairs, writeQuery } from '../../http/uri.ts'
@@ -15,7 +17,7 @@ import { readFormFile } from './form-file.ts'
 /** What a form asks besides the request that it stands for. */
 export interface PageForm {
   /** The form is shown again, changed, and nothing else happens. */
-  readonly redraw: { readonly change: 'add' | 'drop' | 'show'; readonly name: string } | undefined
+  readonly redraw: Redraw | undefined
 }
 
 export type PageFormReading =
@@ -24,8 +26,7 @@ export type PageFormReading =
   | { readonly redirect: string }
 
 const controls = { method: '_method', match: '_match', type: '_type', find: '_find' } as const
-const redraws = { add: '_add', drop: '_drop', show: '_show' } as const
-const ownNames: ReadonlySet<string> = new Set([...Object.values(controls), ...Object.values(redraws)])
+const ownNames: ReadonlySet<string> = new Set([...Object.values(controls), ...Object.values(redrawNames)])
 
 const formMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 const formTypes: ReadonlySet<string> = new Set(['application/x-www-form-urlencoded', 'multipart/form-data'])
@@ -39,15 +40,11 @@ export interface FormTarget {
 }
 
 /** The address that a form sends to. */
-export function writeFormAddress(
-  href: string,
-  { method, match, type }: FormTarget,
-  redraw?: { readonly change: keyof typeof redraws; readonly name: string },
-): string {
+export function writeFormAddress(href: string, { method, match, type }: FormTarget, redraw?: Redraw): string {
   const pairs: (readonly [string, string])[] = [[controls.method, method]]
   if (match !== undefined) pairs.push([controls.match, match])
   if (type !== undefined) pairs.push([controls.type, type])
-  if (redraw) pairs.push([redraws[redraw.change], redraw.name])
+  if (redraw) pairs.push([redrawNames[redraw.change], redraw.name])
   return `${href}${href.includes('?') ? '&' : '?'}${writeQuery(pairs)}`
 }
 
@@ -81,14 +78,6 @@ function writeFound(pairs: Pairs): string {
 const completeMoment = ([name, value]: readonly [string, string]): readonly [string, string] =>
   name.endsWith('.utc') ? [name.slice(0, -'.utc'.length), addZone(value)] : [name, value]
 const addZone = (value: string): string => `${/T\d\d:\d\d$/.test(value) ? `${value}:00` : value}Z`
-
-function findRedraw(own: ReadonlyMap<string, string>): PageForm['redraw'] {
-  for (const change of ['add', 'drop', 'show'] as const) {
-    const name = own.get(redraws[change])
-    if (name !== undefined) return { change, name }
-  }
-  return undefined
-}
 
 /** (3) */
 function writeMeantRequest(request: Request, method: string, own: ReadonlyMap<string, string>): Request {
