@@ -22,7 +22,7 @@ export const errorCodeOf = (thrown: unknown): string =>
 /** For a person. An AggregateError of several addresses has no message of its own. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.message === '') return messageOf((thrown.errors as unknown[])[0])
-  return thrown instanceof Error ? thrown.message || errorCodeOf(thrown) : String(thrown ?? 'no reply')
+  return thrown instanceof Error ? thrown.message || errorCodeOf(thrown) : String(thrown)
 }
 
 /**

@@ -182,7 +182,7 @@ const orderOfTexts = (
   keyOf: (text: string) => string | undefined,
   compare: (one: string, other: string) => number | undefined,
 ): Pick<SimpleCodec, 'keyOf' | 'compare'> => ({
-  keyOf: value => `${name} ${keyOf(String(value))}`,
+  keyOf: value => `${name} ${keyOf(String(value)) ?? String(value)}`,
   compare: (value, limit) => compare(String(value), String(limit)),
 })
 

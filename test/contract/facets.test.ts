@@ -51,6 +51,10 @@ const bounds: readonly (readonly [why: string, AnyXmlType, SchemaFacets, text: s
   ['§3.2.7.4 a value with a zone is none without', x.time, { values: ['12:00:00'] }, '12:00:00Z', false],
   ['§3.2.6.2 a month has no order with 30 days', x.duration, { minInclusive: 'P30D' }, 'P1M', false],
   ['§3.2.6.2 … and is none of them', x.duration, { values: ['P30D'] }, 'P1M', false],
+  ['§3.2.11 a year of eighteen digits is one', x.gYear, { minInclusive: '2026' }, '9'.repeat(18), true],
+  ['§3.2.11 … and one of nineteen has no order', x.gYear, { minInclusive: '2026' }, '9'.repeat(19), false],
+  ['§3.2.11 … but is itself', x.gYear, { values: ['9'.repeat(19)] }, '9'.repeat(19), true],
+  ['§3.2.11 … and no other', x.gYear, { values: ['9'.repeat(19)] }, '8'.repeat(19), false],
   ['§3.2.4 NaN is in no range', x.float, { maxInclusive: 'INF' }, 'NaN', false],
   ['§4.3.5 a list is among others by its items', x.simple(x.list(x.decimal), {}), { values: ['5. 1'] }, '5.0 01', true],
   ['§4.3.5 a union has the values of its types', x.union(x.boolean, x.time), { values: ['12:00:00Z'] }, '13:00:00+01:00', true],
@@ -67,3 +71,22 @@ const bounds: readonly (readonly [why: string, AnyXmlType, SchemaFacets, text: s
 ] // biome-ignore format: a table
 for (const [why, type, facets, text, valid] of bounds)
   test(why, () => assert.equal(isValid(type, facets, text), valid, text))
+
+test('a value of megabytes costs less than a tenth of a second, whatever it is compared with', () => {
+  const digits = '9'.repeat(4_000_000)
+  for (const [type, text] of [
+    [x.gYear, digits],
+    [x.gYearMonth, `${digits}-01`],
+    [x.date, `${digits}-01-01`],
+    [x.dateTime, `2026-01-01T00:00:00.${digits}`],
+    [x.duration, `P${digits}Y`],
+    [x.decimal, `1.${digits}`],
+  ] as const) {
+    const bound = type === x.decimal ? '1.5' : type === x.duration ? 'P1Y' : text.replace(/9{9,}/, '2026')
+    const before = process.cpuUsage()
+    isValid(type, { maxInclusive: bound }, text)
+    isValid(type, { values: [bound] }, text)
+    const { user, system } = process.cpuUsage(before)
+    assert.ok(user + system < 200_000, `${text.slice(0, 24)}…: ${(user + system) / 1000} ms for two`)
+  }
+})

@@ -13,9 +13,12 @@ interface Moment {
   readonly at: bigint
   readonly isZoned: boolean
 }
-/** gYear, gYearMonth, gMonth, gMonthDay, gDay, date, dateTime or time, and a zone. */
+/**
+ * gYear, gYearMonth, gMonth, gMonthDay, gDay, date, dateTime or time, and a zone. A longer year has
+ * no order: it would cost much to find, and a message may name one of megabytes.
+ */
 const momentText =
-  /^(?:(?<year>-?\d{4,})|-)?(?:-(?<month>\d\d)?)?(?:-(?<day>\d\d))?T?(?:(?<hour>\d\d):(?<minute>\d\d):(?<second>[\d.]+))?(?<zone>Z|[+-]\d\d:\d\d)?$/
+  /^(?:(?<year>-?\d{4,18})|-)?(?:-(?<month>\d\d)?)?(?:-(?<day>\d\d))?T?(?:(?<hour>\d\d):(?<minute>\d\d):(?<second>[\d.]+))?(?<zone>Z|[+-]\d\d:\d\d)?$/
 
 function momentOf(text: string): Moment | undefined {
   const parts = momentText.exec(text)?.groups

@@ -46,7 +46,7 @@ export function explainStoreFailure(thrown: unknown, database: string | undefine
   if (code === 'ERR_MODULE_NOT_FOUND' && database !== undefined)
     return new StoreFailure('PostgreSQL needs its driver: npm install pg', { cause })
   if (code === '' && !(thrown instanceof Unavailable)) return thrown
-  const why = messageOf(cause)
+  const why = messageOf(cause ?? 'no reply')
   return database === undefined
     ? new StoreFailure(`the database file ${file} cannot be opened: ${why}: ${fileCure(why)}`, { cause })
     : new StoreFailure(
