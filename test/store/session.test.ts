@@ -5,13 +5,12 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { Unavailable } from '../../src/service/store.ts'
 import { beginRead, beginWrite, type PostgresClient, Sessions } from '../../src/store/postgres-sessions.ts'
 import { openRateWindows } from '../../src/store/rate-windows.ts'
 import type { Statement } from '../../src/store/statement.ts'
+import { collectGarbage } from '../support/held-memory.ts'
 import { type Fate, wire } from './flaky-connection.ts'
 
 const time = 300
@@ -181,12 +180,10 @@ test('after a begin that failed nothing of a write is sent: it would commit by i
 })
 
 test('what a transaction that has ended resolved to is not kept', async () => {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
   const { sessions: made } = await sessions(always)
   const found = new WeakRef((await made.run(beginRead, () => ({ large: true }))) as object)
   await until(() => {
-    collect()
+    collectGarbage()
     return found.deref() === undefined
   }, 'it is still there')
 })

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import {
   type Attribute,
@@ -124,10 +122,4 @@ export function parseOrFail(text: string, options: ParseOptions = {}): Document 
   const document = parseXml(new TextEncoder().encode(text), options)
   if (document instanceof Malformed) assert.fail(`${document.reason} at ${document.at}: ${text.slice(0, 200)}`)
   return document
-}
-
-/** Runs the engine's garbage collector. */
-export function collectGarbage(): () => void {
-  setFlagsFromString('--expose-gc')
-  return runInNewContext('gc')
 }
