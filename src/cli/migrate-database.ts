@@ -57,9 +57,17 @@ async function migrateCommand(
     add({ filled: now.what, rows: now.rowsDone }, `-- filled: ${now.what}, ${now.rowsDone} rows`)
   }
   try {
-    const warn = (warning: string): void => add({ warning }, `-- warning: ${warning}`)
+    const watch = {
+      warn: (warning: string): void => add({ warning }, `-- warning: ${warning}`),
+      undone: (why: string): void => {
+        lines.length = 0
+        progress.show(why)
+      },
+      committed: print,
+      filling,
+    }
     const wish = { drop, now: Date.now(), isPlan, tell }
-    const count = await migrateDatabase(app, flags, wish, warn, { committed: print, filling })
+    const count = await migrateDatabase(app, flags, wish, watch)
     if (count + filledCount === 0 && !json) lines.push('-- nothing to do\n')
     await print()
     if (isPlan && count > 0) process.exitCode = 3

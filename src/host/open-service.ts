@@ -376,7 +376,10 @@ async function openPeople(
   const trust = await openTrust(options.tokens, key, service, { clock, failed })
   const keys = openApiKeys(options.keys ?? `${data}.keys`, { clock, failed })
   const kept = opened.adopt(
-    await openStore(app, options, says => logger.warn({ says }, 'stored values are longer than the contract allows')),
+    await openStore(app, options, {
+      warn: says => logger.warn({ says }, 'stored values are longer than the contract allows'),
+      undone: says => logger.warn({ says }, 'the start waits for the database'),
+    }),
     each => each.close(),
   )
   const traced = spans?.store(kept, options.database === undefined ? 'sqlite' : 'postgresql') ?? kept

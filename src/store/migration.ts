@@ -46,6 +46,12 @@ export interface MigrationWish extends GivenUp {
 }
 
 /**
+ * Called where the steps were undone and begin anew: what was told of them does not count.
+ * @param why in words, with the cure
+ */
+export type TellUndone = (why: string) => void
+
+/**
  * The steps from the database to the contract. Without a wish additions alone; throws where that is
  * not enough.
  * @param warn of stored values that are longer than the contract allows

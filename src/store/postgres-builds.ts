@@ -27,15 +27,17 @@ export async function executeSteps<T>(steps: Steps<T>, on: StatementRunner): Pro
 
 const createPlainStatement = (text: string): Statement => ({ text, places: [], straight: true, recurs: false })
 /**
- * It waits for transactions that were there before it, longer than others may wait for a lock. The
- * number is this program's among all that share the server.
+ * The number is this program's among all that share the server, and of no other purpose: it is held
+ * for as long as a build lasts, and no start waits for that.
  */
+const building = '7306361, hashtext(current_schema())'
+/** It waits for transactions that were there before it, longer than others may wait for a lock. */
 const buildingLock = createPlainStatement(
-  "select pg_try_advisory_lock(7306360, hashtext(current_schema())), pg_backend_pid(), set_config('lock_timeout', '0', false)",
+  `select pg_try_advisory_lock(${building}), pg_backend_pid(), set_config('lock_timeout', '0', false)`,
 )
 /** `reset` gives back the limit with which the connection began. */
 const buildingEnd = createPlainStatement(
-  "select pg_advisory_unlock(7306360, hashtext(current_schema())), set_config('lock_timeout', reset_val, false) from pg_settings where name = 'lock_timeout'",
+  `select pg_advisory_unlock(${building}), set_config('lock_timeout', reset_val, false) from pg_settings where name = 'lock_timeout'`,
 )
 /** PostgreSQL "CREATE INDEX Progress Reporting". */
 const buildingProgress = compileStatement(

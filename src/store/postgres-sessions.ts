@@ -357,7 +357,7 @@ const isKeyTaken = (thrown: unknown): boolean =>
 const takenTriesMax = 3
 
 /** lock_not_available: the connection is good. */
-const isBusy = (thrown: unknown): boolean => errorCodeOf(thrown) === '55P03'
+export const isBusy = (thrown: unknown): boolean => errorCodeOf(thrown) === '55P03'
 
 /**
  * undefined_column and undefined_table, on a good connection: a newer program dropped what this one

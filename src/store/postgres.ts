@@ -25,12 +25,13 @@ import { postgres } from './dialect.ts'
 import { findDropped } from './dropped-names.ts'
 import { listIndexBuilds } from './list-index-growth.ts'
 import type { WarnOfLength } from './long-values.ts'
-import { type MigrationWish, planMigration } from './migration.ts'
+import { type MigrationWish, planMigration, type TellUndone } from './migration.ts'
 import { executeSteps, IndexBuilds } from './postgres-builds.ts'
 import { openPool } from './postgres-pool.ts'
 import {
   beginRead,
   beginWrite,
+  isBusy,
   keepAliveOptions,
   noTransaction,
   type PostgresPool,
@@ -63,6 +64,8 @@ export interface PostgresOptions extends Retention {
   readonly migration?: MigrationWish
   /** Told of stored values that are longer than the contract allows. */
   readonly warn?: WarnOfLength
+  /** Told where the start waits for another session, and begins anew. */
+  readonly undone?: TellUndone
 }
 /** For bringing the database to the contract's shape. */
 const migrationTimeoutMs = 3_600_000
@@ -108,10 +111,10 @@ export async function openPostgresStore(
     reads.run(noTransaction, on => work(new SqlReader(schema, on))),
   )
   try {
-    await writes.run(beginWrite, on => migrate(schema, on, options), migrationTimeoutMs)
+    await migratePatiently(schema, writes, options)
   } catch (thrown) {
     await close()
-    throw writes.failure(thrown)
+    throw thrown
   }
   const sweeps = compileExpiries(service, postgres, options)
   const statements = compileWriteStatements(schema)
@@ -222,6 +225,32 @@ export async function openPostgresReplica(
   return translateNames(replica, service)
 }
 
+/** Another session that reads a table, such as a dump, keeps a step that changes it waiting. */
+const heldTables =
+  'another session holds a table that is to be changed (a dump, an open transaction): the steps are undone, so that nobody else waits, and tried again every few seconds; select pid, state, query from pg_stat_activity order by xact_start lists it first'
+/** Others who ask for the table wait behind such a step, which gives way soon. */
+const stepLockMs = 1000
+/** For longer than that the tables are left to others. */
+const migrateAgainMs = 2000
+
+async function migratePatiently(schema: StoreSchema, writes: Sessions, options: PostgresOptions): Promise<void> {
+  const until = performance.now() + migrationTimeoutMs
+  let tries = 0
+  const attempt = (on: StatementRunner): Promise<void> => {
+    if (tries++ > 0) options.undone?.(heldTables)
+    return migrate(schema, on, options)
+  }
+  for (;;) {
+    try {
+      return await writes.run(beginWrite, attempt, until - performance.now())
+    } catch (thrown) {
+      const cause = writes.failure(thrown)
+      if (!isBusy(cause) || performance.now() + migrateAgainMs > until) throw cause
+    }
+    await sleep(migrateAgainMs)
+  }
+}
+
 async function migrate(schema: StoreSchema, on: StatementRunner, { migration, warn }: PostgresOptions): Promise<void> {
   // Tried again and again, without waiting in the server: one that is gone does not pass for one
   // that is busy.
@@ -248,7 +277,7 @@ function awaitPromptly<T>(answer: Maybe<T>): Promise<T> {
 const lockRetryMs = 100
 /** One migration at a time. The number is this program's among all that share the server. */
 const migrationLock: Statement = {
-  text: "select pg_try_advisory_xact_lock(7306358, hashtext(current_schema())), set_config('lock_timeout', '0', true)",
+  text: `select pg_try_advisory_xact_lock(7306358, hashtext(current_schema())), set_config('lock_timeout', '${stepLockMs}', true)`,
   places: [],
   straight: true,
   recurs: false,

@@ -177,7 +177,7 @@ async function roll(options: { readonly data: string; readonly database?: string
   await leave(forgotten)
   const [, app] = releases[4]
   const drop = (now: number) =>
-    migrateDatabase(app, options, { drop: ['notes.score'], now, isPlan: false, tell: () => {} }, () => {})
+    migrateDatabase(app, options, { drop: ['notes.score'], now, isPlan: false, tell: () => {} })
   await assert.rejects(drop(Date.now()), /notes\.score is declared by an instance that runs/)
   // As if the forgotten one had stood still for so long that its record has ended.
   await drop(Date.now() + 200_000)

@@ -237,7 +237,7 @@ describe('a database', () => {
     await former.close()
     const told: string[] = []
     const wish = { isPlan: true, drop: [], tell: (says: string) => void told.push(says) }
-    await migrateDatabase(app, { data }, wish as never, () => {})
+    await migrateDatabase(app, { data }, wish as never)
     assert.deepEqual(
       told.filter(says => /name|sum|remark/.test(says)),
       [],

@@ -9,6 +9,7 @@ import type { Steps } from '../../src/store/database-shape.ts'
 import type { MigrationWish } from '../../src/store/migration.ts'
 import { IndexBuilds, measureBuild } from '../../src/store/postgres-builds.ts'
 import { Sessions } from '../../src/store/postgres-sessions.ts'
+import { openRateWindows } from '../../src/store/rate-windows.ts'
 import { sql } from '../../src/store/sql.ts'
 import { server } from './postgres.ts'
 
@@ -137,6 +138,18 @@ test('(1) of two instances that start at once one makes an index, and the other 
   assert.equal(await other.fill?.(), true)
   assert.equal(await (await open()).fill?.(), true)
   assert.deepEqual(await look(watcher), made, 'it is not made again')
+})
+
+test('an instance starts while another makes an index, its limits included', only, async t => {
+  const { place, open, writer, watcher } = await fillPlace(t)
+  await holdTable(writer)
+  const filling = (await open()).fill?.()
+  await waitFor(() => isWaiting(watcher))
+  await open()
+  const windows = await openRateWindows(place.url ?? '')
+  await windows.close()
+  await writer.query('commit')
+  assert.equal(await filling, true)
 })
 
 test('(1) an index that was completed by the time that its turn came is not made again', only, async t => {

@@ -405,6 +405,46 @@ test('a start waits for its turn to migrate, and goes on when whoever had it is 
   await place.remove()
 })
 
+test('a start that another session keeps waiting leaves the tables to others, and goes on after it', only, async () => {
+  const towns = (of: Parameters<typeof resource>[1]['fields']) =>
+    service('towns', {
+      namespace: 'urn:towns',
+      resources: [resource('towns', { fields: of }).rules({ allow: { read: [anyone] } })],
+      versions: { v1: {} },
+    })
+  const fields = { id: t_.id('t'), name: t_.string({ max: 9 }) }
+  const place = await running.place()
+  const older = await place.open(towns(fields))
+  const dump = new pg.Client({ connectionString: place.url ?? '' })
+  await dump.connect()
+  await dump.query('begin; select * from "towns"')
+  const told: string[] = []
+  const tell = (says: string): void => void told.push(says)
+  const { promise: isUndone, resolve } = Promise.withResolvers<string>()
+  const undone = (why: string): void => {
+    told.length = 0
+    resolve(why)
+  }
+  const opening = openPostgresStore(towns({ ...fields, size: t_.int().optional() }), place.url ?? '', {
+    undone,
+    migration: { drop: [], now: 0, isPlan: false, tell },
+  })
+  let tries = 0
+  let isOver = false
+  const others = (async () => {
+    for (; !isOver; tries++) await put(older, `t-${tries}`)
+  })()
+  assert.match(await isUndone, /another session holds a table .* pg_stat_activity/)
+  isOver = true
+  await others
+  assert.ok(tries > 1)
+  await dump.end()
+  await (await opening).close()
+  assert.deepEqual(told, ['add towns.size'], 'what was undone is not told')
+  await older.close()
+  await place.remove()
+})
+
 test('a start in a schema that is not there ends, with its cure', only, async () => {
   const place = await running.place()
   await place.remove()

@@ -8,7 +8,7 @@ import { computeInStore } from '../../service/computed-values.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../../service/limiter.ts'
 import type { Store, TellFilling } from '../../service/store.ts'
 import type { WarnOfLength } from '../../store/long-values.ts'
-import type { MigrationWish } from '../../store/migration.ts'
+import type { MigrationWish, TellUndone } from '../../store/migration.ts'
 import { createFolderOf } from '../../store/private-file.ts'
 import { isSqliteError } from '../../store/write-queue.ts'
 import type { RetentionDays, ServeOptions } from '../options.ts'
@@ -51,18 +51,22 @@ export async function findFormerDatabase(
   return undefined
 }
 
-/**
- * Opens the database of a service, as `serve` does.
- * @param warn told of stored values that are longer than the contract allows
- */
+/** Called while a database is brought to the contract. */
+export interface StartWatch {
+  /** Of stored values that are longer than the contract allows. */
+  readonly warn?: WarnOfLength
+  readonly undone?: TellUndone
+}
+
+/** Opens the database of a service, as `serve` does. */
 export async function openStore(
   app: Implementation,
   options: Pick<ServeOptions, 'data' | 'database' | 'retention'>,
-  warn?: WarnOfLength,
+  watch: StartWatch = {},
 ): Promise<Store> {
   const data = dataFileOf(app, options)
   if (data !== ':memory:') createFolderOf(data)
-  const store = await openAt(app, options.database, data, options.retention ?? {}, { ...(warn && { warn }) })
+  const store = await openAt(app, options.database, data, options.retention ?? {}, watch)
   return computeInStore(app, store)
 }
 
@@ -78,25 +82,22 @@ export function ensureDatabaseFile(data: string): void {
 }
 
 /** Called as a migration goes on. */
-export interface MigrationWatch {
+export interface MigrationWatch extends StartWatch {
   /** Once the steps are committed, of which so many were told; what is filled comes then. */
   readonly committed: (steps: number) => Promise<void>
   readonly filling: TellFilling
 }
-const unwatched: MigrationWatch = { committed: async () => {}, filling: () => {} }
 
 /**
  * Brings the database of a service to its contract, or only tells the steps to it. What a service
  * would fill after its start is filled here.
- * @param warn told of stored values that are longer than the contract allows
  * @returns how many steps were told
  */
 export async function migrateDatabase(
   app: Implementation,
   options: Pick<ServeOptions, 'data' | 'database'>,
   wish: MigrationWish,
-  warn: WarnOfLength,
-  { committed, filling }: MigrationWatch = unwatched,
+  { committed, filling, warn, undone }: Partial<MigrationWatch> = {},
 ): Promise<number> {
   let count = 0
   const migration: MigrationWish = {
@@ -108,11 +109,19 @@ export async function migrateDatabase(
   }
   const data = dataFileOf(app, options)
   const isNew = !options.database && !existsSync(data)
-  if (isNew && wish.isPlan) warn(`database file ${data} not found: a start, or --apply, makes it`)
+  if (isNew && wish.isPlan) warn?.(`database file ${data} not found: a start, or --apply, makes it`)
   else if (isNew) createFolderOf(data)
-  const store = await openAt(app, options.database, wish.isPlan && isNew ? ':memory:' : data, {}, { migration, warn })
+  const watch: StartWatch = {
+    ...(warn && { warn }),
+    undone: why => {
+      count = 0
+      undone?.(why)
+    },
+  }
+  const file = wish.isPlan && isNew ? ':memory:' : data
+  const store = await openAt(app, options.database, file, {}, { migration, ...watch })
   try {
-    await committed(count)
+    await committed?.(count)
     // Another process may have a part under way: it is over when that one has completed it.
     while (!wish.isPlan && (await store.fill?.(filling)) === false) await sleep(fillAgainMs)
   } finally {
@@ -140,7 +149,7 @@ async function openAt(
   database: string | undefined,
   file: string,
   { changesDays, formerDays }: RetentionDays,
-  more: { readonly migration?: MigrationWish; readonly warn?: WarnOfLength },
+  more: StartWatch & { readonly migration?: MigrationWish },
 ): Promise<Store> {
   const kept = {
     ...more,
