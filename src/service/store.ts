@@ -362,6 +362,8 @@ export interface Usage {
   readonly waiting: number
   /** Of a pool: in use or being opened, and idle. */
   readonly connections?: { readonly busy: number; readonly idle: number }
+  /** Of a SQLite file: octets of its log (WAL). */
+  readonly logOctets?: number
 }
 
 /**

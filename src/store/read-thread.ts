@@ -7,12 +7,14 @@
  *      that does not end in twice the time is given up for a new one.
  *  (3) A caller has one read under way at a time, and a bounded number that wait; callers take
  *      turns.
+ *  (4) Reads that overlap do not let SQLite's log grow without end (log-pause.ts).
  */
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../service/store.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
 import type { Cells, StatementRunner } from './connection.ts'
 import type { Cell } from './dialect.ts'
+import { LogPause } from './log-pause.ts'
 import type { ThreadReply, ThreadRequest } from './read-thread-port.ts'
 import { boundParameters, type Statement } from './statement.ts'
 
@@ -22,6 +24,8 @@ export interface ReadThreadOptions {
   readonly timeMs: number
   /** Milliseconds for which a statement waits for another process. */
   readonly lockWaitMs: number
+  /** The length of the log of the file now. */
+  readonly logOctets: () => number
   /** An error of SQLite's as the store throws it. */
   readonly toStoreError: (thrown: unknown) => unknown
 }
@@ -29,6 +33,8 @@ export interface ReadThreadOptions {
 /** Two threads: one caller's long read leaves one for all others. */
 const lineBounds = { running: 2, runningOfCaller: 1, waiting: 256, waitingOfCaller: 16 }
 const retrySeconds = 5
+/** A commit comes within this, where any comes. */
+const commitMs = 500
 
 /** The same file has another name once it is compiled. */
 const entry = new URL(
@@ -41,10 +47,12 @@ export class ReadThreads {
   readonly #free: ReadThread[] = []
   readonly #all = new Set<ReadThread>()
   readonly #line = new WaitingLines(lineBounds, 'as many long reads wait as may')
+  readonly #logPause: LogPause
   #closed = false
 
   constructor(options: ReadThreadOptions) {
     this.#options = options
+    this.#logPause = new LogPause({ octets: options.logOctets, timeMs: options.timeMs + commitMs })
   }
 
   /**
@@ -52,7 +60,10 @@ export class ReadThreads {
    * @param describe for an operator: what is read
    */
   read<T>(party: string, describe: () => string, work: (on: StatementRunner) => Promise<T>): Promise<T> {
-    return this.#line.take(party, () => this.#run(describe, work))
+    return this.#line.take(party, async () => {
+      await this.#logPause.wait()
+      return this.#run(describe, work)
+    })
   }
 
   async #run<T>(describe: () => string, work: (on: StatementRunner) => Promise<T>): Promise<T> {

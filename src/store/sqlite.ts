@@ -17,6 +17,7 @@
  * Deliberately absent: HTTP, XML, and the caller.
  */
 
+import { statSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { attempt } from '../base/attempt.ts'
@@ -301,7 +302,9 @@ function createFileStore(
   file: string,
   options: SqliteOptions,
 ): SqliteStore {
-  const threads = new ReadThreads({ file, timeMs: options.longRead ?? longReadMs, lockWaitMs, toStoreError })
+  const logOctets = (): number => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const timeMs = options.longRead ?? longReadMs
+  const threads = new ReadThreads({ file, timeMs, lockWaitMs, logOctets, toStoreError })
   const files = new OpenedFiles(file)
   const trouble = new RecentTrouble(isOfDisk)
   const readers = new Readers(schema, { file, files, threads, trouble })
@@ -322,7 +325,7 @@ function createFileStore(
     ready: async () => files.findMoved() === undefined && readers.ready() && trouble.isOver,
     findDropped: async () => runMigration(findDropped(schema.tables), looking),
     findCrowded: async () => runMigration(findCrowded(schema.tables, sqlite), looking),
-    usage: () => ({ waiting: queue.length }),
+    usage: () => ({ waiting: queue.length, logOctets: logOctets() }),
     backup: async to => {
       const source = new DatabaseSync(file, { readOnly: true })
       try {

@@ -8,6 +8,8 @@ import { after, before, describe, test } from 'node:test'
 import type { Maybe } from '../../src/base/maybe.ts'
 import { resource, role, service, t } from '../../src/index.ts'
 import { type ItemPage, type Query, type Store, Unavailable } from '../../src/service/store.ts'
+import { LogPause, longLogOctets } from '../../src/store/log-pause.ts'
+import { ReadThreads } from '../../src/store/read-thread.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 
 const papers = resource('papers', {
@@ -137,4 +139,59 @@ test('a database in memory is read in the event loop', async () => {
   const store = openSqliteStore(library, ':memory:')
   assert.ok(!(list(store, long) instanceof Promise))
   await store.close()
+})
+
+test('(4) while the log is long, a read begins once a commit has begun it anew', async t => {
+  let octets = longLogOctets + 1
+  const asked = Promise.withResolvers<void>()
+  const logOctets = (): number => {
+    asked.resolve()
+    return octets
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'log.sqlite')
+  new DatabaseSync(file).close()
+  const threads = new ReadThreads({ file, timeMs: 60_000, lockWaitMs: 20, logOctets, toStoreError: thrown => thrown })
+  const begun: string[] = []
+  const read = (name: string) =>
+    threads.read(
+      name,
+      () => name,
+      async () => void begun.push(name),
+    )
+  const reads = [read('a'), read('b')]
+  await asked.promise
+  assert.deepEqual(begun, [])
+  octets = longLogOctets
+  await Promise.all(reads)
+  assert.deepEqual(begun.sort(), ['a', 'b'])
+  await threads.close()
+})
+
+test('(4) a log that another program keeps: reads go on, and wait again once it has grown by as much', async () => {
+  let octets = 0
+  let looks = 0
+  const look = (): number => {
+    looks++
+    return octets
+  }
+  const pause = new LogPause({ octets: look, timeMs: 10 })
+  const hasWaited = async (now: number): Promise<boolean> => {
+    octets = now
+    looks = 0
+    await pause.wait()
+    return looks > 1
+  }
+  const steps: readonly (readonly [octets: number, hasWaited: boolean])[] = [
+    [longLogOctets, false],
+    [longLogOctets + 1, true],
+    [longLogOctets + 2, false],
+    [2 * longLogOctets + 1, false],
+    [2 * longLogOctets + 2, true],
+    [2 * longLogOctets + 3, false],
+    [longLogOctets, false],
+    [longLogOctets + 1, true],
+  ]
+  for (const [now, expected] of steps) assert.equal(await hasWaited(now), expected, String(now))
 })

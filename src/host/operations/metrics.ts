@@ -126,6 +126,13 @@ export function addStoreGauges(figures: Metrics, stores: readonly (readonly [str
       Object.entries(connections ?? {}).map(([state, value]) => ({ labels: { state }, value: Number(value) })),
     ),
   )
+  figures.addGauge(
+    'diglot_store_log_octets',
+    'Length of the log (WAL) of a SQLite file.',
+    byStore(({ logOctets }) => (logOctets === undefined ? [] : [{ labels: {}, value: logOctets }])),
+    'gauge',
+    'max',
+  )
 }
 
 /** A store that is busy or out of reach has no figures, and does not delay others. */
