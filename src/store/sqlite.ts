@@ -29,6 +29,7 @@ import type { Cells, StatementRunner } from './connection.ts'
 import { findCrowded } from './crowded-filters.ts'
 import type { Steps } from './database-shape.ts'
 import { type Cell, sqlite } from './dialect.ts'
+import { requireRoom } from './disk-room.ts'
 import { findDropped } from './dropped-names.ts'
 import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
@@ -228,13 +229,29 @@ class Settler {
   }
 }
 
+/** Before each part of a file; throws where it has no room. */
+type RequireRoom = () => void
+
+/** Leaves room on the disk for what is not a file. */
+class FileWriter extends SqlWriter {
+  readonly #requireRoom: RequireRoom
+  constructor(schema: StoreSchema, on: StatementRunner, requireRoom: RequireRoom) {
+    super(schema, on)
+    this.#requireRoom = requireRoom
+  }
+  override stage(...part: Parameters<SqlWriter['stage']>): Maybe<void> {
+    this.#requireRoom()
+    return super.stage(...part)
+  }
+}
+
 /** Both kinds write alike. */
 function createWriters(
   schema: StoreSchema,
   writing: DatabaseSync,
   options: SqliteOptions,
   trouble: RecentTrouble,
-  hooks: CommitHooks = {},
+  { requireRoom = () => {}, ...hooks }: CommitHooks & { readonly requireRoom?: RequireRoom } = {},
 ) {
   const running = new RecordingRunner(writing)
   const looking = new PreparedRunner(writing)
@@ -247,7 +264,7 @@ function createWriters(
       turns.begin()
       return work(writer)
     }
-    return trouble.watch(queue.add(new SqlWriter(schema, turns), run, turn?.caller))
+    return trouble.watch(queue.add(new FileWriter(schema, turns, requireRoom), run, turn?.caller))
   }
   const look = <T>(work: ReadWork<T>): Maybe<T> => queue.look(new SqlReader(schema, looking), work)
   const expiries = compileExpiries(schema.service, sqlite, options)
@@ -311,6 +328,7 @@ function createFileStore(
   const { queue, write, sweep, fill, close } = createWriters(schema, writing, options, trouble, {
     committing: () => files.requireUnmoved(),
     committed: () => readers.renew(),
+    requireRoom: () => requireRoom(file, () => countSpareOctets(writing)),
   })
   attempt(() => optimize(writing), isSqliteError)
   const looking = new PreparedRunner(writing) // waits for no writer
@@ -343,6 +361,10 @@ function createFileStore(
     },
   }
 }
+
+/** Of pages that hold nothing now. */
+const countSpareOctets = (of: DatabaseSync): number =>
+  Number(of.prepare('select freelist_count * page_size as n from pragma_freelist_count, pragma_page_size').get()?.['n'])
 
 /** A reader with more to look at asks again with less, or for the rest. */
 const longReadMs = 5000

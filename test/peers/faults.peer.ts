@@ -364,6 +364,33 @@ it('two instances on one SQLite file whose clocks jump, each its own way', async
   t.diagnostic(await trial({ instances: made.map(each => each.instance), faults, peace }, minutes / 3))
 })
 
+it('files that fill a disk leave room for other changes', async t => {
+  const disk = tmpfs()
+  if (!disk) return t.skip('mounting is not permitted here')
+  const { url, token } = await service([], join(disk.at, 'orders.sqlite'))
+  const fields = { authorization: `Bearer ${token('maria', 'manager')}` }
+  const product = {
+    method: 'POST',
+    fields: { ...fields, ...json },
+    content: '{"name":"Filed","price":"1.00","stock":1}',
+  }
+  const made = await ask(`${url}/api/products`, product)
+  const picture = {
+    method: 'PUT',
+    fields: { ...fields, 'content-type': 'image/png' },
+    content: Buffer.alloc(4_000_000),
+  }
+  let status = 0
+  for (let tries = 0; tries < 20 && status !== 503; tries++) {
+    const { location = '' } = (await ask(`${url}/api/products`, product)).fields
+    status = (await ask(`${url}${location}/picture`, picture)).status
+  }
+  assert.equal(status, 503)
+  assert.equal((await ask(`${url}/api/products`, product)).status, 201)
+  assert.equal((await ask(`${url}/health/ready`)).status, 200)
+  assert.equal((await ask(`${url}${made.fields['location']}`, { fields })).status, 200)
+})
+
 /** An instance in this process, for the clock is its own. */
 async function moved(data: string) {
   let off = 0

@@ -1,0 +1,34 @@
+/**
+ * Room on the disk of a SQLite file. Files fill a disk to its last octets: then no change is made
+ * any more, not even the one that removes what has come of the last file. So files leave some room.
+ */
+import { type StatsFs, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { attempt, errorCodeOf } from '../base/attempt.ts'
+import { Unavailable } from '../service/store.ts'
+
+/** More than SQLite's log is before its pages come into the file; of a small disk, a quarter. */
+const reservedOctets = 64 << 20
+
+/** Seconds after which an operator may have made room. */
+const retrySeconds = 60
+
+type AskDisk = (folder: string) => Pick<StatsFs, 'bsize' | 'blocks' | 'bavail'>
+
+const tellsNothing = (thrown: unknown): boolean => errorCodeOf(thrown) !== ''
+
+/**
+ * @param spareOctets what is free within the file
+ * @throws Unavailable where files would use up what is left for other changes
+ */
+export function requireRoom(file: string, spareOctets: () => number, ask: AskDisk = statfsSync): void {
+  const disk = attempt(() => ask(dirname(file)), tellsNothing)
+  if (!disk) return // it does not tell
+  const [free, all] = [disk.bavail * disk.bsize, disk.blocks * disk.bsize]
+  const kept = Math.min(reservedOctets, all / 4)
+  if (free < kept && free + spareOctets() < kept)
+    throw new Unavailable(
+      retrySeconds,
+      `${Math.floor(free / (1 << 20))} MiB are free on the disk of ${file}, which are kept for other changes: make room for files`,
+    )
+}

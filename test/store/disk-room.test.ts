@@ -1,0 +1,42 @@
+/** Files leave room on the disk for other changes (store/disk-room.ts). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Unavailable } from '../../src/service/store.ts'
+import { requireRoom } from '../../src/store/disk-room.ts'
+
+const MiB = 1 << 20
+const rows: readonly (readonly [title: string, free: number, all: number, spare: number, hasRoom: boolean])[] = [
+  ['a large disk with 64 MiB', 64 * MiB, 1000 * MiB, 0, true],
+  ['one octet less', 64 * MiB - 1, 1000 * MiB, 0, false],
+  ['the rest of it is free within the file', 64 * MiB - 1, 1000 * MiB, 1, true],
+  ['a small disk with a quarter', 10 * MiB, 40 * MiB, 0, true],
+  ['a small disk with less', 10 * MiB - 1, 40 * MiB, 0, false],
+]
+for (const [title, free, all, spare, hasRoom] of rows)
+  test(`${title}: ${hasRoom ? 'files are taken' : 'files are refused, with the cure'}`, () => {
+    const ask = () =>
+      requireRoom(
+        '/data/shop.sqlite',
+        () => spare,
+        folder => {
+          assert.equal(folder, '/data')
+          return { bsize: 1, blocks: all, bavail: free }
+        },
+      )
+    if (hasRoom) ask()
+    else
+      assert.throws(
+        ask,
+        thrown => thrown instanceof Unavailable && /free on the disk of \/data.*make room/.test(String(thrown.cause)),
+      )
+  })
+
+test('a disk that does not tell takes files', () => {
+  requireRoom(
+    '/data/shop.sqlite',
+    () => 0,
+    () => {
+      throw Object.assign(new Error('not permitted'), { code: 'EPERM' })
+    },
+  )
+})
