@@ -1,9 +1,24 @@
 /** What the commands say when they fail: one line without a stack, and its exit status. */
+import { fsyncSync } from 'node:fs'
 import { inspect } from 'node:util'
+import { attempt, errorCodeOf } from '../base/attempt.ts'
 
 /** Rejects where it cannot be written, so that nothing is removed that was not kept. */
 export const writeOutput = (text: string): Promise<void> =>
-  new Promise((resolve, reject) => process.stdout.write(text, error => (error ? reject(error) : resolve())))
+  new Promise((resolve, reject) => {
+    const fail = (cause: Error): void =>
+      reject(new Error(`standard output takes no more: ${cause.message}: look at the disk or the pipe`, { cause }))
+    process.stdout.once('error', fail) // it is told after the callback, too
+    process.stdout.write(text, error => {
+      if (error) return fail(error)
+      process.stdout.off('error', fail)
+      resolve()
+    })
+  })
+
+/** What was written to a file is on its disk; a pipe or a terminal has none. */
+export const flushOutput = (): void => void attempt(() => fsyncSync(process.stdout.fd), hasNoDisk)
+const hasNoDisk = (thrown: unknown): boolean => ['EINVAL', 'ENOTSUP', 'EROFS', 'EPERM'].includes(errorCodeOf(thrown))
 
 /** A reader that has seen enough (`| head`) closes the pipe, which is not an error. */
 export function ignoreClosedPipe(thrown: Error): void {

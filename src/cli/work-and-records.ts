@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import { loadService, locateService, serviceText } from './locate-service.ts'
 import { timeOption, wholeNumberOption } from './option-types.ts'
-import { failUsage, writeOutput } from './usage.ts'
+import { failUsage, flushOutput, writeOutput } from './usage.ts'
 
 /** Adds `work`, `jobs`, `backup` and `audit`. */
 export function addRecordCommands(program: Command): void {
@@ -109,6 +109,7 @@ async function auditCommand(file: string | undefined, { before, remove, ...flags
       await writeOutput(`${JSON.stringify({ sequence, at: new Date(at).toISOString(), ...deed })}\n`)
       if (remove) listed.add(sequence)
     }
+    if (remove) flushOutput()
     await listed.remove(store)
   } finally {
     await store.close()

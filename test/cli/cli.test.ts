@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -440,6 +440,21 @@ test('diglot audit prints who did what, and removes what it has printed', async 
   assert.equal(audit('--before', '2020-01-01', '--remove'), '')
   assert.equal(audit('--before', '2999-01-01', '--remove').trim().split('\n').length, 1)
   assert.equal(audit(), '', 'what was printed is removed, while the service runs')
+  await server.close(0)
+})
+
+test('diglot audit removes nothing that the disk did not take', { skip: !existsSync('/dev/full') }, async () => {
+  const data = join(folder, 'full.sqlite')
+  const server = await startService((await import(pathToFileURL(orders).href)).default, { port: 0, data })
+  const clerk = { authorization: `Bearer ${await server.token('clara', ['clerk'])}` }
+  const made = await fetch(`${server.url}/api/orders/o-1/cancellation`, { method: 'POST', headers: clerk })
+  assert.equal(made.status, 200)
+  const words = ['audit', orders, '--data', data, '--before', '2999-01-01', '--remove']
+  const program = [process.execPath, '--conditions=diglot-source', join(root, 'src', 'cli.ts'), ...words]
+  const ended = spawnSync('sh', ['-c', '"$@" > /dev/full', 'sh', ...program], { encoding: 'utf8', timeout: 120_000 })
+  assert.match(ended.stderr, /^diglot: standard output takes no more: ENOSPC[^\n]*\n$/)
+  assert.equal(ended.status, 1)
+  assert.notEqual(diglot('audit', orders, '--data', data).stdout, '')
   await server.close(0)
 })
 

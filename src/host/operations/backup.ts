@@ -18,7 +18,7 @@ export async function backUpDatabase(data: string, to: string): Promise<void> {
   if (existsSync(to)) throw new Error(`${to} already exists: give another file`)
   const unfinished = `${to}.unfinished`
   const remove = (): void => {
-    for (const end of ['', '-wal', '-shm']) rmSync(`${unfinished}${end}`, { force: true })
+    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${unfinished}${end}`, { force: true })
   }
   const source = openSource(data)
   try {
