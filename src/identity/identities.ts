@@ -203,12 +203,14 @@ class ProvenCallers {
 
   recall(tag: string): Caller | undefined {
     const known = this.#known.get(tag)
-    return known && known.until > this.#clock() ? known.caller : undefined
+    const now = this.#clock()
+    return known && known.since <= now && now < known.until ? known.caller : undefined
   }
 
   /** @param until in milliseconds since 1970, like the clock */
   remember(tag: string, caller: Caller, until: number, longestMs = rememberMs): Caller {
-    this.#known.set(tag, { caller, until: Math.min(until, this.#clock() + longestMs) })
+    const since = this.#clock()
+    this.#known.set(tag, { caller, since, until: Math.min(until, since + longestMs) })
     return caller
   }
 
@@ -217,4 +219,10 @@ class ProvenCallers {
   }
 }
 
-const createMemory = () => new BoundedCache<string, { readonly caller: Caller; readonly until: number }>(rememberedMax)
+/** `since`: a clock that is put back makes it no longer. */
+interface ProvenCaller {
+  readonly caller: Caller
+  readonly since: number
+  readonly until: number
+}
+const createMemory = () => new BoundedCache<string, ProvenCaller>(rememberedMax)

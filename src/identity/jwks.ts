@@ -62,7 +62,11 @@ class RemoteKeys {
   }
 
   #age(): number {
-    return this.#watching.clock() - this.#fetchedAt
+    return this.#since(this.#fetchedAt)
+  }
+  /** A clock that was put back has been at this time, too. */
+  #since(time: number): number {
+    return Math.abs(this.#watching.clock() - time)
   }
 
   #requireKnown(): JWTVerifyGetKey {
@@ -79,7 +83,7 @@ class RemoteKeys {
 
   /** One request at a time, and none for a while after a failure; false if it fails. */
   #fetch(): Promise<boolean> {
-    if (this.#watching.clock() - this.#failedAt < retryEveryMs) return Promise.resolve(false)
+    if (this.#since(this.#failedAt) < retryEveryMs) return Promise.resolve(false)
     this.#fetching ??= this.#request()
       .then(
         keys => {

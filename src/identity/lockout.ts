@@ -9,7 +9,7 @@
  *      password.
  */
 
-import type { ExpiringRecord, Store, StoreReader } from '../service/store.ts'
+import { clocksDifferMs, type ExpiringRecord, type Store, type StoreReader } from '../service/store.ts'
 import { authenticationTag } from './local-key.ts'
 
 const space = 'failures'
@@ -83,4 +83,4 @@ export function createLockout(store: Store, secret: Uint8Array): Lockout {
 }
 
 const countOf = (memo: ExpiringRecord | undefined, now: number): number =>
-  memo && memo.expires > now ? Number(memo.value) : 0
+  memo && memo.expires > now && memo.expires <= now + spanMs + clocksDifferMs ? Number(memo.value) : 0

@@ -55,6 +55,7 @@ const rememberedMax = 10_000
 interface ProvenPassword {
   readonly caller: Caller
   readonly salt: string
+  readonly since: number
   readonly until: number
 }
 
@@ -85,7 +86,7 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
     if (lockout.isLocked(failures)) return undefined // (1) Nothing is awaited until the guess counts.
     turns.requirePlace(from) // (3)
     const known = proven.get(tag)
-    if (known?.salt === person.salt && known.until > clock()) {
+    if (known?.salt === person.salt && known.since <= clock() && clock() < known.until) {
       if (people) return known.caller
       if (sources.accepts(person)) return callerOfPerson(name, person) // (4)
     }
@@ -94,7 +95,8 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
     )
     if (!caller) return undefined
     await lockout.recordSuccess(failures)
-    proven.set(tag, { caller, salt: person.salt, until: clock() + rememberMs })
+    const since = clock()
+    proven.set(tag, { caller, salt: person.salt, since, until: since + rememberMs })
     return caller
   }
 

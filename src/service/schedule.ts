@@ -1,12 +1,13 @@
 /**
  * Jobs that start by the clock, at most once for each instant over all instances: the instant is
  * recorded in the transaction that starts the job. After a time without a running instance, only
- * the last missed instant is made up for.
+ * the last missed instant is made up for. After a clock that was ahead has been put back, the next
+ * instant counts.
  */
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import { addJob, queuedJob } from './job-queue.ts'
-import type { Store } from './store.ts'
+import { clocksDifferMs, type Store } from './store.ts'
 
 export interface Schedule {
   /** Unique; the last instant is remembered under this name. */
@@ -49,10 +50,12 @@ export function startDueJobs(
     const instant = instants(now)
     if (instant === undefined) return false
     const last = await writer.recall(space, name)
-    if (last && Number(last.value) >= instant) return false
+    const isAhead = last !== undefined && Number(last.value) > now + clocksDifferMs
+    if (last && Number(last.value) >= instant && !isAhead) return false
     await writer.forget(space, name)
     await writer.remember(space, name, { value: String(instant), expires: latestMs }, now)
-    if (last) await addJob(writer, [job], queuedJob(id('j'), job, as, input(instant), now))
-    return last !== undefined
+    if (!last || isAhead) return false
+    await addJob(writer, [job], queuedJob(id('j'), job, as, input(instant), now))
+    return true
   })
 }

@@ -152,6 +152,12 @@ export interface ExpiringRecord {
   readonly expires: number
 }
 
+/**
+ * Milliseconds by which the clocks of instances differ at most. A time that is further ahead comes
+ * of a clock that has been put back since.
+ */
+export const clocksDifferMs = 300_000
+
 export interface JobRow {
   readonly id: string
   readonly job: string

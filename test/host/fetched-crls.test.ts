@@ -61,6 +61,16 @@ test('where the last list has ended, the next message waits for the next list', 
   assert.deepEqual([sizes(lists), place.asked], [[2], 2])
 })
 
+test('a clock that was ahead and is put back: a list is asked for at once', async () => {
+  const { place, world, lists } = await watch(listed(issue([3], -24 * hour, 24 * hour)))
+  world.now -= 5 * hour
+  lists.current()
+  world.now += 1
+  while (place.asked < 2) await new Promise(resolve => setImmediate(resolve))
+  lists.current()
+  assert.equal(place.asked, 2)
+})
+
 const refusals: readonly (readonly [string, Answer, RegExp])[] = [
   ['an older list', listed(issue([], -2 * hour, 24 * hour)), /has an older list than before/],
   ['no list', response => void response.end('not a list'), /cannot be used: .*X509 CRL/],

@@ -293,7 +293,11 @@ describe('schedules', () => {
     assert.deepEqual((await look()).sort(), [false, false, true])
     pass(-5 * 3_600_000)
     assert.deepEqual(await look(), [false, false, false], 'a clock that goes back starts nothing again')
-    assert.equal(await started(store), 2)
+    pass(3_600_000)
+    assert.deepEqual((await look()).sort(), [false, false, true], 'and goes on from where it is')
+    pass(-60_000)
+    assert.deepEqual(await look(), [false, false, false], 'a clock that differs a little starts nothing again')
+    assert.equal(await started(store), 3)
   })
 
   test('a store that does not answer is asked once, and not again each second', async () => {

@@ -266,6 +266,9 @@ describe('a JWKS at an address', () => {
     time += 5001
     await assert.rejects(verifyToken(trustWith({ keys }), token, now), Unavailable)
     assert.equal(asked(), 2)
+    time -= 5 * 3_600_000
+    await assert.rejects(verifyToken(trustWith({ keys }), token, now), Unavailable)
+    assert.equal(asked(), 3, 'a clock that is put back prolongs nothing')
   })
 
   test('known keys count while the address fails, for an hour; an unknown one waits', async () => {

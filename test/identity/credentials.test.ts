@@ -386,6 +386,12 @@ describe('guessing', () => {
     )
     now += 61_000
     assert.equal((await order(two, 'clara-secret')).status, 200)
+    for (let i = 0; i < 10; i++) await order(one, `wrong-${i}`)
+    assert.equal((await order(one, 'clara-secret')).status, 401)
+    now -= 60_000
+    assert.equal((await order(one, 'clara-secret')).status, 401, 'clocks may differ by a minute')
+    now -= 5 * 3_600_000
+    assert.equal((await order(one, 'clara-secret')).status, 200, 'a clock that is put back prolongs nothing')
   })
   test('an unknown name takes as long as a wrong password, and gets the same response', async () => {
     const { ask } = await startHosted()

@@ -65,6 +65,23 @@ describe('guessing', () => {
     assert.deepEqual([...new Set(all)], ['clara'])
     await close()
   })
+  test('a clock that is put back makes what a directory has proven no longer', async () => {
+    const store = openSqliteStore(orders.contract, ':memory:')
+    let count = 0
+    const prove = async () => {
+      count++
+      return { roles: [] }
+    }
+    const people = { prove, find: async () => undefined }
+    const key = openLocalKey(':memory:')
+    const { password } = createPasswordProof({ store, key, clock: () => clock.now, accepts: () => true, people })
+    for (let i = 0; i < 2; i++) await password('clara', 'clara-secret', '192.0.2.1')
+    assert.equal(count, 1)
+    clock.now -= 5 * 3_600_000
+    await password('clara', 'clara-secret', '192.0.2.1')
+    assert.equal(count, 2)
+    await store.close()
+  })
   test('many names of one address: its line is full also for a password that is remembered', async () => {
     const { guess, close } = await startProof()
     assert.equal(await guess('clara', 'clara-secret'), 'clara')

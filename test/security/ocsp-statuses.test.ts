@@ -70,6 +70,14 @@ test('an answer is asked for again after an hour, and no message waits while the
   assert.deepEqual([await statusAtOnce(), world.asked.length], ['revoked', 2])
 })
 
+test('a clock that was ahead and is put back: an answer is asked for at once', async () => {
+  const { world, status, statusAtOnce } = ask(said({ thisUpdate: x.testTime - day, nextUpdate: x.testTime + day }))
+  await status()
+  world.now -= 5 * hour
+  await statusAtOnce()
+  assert.equal(world.asked.length, 2)
+})
+
 test('an answer ends with its next update: the next message waits for another, or has none', async () => {
   const { world, status } = ask(said({ nextUpdate: x.testTime + 600_000 }))
   assert.equal(await status(), 'good')

@@ -41,7 +41,8 @@ export function fetchLists(address: string, { clock, failed }: Watching): Fetche
     dueAt = Math.max(clock() + retryMs, Math.min(clock() + renewMs, end))
   }
   const renew = (): void => {
-    if (fetching || clock() < dueAt) return
+    const waitMs = dueAt - clock()
+    if (fetching || (waitMs > 0 && waitMs <= renewMs)) return // a longer one is of a clock that was put back
     dueAt = clock() + retryMs
     fetching = requestLists(address)
       .then(take)

@@ -85,7 +85,8 @@ export class OcspStatuses {
     const [certificate, issuer] = question.path
     const { lists, now } = question.search
     const entry = this.#entryOf(`${certificateDigest(certificate)} ${certificateDigest(issuer)}`)
-    const isDue = now >= (doListsHold(entry.known, lists) ? entry.dueAt : entry.retryAt)
+    const waitMs = (doListsHold(entry.known, lists) ? entry.dueAt : entry.retryAt) - now
+    const isDue = waitMs <= 0 || waitMs > renewMs // of a clock that was put back
     if (!entry.asking && isDue) {
       entry.retryAt = entry.dueAt = now + retryMs
       entry.asking = this.#ask(question, entry)
