@@ -33,14 +33,24 @@ export interface CanonicalForm {
   readonly prefixes?: readonly string[]
   /** An element to leave out, with all its content. */
   readonly without?: Element
+  /** Its octets at most; a form that would be longer is not written. Default: no limit. */
+  readonly octetsMax?: number
 }
 
 /**
+ * The octets of a canonical form at most, of a text that a stranger has sent. A namespace is
+ * written on each of the elements that use its prefix, where none around them does: a name of 64 KB
+ * and ten thousand elements of six octets make 600 MB of 124 KB.
+ */
+export const canonicalOctetsMax = (sent: number): number => 1024 * 1024 + 16 * sent
+
+/**
  * The canonical form in UTF-8, which is hashed.
- * @throws Malformed for a relative namespace name (C14N §1.3)
+ * @throws Malformed for a relative namespace name (C14N §1.3), and beyond the limit of the form
  */
 export function canonicalizeOctets(node: Document | Element, form: CanonicalForm): Uint8Array {
-  const out = new OctetWriter(node.kind === 'element' ? node.to - node.from + 512 : node.bytes.length)
+  const expected = node.kind === 'element' ? node.to - node.from + 512 : node.bytes.length
+  const out = new OctetWriter(expected, form.octetsMax)
   new CanonicalWriter(form, out).write(node)
   return out.finish()
 }
@@ -54,13 +64,15 @@ const copiedOctetsMax = 64
 
 /** Collects texts and spans of documents. Adjacent spans become one. */
 class OctetWriter {
+  readonly #octetsMax: number
   #made: Buffer
   #length = 0
   #source: Uint8Array | undefined = undefined
   #from = 0
   #to = 0
 
-  constructor(expected: number) {
+  constructor(expected: number, octetsMax = Infinity) {
+    this.#octetsMax = octetsMax
     this.#made = Buffer.allocUnsafe(expected)
   }
 
@@ -109,13 +121,19 @@ class OctetWriter {
 
   #reserve(octets: number): void {
     if (this.#length + octets <= this.#made.length) return
+    this.#requireShort()
     const more = Buffer.allocUnsafe(2 * (this.#length + octets))
     this.#made.copy(more, 0, 0, this.#length)
     this.#made = more
   }
 
+  #requireShort(): void {
+    if (this.#length > this.#octetsMax) throw new Malformed('its canonical form is too long', this.#length)
+  }
+
   finish(): Uint8Array {
     this.#flush()
+    this.#requireShort()
     return this.#made.subarray(0, this.#length)
   }
 }

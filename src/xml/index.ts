@@ -1,5 +1,5 @@
 /** XML 1.0 with namespaces: bytes to cursor to tree, and back. */
-export { type CanonicalForm, canonicalize, canonicalizeOctets } from './canonical.ts'
+export { type CanonicalForm, canonicalize, canonicalizeOctets, canonicalOctetsMax } from './canonical.ts'
 export type { Cursor, Event } from './cursor.ts'
 export { defaultXmlLimits, type XmlLimits } from './limits.ts'
 export { Malformed, type Position, parseOrUndefined, positionOf } from './malformed.ts'

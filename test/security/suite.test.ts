@@ -12,6 +12,7 @@ import { Certificate } from '../../src/security/crypto/certificate.ts'
 import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { SecurityPolicy } from '../../src/security/policy/policy.ts'
 import { Insecure } from '../../src/security/security-fault.ts'
+import { CanonicalBudget } from '../../src/security/tree/canonical-budget.ts'
 import { Identifiers } from '../../src/security/tree/identifiers.ts'
 import { readKeyReference } from '../../src/security/verify/key-info.ts'
 import { verifySignature } from '../../src/security/verify/signature.ts'
@@ -143,6 +144,7 @@ if (xmldsig) {
       if (document instanceof Malformed) return assert.match(document.reason, pattern)
       const signature = find(document.root)
       const identifiers = new Identifiers(document.root)
+      const budget = new CanonicalBudget(document.bytes.length)
       const allow = new Set<Allowance>(['sha1'])
       const signer = (keyInfo: Element | undefined) => {
         const reference = keyInfo && readKeyReference(keyInfo, identifiers)
@@ -150,7 +152,7 @@ if (xmldsig) {
         return { key: createSecretKey(Buffer.from('secret')) }
       }
       const refusal = (thrown: unknown) => thrown instanceof Insecure && pattern.test(thrown.why)
-      assert.throws(() => verifySignature(signature, { identifiers, allow, signer }), refusal)
+      assert.throws(() => verifySignature(signature, { identifiers, budget, allow, signer }), refusal)
     })
   }
   test('every certificate of the suite is read', () => {

@@ -3,30 +3,36 @@
  * in the canonical form of its media type, alone or behind its fields.
  */
 import type { PackedPart } from '../../soap/security-port.ts'
-import { canonicalizeOctets, Malformed, parseXml } from '../../xml/index.ts'
+import { type CanonicalForm, canonicalizeOctets, type Document, Malformed, parseXml } from '../../xml/index.ts'
 import { canonicalizeFields } from './attachment-fields.ts'
 
+type Canonicalize = (node: Document, form: CanonicalForm) => Uint8Array
+
 /** @throws Malformed where the media type is of XML, and the octets are not, or have a DTD */
-export function digestedOctets(part: PackedPart, withFields: boolean): Uint8Array {
-  const content = canonicalizeContent(part)
+export function digestedOctets(
+  part: PackedPart,
+  withFields: boolean,
+  canonicalize: Canonicalize = canonicalizeOctets,
+): Uint8Array {
+  const content = canonicalizeContent(part, canonicalize)
   return withFields ? Buffer.concat([canonicalizeFields(part.fields ?? {}), content]) : content
 }
 
 /** §5.4.2: XML has its exclusive form without comments, other text the line ends of MIME. */
-function canonicalizeContent({ type, bytes }: PackedPart): Uint8Array {
+function canonicalizeContent({ type, bytes }: PackedPart, canonicalize: Canonicalize): Uint8Array {
   const [essence = ''] = type.toLowerCase().split(';', 1)
-  if (isXmlType(essence.trim())) return canonicalizeXml(bytes, type)
+  if (isXmlType(essence.trim())) return canonicalizeXml(bytes, type, canonicalize)
   return essence.trim().startsWith('text/') ? canonicalizeLineEnds(bytes) : bytes
 }
 
 /** RFC 7303 §3, §4.2. */
 const isXmlType = (essence: string): boolean => /^(?:text|application)\/xml$|\+xml$/.test(essence)
 
-function canonicalizeXml(bytes: Uint8Array, type: string): Uint8Array {
+function canonicalizeXml(bytes: Uint8Array, type: string, canonicalize: Canonicalize): Uint8Array {
   const [, charset] = /;\s*charset="?([^\s";]+)/i.exec(type) ?? []
   const document = parseXml(bytes, charset === undefined ? {} : { charset })
   if (document instanceof Malformed) throw document
-  return canonicalizeOctets(document, { exclusive: true, comments: false })
+  return canonicalize(document, { exclusive: true, comments: false })
 }
 
 /** RFC 2046 §4.1.1: each line ends with CRLF. The very same octets where all do. */

@@ -1,12 +1,12 @@
 /**
  * Messages whose octets travel in other parts (XOP, MTOM). What always holds (M5): a signature over
  * the XML covers the octets, and not their address. So before a signature is checked, every Include
- * is replaced by the base64 that it represents (XOP §2.1), and that is read from then on; before
- * anything is decrypted, those of cipher texts are. Each part is used once: a message never grows
- * beyond what was sent.
+ * is replaced by the base64 that it represents (XOP §2.1), and that is read from then on; that of a
+ * cipher text is, before it is decrypted. Each part is used once: a message never grows beyond what
+ * was sent.
  */
 import { encodeBase64 } from '../../base/base64.ts'
-import type { Element, Name } from '../../xml/index.ts'
+import type { Element } from '../../xml/index.ts'
 import { failSecurity } from '../security-fault.ts'
 import { hrefAttribute, IncludeName } from '../vocabulary.ts'
 
@@ -16,18 +16,15 @@ interface IncludableParts {
 }
 
 /** The Includes at and below an element. */
-export function includedParts(element: Element): Element[] {
-  if (element.name === IncludeName) return [element]
-  return element.children.flatMap(child => (child.kind === 'element' ? includedParts(child) : []))
+export function includedParts(element: Element, found: Element[] = []): Element[] {
+  if (element.name === IncludeName) found.push(element)
+  else for (const child of element.children) if (child.kind === 'element') includedParts(child, found)
+  return found
 }
 
-/**
- * Replaces Includes by the base64 of their parts.
- * @param within the elements whose Includes are replaced; undefined: all
- */
-export function inlineIncludes(envelope: Element, parts: IncludableParts, within?: Name): void {
-  for (const include of includedParts(envelope)) {
-    if (within && include.parent?.name !== within) continue
+/** Replaces the Includes below an element by the base64 of their parts. */
+export function inlineIncludes(outer: Element, parts: IncludableParts): void {
+  for (const include of includedParts(outer)) {
     const uri = include.attribute(hrefAttribute) ?? ''
     const around = include.parent
     const octets = around && parts.moveInto(around, uri)

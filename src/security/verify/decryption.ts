@@ -138,11 +138,11 @@ export class Decryptor {
 
   /** Replaces an EncryptedData by its content (XML Encryption §4.4). */
   #openElement(data: Element, cipher: Cipher, open: (sealed: Buffer) => Buffer): void {
-    const { allow, isSigned } = this.#facts
+    const { allow, isSigned, parts } = this.#facts
     if (cipher.mode === 'cbc' && !allow.has('cbc') && !isInside(data, isSigned)) {
       failSecurity('UnsupportedAlgorithm', 'CBC without a signature over it')
     }
-    const plain = open(readSealed(data))
+    const plain = open(readSealed(data, parts))
     const parent = data.parent ?? failSecurity('InvalidSecurity', 'an encrypted envelope')
     const nodes = parseFragment(plain, parent)
     this.#place(

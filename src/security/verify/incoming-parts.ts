@@ -28,6 +28,11 @@ export class IncomingParts {
     return this.#parts.size
   }
 
+  /** Octets of all parts, as they came. */
+  get octets(): number {
+    return [...this.#parts.values()].reduce((sum, { bytes }) => sum + bytes.length, 0)
+  }
+
   /** By Content-ID, what is left of the package next to the message. */
   get attachments(): PackedParts {
     return new Map([...this.#parts].filter(([id]) => !this.#holders.has(id)))

@@ -26,6 +26,7 @@ import {
   requiredChild,
   trimmedText,
 } from '../tree/strict-children.ts'
+import { inlineIncludes } from '../tree/xop-inline.ts'
 import {
   algorithmAttribute,
   CipherDataName,
@@ -42,6 +43,7 @@ import {
   xencNs,
 } from '../vocabulary.ts'
 import { readDerivedKeyToken } from './derived-key-token.ts'
+import type { IncomingParts } from './incoming-parts.ts'
 import {
   followReference,
   type KeyReference,
@@ -74,6 +76,7 @@ export interface SecretMeans {
   readonly guard: Pick<VerificationContext, 'decrypts' | 'secrets'>
   readonly allow: Allowances
   readonly identifiers: Identifiers
+  readonly parts: IncomingParts
   /** Of an answer: the key of its request. */
   readonly exchangeKey: ExchangeKey | undefined
 }
@@ -185,22 +188,23 @@ export class MessageSecrets {
   #decrypt(element: Element): ExchangeKey {
     if (this.#received.size >= keysMax) return failSecurity('InvalidSecurity', 'too many keys')
     const octets = this.#unwrapSecret(element) ?? failSecurity('FailedCheck', 'decryption')
-    const source = exchangeKeyOf(octets, readSealed(element))
+    const source = exchangeKeyOf(octets, readSealed(element, this.#means.parts))
     this.#received.set(element, source)
     return source
   }
 
   #unwrapSecret(element: Element): Buffer | undefined {
+    const { allow, parts } = this.#means
     const method = requiredChild(element, EncryptionMethodName)
     const keyInfo = optionalChild(element, KeyInfoName)
     const size = readKeyWrap(requiredAttribute(method, algorithmAttribute))
     if (size === undefined) {
-      const transport = readTransport(method, this.#means.allow)
-      return receiveKey(this.#findPrivateKey(keyInfo), readSealed(element), transport)
+      const transport = readTransport(method, allow)
+      return receiveKey(this.#findPrivateKey(keyInfo), readSealed(element, parts), transport)
     }
     const named = keyInfo ?? failSecurity('SecurityTokenUnavailable', 'a key without a key')
     const kek = this.#requireShared(trimmedText(onlyChildNamed(named, KeyNameName)))
-    return kek.symmetricKeySize === size ? unwrapKey(kek, readSealed(element)) : undefined
+    return kek.symmetricKeySize === size ? unwrapKey(kek, readSealed(element, parts)) : undefined
   }
 
   /** The service's own key that a KeyInfo names; without a KeyInfo the only one. */
@@ -242,6 +246,9 @@ function readTransport(method: Element, allow: Allowances): KeyTransport {
   }
 }
 
-/** The octets of its CipherValue. */
-export const readSealed = (element: Element): Buffer =>
-  readBase64(onlyChildNamed(requiredChild(element, CipherDataName), CipherValueName), 'FailedCheck')
+/** The octets of its CipherValue, which may have travelled as a part. */
+export function readSealed(element: Element, parts: IncomingParts): Buffer {
+  const value = onlyChildNamed(requiredChild(element, CipherDataName), CipherValueName)
+  inlineIncludes(value, parts)
+  return readBase64(value, 'FailedCheck')
+}

@@ -12,11 +12,12 @@
 
 import type { KeyObject } from 'node:crypto'
 import type { SubjectConfirmation } from '../../contract/endpoint-rule.ts'
-import { canonicalize, type Element, internName, type Name } from '../../xml/index.ts'
+import { type Element, internName, type Name } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
 import { Certificate } from '../crypto/certificate.ts'
 import type { AssertionSubject, AssertionTrust, SubjectRule } from '../policy/verification-context.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
+import type { CanonicalBudget } from '../tree/canonical-budget.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import {
   optionalChild,
@@ -53,6 +54,7 @@ export interface Assertion {
 
 export interface AssertionContext {
   readonly identifiers: Identifiers
+  readonly budget: CanonicalBudget
   readonly allow: Allowances
   readonly now: number
   readonly skew: number
@@ -65,7 +67,7 @@ interface SamlVersion {
   readonly id: Name
   readonly version: (assertion: Element) => boolean
   readonly issuer: (assertion: Element) => string
-  readonly subject: (assertion: Element) => Element
+  readonly subject: (assertion: Element, budget: CanonicalBudget) => Element
   readonly name: Name
   readonly methods: (confirmation: Element) => string[]
   /**
@@ -127,7 +129,7 @@ export function verifyAssertion(element: Element, asserting: AssertionContext): 
   const signature = optionalChild(element, SignatureName, 'InvalidSecurityToken')
   if (signature) verifyIssuer(element, signature, issuer, asserting)
   else if (!asserting.trust.issuers.has(issuer)) return failSecurity('FailedAuthentication', 'an untrusted issuer')
-  const subject = edition.subject(element)
+  const subject = edition.subject(element, asserting.budget)
   const name = requiredChild(subject, edition.name, 'InvalidSecurityToken')
   requireIssued(element, asserting)
   const [until, isOneTime] = verifyConditions(element, edition, asserting)
@@ -180,21 +182,26 @@ function verifySession(element: Element, edition: SamlVersion, { now }: Assertio
  */
 function verifyIssuer(element: Element, signature: Element, issuer: string, asserting: AssertionContext): void {
   const { trust } = asserting.trust.issuers.get(issuer) ?? failSecurity('FailedAuthentication', 'an untrusted issuer')
-  const { identifiers, allow, now } = asserting
+  const { identifiers, budget, allow, now } = asserting
   const signer = (keyInfo: Element | undefined) => requireTrusted(readKeyReference(keyInfo, identifiers), trust, now)
-  const { elements } = verifySignature(signature, { identifiers, allow, signer })
+  const { elements } = verifySignature(signature, { identifiers, budget, allow, signer })
   if (elements.size !== 1 || !elements.has(element))
     failSecurity('FailedCheck', 'the signature is not over its assertion')
 }
 
 /** SAML 1.1 §2.4: every statement has a subject, and all of them are required to be the same. */
-function readSaml1Subject(assertion: Element): Element {
+function readSaml1Subject(assertion: Element, budget: CanonicalBudget): Element {
   const subjects = assertion.elements().flatMap(statement => statement.elements(saml1Name('Subject')))
   const [first, ...others] = subjects
   if (!first) return failSecurity('InvalidSecurityToken', 'an assertion without a subject')
-  const text = (subject: Element) =>
-    orFail('InvalidSecurityToken', 'a subject', () => canonicalize(subject, { exclusive: true, comments: false }))
-  if (others.some(other => text(other) !== text(first))) return failSecurity('InvalidSecurityToken', 'two subjects')
+  if (others.length === 0) return first
+  const octetsOf = (subject: Element) => {
+    const form = { exclusive: true, comments: false }
+    return Buffer.from(orFail('InvalidSecurityToken', 'a subject', () => budget.canonicalize(subject, form)))
+  }
+  const expected = octetsOf(first)
+  if (others.some(other => !octetsOf(other).equals(expected)))
+    return failSecurity('InvalidSecurityToken', 'two subjects')
   return first
 }
 

@@ -6,7 +6,8 @@
  *  (2) A reference is to one element of the document that the message was read from, by an
  *      identifier that occurs there once, or to an attachment. No other URI is followed, and no
  *      other transform than those listed is applied.
- *  (3) What is handed on is the very element that was digested. The reader of the message reads
+ *  (3) Canonical forms are in proportion to what was sent, all together (`CanonicalBudget`).
+ *  (4) What is handed on is the very element that was digested. The reader of the message reads
  *      that object, or refuses.
  * Deliberately absent: XPath, XSLT, base64, XPointer, Manifest, RetrievalMethod, and keys that a
  * message brings along.
@@ -15,7 +16,7 @@
 import { hash, type KeyObject } from 'node:crypto'
 import { removeBlanks } from '../../base/base64.ts'
 import type { AttachmentForm } from '../../contract/endpoint-rule.ts'
-import { type CanonicalForm, canonicalize, canonicalizeOctets, type Element } from '../../xml/index.ts'
+import type { CanonicalForm, Element } from '../../xml/index.ts'
 import {
   type Allowances,
   isCanonicalization,
@@ -26,6 +27,7 @@ import {
 } from '../crypto/algorithm.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
 import { digestedOctets } from '../tree/attachment-octets.ts'
+import type { CanonicalBudget } from '../tree/canonical-budget.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import {
   onlyChildNamed,
@@ -67,6 +69,7 @@ export const referencesMax = 24
 /** What a signature is checked with. `S` is what is known of a signer. */
 export interface SignatureContext<S extends { readonly key: KeyObject }> {
   readonly identifiers: Identifiers
+  readonly budget: CanonicalBudget
   readonly allow: Allowances
   /** The signer that this KeyInfo names; refuses unless it is trusted. */
   readonly signer: (keyInfo: Element | undefined) => S
@@ -101,7 +104,7 @@ export function verifySignature<S extends { readonly key: KeyObject }>(
   const [form, method, references] = readSignedInfo(signedInfo, checking)
   const value = readBase64(signatureValue, 'FailedCheck')
   const signer = checking.signer(keyInfo)
-  const octets = orFail('FailedCheck', 'SignedInfo', () => canonicalizeOctets(signedInfo, form))
+  const octets = orFail('FailedCheck', 'SignedInfo', () => checking.budget.canonicalize(signedInfo, form))
   if (!verifySignatureValue(method, signer.key, octets, value))
     return failSecurity('FailedCheck', 'the SignatureValue is wrong')
   const elements = new Set<Element>()
@@ -189,7 +192,7 @@ function verifyReference<S extends { readonly key: KeyObject }>(
 function readAttachment<S extends { readonly key: KeyObject }>(
   uri: string,
   transforms: readonly Element[],
-  { parts = new IncomingParts() }: SignatureContext<S>,
+  { parts = new IncomingParts(), budget }: SignatureContext<S>,
 ): DigestedAttachment & { readonly octets: Uint8Array } {
   const [transform, another] = transforms
   const kind = transform?.name === TransformName ? requiredAttribute(transform, algorithmAttribute) : ''
@@ -197,7 +200,8 @@ function readAttachment<S extends { readonly key: KeyObject }>(
     return failSecurity('UnsupportedAlgorithm', 'an attachment signed in an unsupported way')
   const [id, part] = parts.require(uri)
   const form: AttachmentForm = kind === attachmentCompleteUri ? 'complete' : 'content'
-  return { id, form, octets: orFail('FailedCheck', 'an attachment', () => digestedOctets(part, form === 'complete')) }
+  const digested = () => digestedOctets(part, form === 'complete', (node, as) => budget.canonicalize(node, as))
+  return { id, form, octets: orFail('FailedCheck', 'an attachment', digested) }
 }
 
 const envelopedUri = `${dsNs}enveloped-signature`
@@ -226,7 +230,11 @@ function transformElement<S extends { readonly key: KeyObject }>(
   const without = last > 0 && kinds[last - 1] === envelopedUri && last--
   if (last !== 0) return failSecurity('UnsupportedAlgorithm', 'an unsupported transform')
   const octets = orFail('FailedCheck', 'a reference', () =>
-    canonicalizeOctets(target, { ...form, comments: false, ...(without !== false && { without: signature }) }),
+    checking.budget.canonicalize(target, {
+      ...form,
+      comments: false,
+      ...(without !== false && { without: signature }),
+    }),
   )
   return [target, octets]
 }
@@ -249,8 +257,10 @@ function transformReference<S extends { readonly key: KeyObject }>(
     onlyChildNamed(onlyChildNamed(transform, TransformationParametersName), CanonicalizationMethodName),
   )
   const token = checking.token(target)
-  const text = orFail('FailedCheck', 'a token', () => canonicalize(token, { ...form, comments: false }))
-  return [token, addDefaultNamespace(text)]
+  const octets = orFail('FailedCheck', 'a token', () =>
+    checking.budget.canonicalize(token, { ...form, comments: false }),
+  )
+  return [token, addDefaultNamespace(Buffer.from(octets).toString())]
 }
 
 function addDefaultNamespace(text: string): string {

@@ -19,17 +19,17 @@
 import { createSecretKey } from 'node:crypto'
 import type { Caller } from '../../contract/policy.ts'
 import type { PackedParts } from '../../soap/security-port.ts'
-import type { Element, Name } from '../../xml/index.ts'
+import type { Element } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
 import { isProofRequired, type KeyForm, type SecurityPolicy } from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
+import { CanonicalBudget } from '../tree/canonical-budget.ts'
 import { Identifiers } from '../tree/identifiers.ts'
 import { optionalChild } from '../tree/strict-children.ts'
 import { includedParts, inlineIncludes } from '../tree/xop-inline.ts'
 import {
   BinarySecurityTokenName,
-  CipherValueName,
   DerivedKeyTokenName,
   EncryptedDataName,
   EncryptedKeyName,
@@ -141,6 +141,7 @@ class Examination {
   readonly #now: number
   readonly #freshness: typeof defaultFreshness
   readonly #identifiers: Identifiers
+  readonly #budget: CanonicalBudget
   readonly #decryptor: Decryptor
   readonly #secrets: MessageSecrets
   readonly #signatures: VerifiedSignature<Signer>[] = []
@@ -156,14 +157,15 @@ class Examination {
     this.#freshness = { ...defaultFreshness, ...policy.freshness }
     this.#identifiers = new Identifiers(message.envelope)
     this.#parts = new IncomingParts(message.parts)
+    this.#budget = new CanonicalBudget(message.envelope.to - message.envelope.from + this.#parts.octets)
     const isSigned = (target: Element | string) =>
       this.#signatures.some(({ elements, attachments }) =>
         typeof target === 'string' ? attachments.has(target) : elements.has(target),
       )
     const { exchangeKey } = message
-    this.#secrets = new MessageSecrets({ guard, allow: this.#allow, identifiers: this.#identifiers, exchangeKey })
-    const facts = { allow: this.#allow, identifiers: this.#identifiers, parts: this.#parts, block, isSigned }
-    this.#decryptor = new Decryptor(this.#secrets, facts)
+    const facts = { allow: this.#allow, identifiers: this.#identifiers, parts: this.#parts }
+    this.#secrets = new MessageSecrets({ ...facts, guard, exchangeKey })
+    this.#decryptor = new Decryptor(this.#secrets, { ...facts, block, isSigned })
   }
 
   examine(): ExaminedBlock {
@@ -200,7 +202,6 @@ class Examination {
     for (let at = 0; at < block.children.length; at++) {
       const child = block.children[at]!
       if (child.kind === 'element' && child.name === EncryptedDataName) {
-        this.#inlineParts(CipherValueName)
         this.#decryptor.decryptChild(child)
         if (block.children[at] !== child) at-- // its content is in its place now
       } else if (child.kind === 'element') this.#readChild(child)
@@ -211,27 +212,21 @@ class Examination {
 
   #readChild(element: Element): void {
     if (element.name === SignatureName) this.#verifySignature(element)
-    else if (element.name === EncryptedKeyName || element.name === ReferenceListName) {
-      this.#inlineParts(CipherValueName)
-      if (element.name === EncryptedKeyName) this.#decryptor.decryptForKey(element)
-      else this.#decryptor.decryptListed(element)
-    } else if (!passive.has(element.name) && !isAssertion(element)) {
+    else if (element.name === EncryptedKeyName) this.#decryptor.decryptForKey(element)
+    else if (element.name === ReferenceListName) this.#decryptor.decryptListed(element)
+    else if (!passive.has(element.name) && !isAssertion(element)) {
       failSecurity('UnsupportedSecurityToken', 'an unknown element in the Security block')
     }
-  }
-
-  /** The octets of parts in place of their Includes: of all, or of those `within` such elements. */
-  #inlineParts(within?: Name): void {
-    const { envelope, parts } = this.#message
-    if (parts) inlineIncludes(envelope, this.#parts, within)
   }
 
   /** WSS §8: a Signature that is a child of the block; those inside assertions are read with them. */
   #verifySignature(element: Element): void {
     if (this.#signatures.length === signaturesMax) failSecurity('InvalidSecurity', 'three Signatures')
-    this.#inlineParts()
+    const { envelope, parts } = this.#message
+    if (parts) inlineIncludes(envelope, this.#parts)
     const found = verifySignature<Signer>(element, {
       identifiers: this.#identifiers,
+      budget: this.#budget,
       allow: this.#allow,
       signer: keyInfo => this.#identifySigner(keyInfo),
       token: reference => dereferenceToken(reference, this.#identifiers, this.#guard.trust),
@@ -272,6 +267,7 @@ class Examination {
     const { skew } = this.#freshness
     this.#assertion = verifyAssertion(element, {
       identifiers: this.#identifiers,
+      budget: this.#budget,
       allow: this.#allow,
       now: this.#now,
       skew,

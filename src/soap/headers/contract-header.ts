@@ -9,6 +9,7 @@ import type { CallHeaders } from '../../service/call.ts'
 import {
   type Cursor,
   canonicalize,
+  canonicalOctetsMax,
   clarkNotation,
   escapeText,
   internName,
@@ -63,10 +64,11 @@ function compileContentReader({ content, name, uri }: NamedHeader, all: readonly
 
 /** The content of a block: elements that declare what they use of the namespaces around them. */
 function readXml(cursor: Cursor, { around }: LiteralReading): string {
-  const { children } = readElement(cursor, around)
+  const { children, from, to } = readElement(cursor, around)
+  const octetsMax = canonicalOctetsMax(to - from)
   const written = children.map(child =>
     child.kind === 'element'
-      ? canonicalize(child, { exclusive: true, comments: false })
+      ? canonicalize(child, { exclusive: true, comments: false, octetsMax })
       : child.kind === 'text'
         ? escapeText(child.value)
         : '',
