@@ -4,11 +4,14 @@
  * it costs little, and the next honest message is answered.
  */
 import assert from 'node:assert/strict'
-import { createSecretKey } from 'node:crypto'
+import { createSecretKey, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { type Cipher, cipherUri, decryptOctets, encryptOctets, transportKey } from '../../src/security/crypto/cipher.ts'
+import { suiteTransport } from '../../src/security/policy/algorithm-suite.ts'
+import { writeEncryptedKey } from '../../src/security/protect/encrypt.ts'
 import { wsuNs, xencNs } from '../../src/security/vocabulary.ts'
 import { assertCpuMsBelow } from '../support/cost.ts'
-import { protectNote, sendNote, signAnew, startSecured, writeNote } from './secured-service.ts'
+import { protectNote, receiver, sendNote, signAnew, startSecured, writeNote } from './secured-service.ts'
 
 const secured = await startSecured()
 const { performed, world, lines } = secured
@@ -147,3 +150,48 @@ for (const [title, make, why, fields] of costly)
     await assertCpuMsBelow(100, send, title)
     assert.deepEqual(performed, [])
   })
+
+// Ciphertexts that are signed, and keys that are not
+
+/** A note whose text came encrypted and then signed; by a key that no signature covers. */
+function sealText(mode: Cipher['mode'], plain: string) {
+  const cipher: Cipher = { mode, size: 32 }
+  const key = randomBytes(cipher.size)
+  const sealed = encryptOctets(cipher, key, Buffer.from(plain))
+  const data =
+    `<e:EncryptedData xmlns:e="${xencNs}" Id="ED" Type="${xencNs}Content"><e:EncryptionMethod Algorithm="${cipherUri(cipher)}"/>` +
+    `<e:CipherData><e:CipherValue>${sealed.toString('base64')}</e:CipherValue></e:CipherData></e:EncryptedData>`
+  const signed = writeNote('signed', { now: world.now, text: data })
+  const list = `<e:ReferenceList xmlns:e="${xencNs}"><e:DataReference URI="#ED"/></e:ReferenceList>`
+  const sendWith = (secret: Buffer) => {
+    const sent = transportKey(receiver.certificate.key, secret, suiteTransport)
+    const written = writeEncryptedKey('EK', receiver.certificate, suiteTransport, sent, list)
+    return sendNote(secured, 'signed', signed.replace('</wsse:Security>', `${written}</wsse:Security>`))
+  }
+  return { key, sealed, cipher, sendWith }
+}
+
+test('CBC: a text that is signed as it was encrypted does not become another one by another key', async () => {
+  nextSecond()
+  const { key, sealed, cipher, sendWith } = sealText('cbc', '9.99')
+  const isDigit = (plain: Buffer | undefined) => plain?.length === 1 && plain[0]! >= 0x30 && plain[0]! <= 0x39
+  let forged = randomBytes(cipher.size)
+  while (!isDigit(decryptOctets(cipher, forged, sealed))) forged = randomBytes(cipher.size) // 6,500 of them
+  for (const each of [forged, key]) {
+    nextSecond()
+    const { status, text } = await sendWith(each)
+    assert.equal(status, 500)
+    assert.match(text, /The signature or decryption was invalid/)
+    assert.match(lastReason(), /CBC of a text, or of very little, whose key nothing signs/)
+  }
+  assert.deepEqual(performed, [])
+})
+
+test('GCM: such a text is read by its own key alone', async () => {
+  nextSecond()
+  const { key, cipher, sendWith } = sealText('gcm', '9.99')
+  assert.equal((await sendWith(randomBytes(cipher.size))).status, 500)
+  assert.deepEqual(performed, [])
+  assert.equal((await sendWith(key)).status, 200)
+  assert.deepEqual(performed.splice(0), ['leaf: 9.99'])
+})

@@ -125,6 +125,36 @@ test('CBC under a signature that was verified before is accepted', async () => {
   )
 })
 
+const operation = '<o:GetOrder xmlns:o="urn:o"><id>o-1</id></o:GetOrder>'
+const sealedIn = (content: string) => `<o:GetOrder xmlns:o="urn:o">${content}</o:GetOrder>`
+for (const [title, body, plain, expected] of [
+  ['elements', '@', ` ${operation}\n`, 'taken'],
+  ['a Body without content', '@', '', 'taken'],
+  ['a text', sealedIn('<id>@</id>'), 'o-1', 'FailedCheck'],
+  ['a long text', sealedIn('<id>@</id>'), 'o-1'.repeat(20), 'FailedCheck'],
+  ['an element without content', sealedIn('<id>@</id>'), '', 'FailedCheck'],
+  ['a short element', sealedIn('@'), '<id>o-1</id>', 'FailedCheck'],
+  ['a longer element', sealedIn('@'), '<id>o-00001</id>', 'taken'],
+  ['elements with text between', sealedIn('@'), '<id>o-1</id>, <id>o-1</id>', 'FailedCheck'],
+  ['a comment', sealedIn('@'), '<!-- and nothing else -->', 'FailedCheck'],
+] as const)
+  test(`CBC under a signature, whose key nothing signs: ${title}: ${expected}`, async () => {
+    const cipher = { mode: 'cbc', size: 32 } as const
+    const whole = { encryption: { to: bob.certificate, parts: ['Body'], cipher } } as const
+    const inner = protectMessage(plainMessage(undefined, undefined, plain), whole, now).envelope
+    const [[data = ''] = [], [key = ''] = []] = ['EncryptedData', 'EncryptedKey'].map(
+      each => new RegExp(`<xenc:${each} .*</xenc:${each}>`, 's').exec(inner) ?? [],
+    )
+    const bare = plainMessage(undefined, undefined, body.replace('@', data))
+    const text = protectMessage(bare, { timestamp: {}, signature }, now).envelope
+    const result = await verifyOrRefuse(
+      openMessage(text.replace('</wsse:Security>', `${key}</wsse:Security>`)),
+      signedPolicy,
+      createGuard(now, means),
+    )
+    assert.equal(result instanceof Insecure ? result.fault : 'taken', expected)
+  })
+
 test('XML Encryption §5.5.1: PKCS#1 v1.5 is refused unless allowed, and a wrong padding ends as a wrong key does', async () => {
   const text = seal({ transport: 'rsa-1_5' })
   await expectRefusal(

@@ -6,9 +6,10 @@
  *  (3) CBC does not prove the maker of a ciphertext: it is accepted only under a signature that was
  *      verified before, or by allowance.
  *  (4) At most `dataMax` pieces of data and one for each attachment, each decrypted once.
- *  (5) Of an attachment that is signed as it was encrypted, CBC is accepted with its fields alone:
- *      nothing of the message signs the key, and by another key octets become other octets, which
- *      have no syntax; but they do not become fields.
+ *  (5) Of what is signed as it was encrypted, CBC is accepted where it becomes elements, or an
+ *      attachment with its fields: nothing of the message signs the key, and by another key octets
+ *      become other octets. These may be a text, of which the first ones are chosen by trying keys;
+ *      but they do not become elements or fields.
  */
 
 import type { PackedPart } from '../../soap/security-port.ts'
@@ -51,6 +52,10 @@ import type { IncomingParts } from './incoming-parts.ts'
 import { type MessageSecret, type MessageSecrets, readSealed } from './message-secrets.ts'
 
 const dataMax = 16
+const contentType = `${xencNs}Content`
+const elementType = `${xencNs}Element`
+/** Less fits in one block, and to try keys until it is `<a/>` takes 2^40 of them. */
+const markupOctetsMin = 16
 
 /** What is known of the message around its secrets. */
 interface DecryptionFacts {
@@ -142,29 +147,30 @@ export class Decryptor {
     if (cipher.mode === 'cbc' && !allow.has('cbc') && !isInside(data, isSigned)) {
       failSecurity('UnsupportedAlgorithm', 'CBC without a signature over it')
     }
+    const type = data.attribute(typeAttribute)
+    if (type !== contentType && type !== elementType)
+      failSecurity('UnsupportedAlgorithm', 'encrypted data of an unsupported type')
     const plain = open(readSealed(data, parts))
     const parent = data.parent ?? failSecurity('InvalidSecurity', 'an encrypted envelope')
-    const nodes = parseFragment(plain, parent)
-    this.#place(
-      data,
-      parent,
-      nodes instanceof Malformed ? failSecurity('FailedCheck', 'decryption') : nodes,
-      data.attribute(typeAttribute),
-    )
+    const parsed = parseFragment(plain, parent)
+    const nodes = parsed instanceof Malformed ? failSecurity('FailedCheck', 'decryption') : parsed
+    if (cipher.mode === 'cbc' && !allow.has('cbc') && !isMarkup(plain, nodes, parent))
+      failSecurity('FailedCheck', 'CBC of a text, or of very little, whose key nothing signs: GCM is accepted') // (5)
+    this.#place(data, parent, nodes, type)
   }
 
-  #place(data: Element, parent: Element, nodes: readonly Node[], type: string | undefined): void {
-    if (type === `${xencNs}Content`) {
+  #place(data: Element, parent: Element, nodes: readonly Node[], type: string): void {
+    if (type === contentType) {
       if (parent.children.every(child => child === data || isBlankText(child))) this.revealed.add(parent)
       replaceElement(data, nodes)
-    } else if (type === `${xencNs}Element`) {
+    } else {
       const [element, another] = nodes.filter(node => !isBlankText(node))
       this.#placeElement(
         data,
         parent,
         element?.kind === 'element' && !another ? element : failSecurity('FailedCheck', 'decryption'),
       )
-    } else failSecurity('UnsupportedAlgorithm', 'encrypted data of an unsupported type')
+    }
     for (const node of nodes) if (node.kind === 'element') this.#facts.identifiers.add(node)
   }
 
@@ -199,6 +205,14 @@ function readComplete(plain: Buffer): PackedPart {
   const { fields, end } = readCoveredFields(plain) ?? failSecurity('FailedCheck', 'decryption')
   return { type: fields['content-type'] ?? '', bytes: plain.subarray(end), fields }
 }
+
+/** (5): elements without text between them, or the Body of a message that has none. */
+const isMarkup = (plain: Buffer, nodes: readonly Node[], parent: Element): boolean =>
+  plain.length === 0
+    ? parent.name.local === 'Body' && parent.parent?.parent === undefined
+    : plain.length >= markupOctetsMin &&
+      nodes.some(({ kind }) => kind === 'element') &&
+      nodes.every(node => node.kind !== 'text' || isBlankText(node))
 
 const isBlankText = (node: Node): boolean => node.kind === 'text' && node.value.trim() === ''
 
