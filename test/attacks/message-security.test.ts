@@ -5,13 +5,33 @@
  */
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { test } from 'node:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { sweepEveryMs } from '../../src/host/open-service.ts'
 import { type Cipher, cipherUri, decryptOctets, encryptOctets, transportKey } from '../../src/security/crypto/cipher.ts'
-import { suiteTransport } from '../../src/security/policy/algorithm-suite.ts'
+import { defaultLabel, deriveKey } from '../../src/security/crypto/derived-key.ts'
+import { suiteDerivedOctets, suiteTransport } from '../../src/security/policy/algorithm-suite.ts'
 import { writeEncryptedKey } from '../../src/security/protect/encrypt.ts'
-import { wsuNs, xencNs } from '../../src/security/vocabulary.ts'
+import { writeBinaryToken } from '../../src/security/protect/protection-draft.ts'
+import { dsNs, wsseNs, wsuNs, x509v3Uri, xencNs } from '../../src/security/vocabulary.ts'
+import { wrapMessage } from '../security/wrapping.ts'
 import { assertCpuMsBelow } from '../support/cost.ts'
-import { protectNote, receiver, sendNote, signAnew, startSecured, writeNote } from './secured-service.ts'
+import {
+  caller,
+  createNote,
+  ns,
+  other,
+  protectNote,
+  receiver,
+  type Said,
+  type Shape,
+  sendNote,
+  signAnew,
+  startSecured,
+  writeNote,
+} from './secured-service.ts'
 
 const secured = await startSecured()
 const { performed, world, lines } = secured
@@ -23,6 +43,243 @@ const lastReason = (): string => String(lines.at(-1)?.fields['why'])
 const nextSecond = () => {
   world.now += 1000
 }
+
+/** The texts of WSS §12, all that a sender is told. */
+const faultTexts =
+  /An unsupported token was provided|An unsupported signature or encryption|An error was discovered processing|An invalid security token|could not be authenticated|The signature or decryption was invalid|Referenced security token could not|The message has expired/
+
+const fresh = (shape: Shape, said: Said = {}) => writeNote(shape, { now: world.now, ...said })
+const elementOf = (text: string, tag: string) => new RegExp(`<${tag}[ >].*?</${tag}>`, 's').exec(text)![0]
+
+/** Sends it a second later; what the service has done, and why it has refused. */
+async function attack(shape: Shape, message: string) {
+  nextSecond()
+  performed.length = 0
+  const { status, text } = await sendNote(secured, shape, message)
+  const why = status === 200 ? '' : lastReason()
+  return { status, text, why, done: performed.splice(0) }
+}
+
+// Wrapping: parts that are signed, moved to every place while another replaces them
+
+const bySignature = ['signed', 'vouchedName', 'holder', 'vouched', 'secret', 'settings', 'open'] as const
+const byEncryption = ['sealed', 'direct', 'derived'] as const
+const evilBody = (body: string) => body.replace(/(<s:Body[^>]*>).*<\/s:Body>/s, `$1${createNote('evil')}</s:Body>`)
+const wrapped: readonly (readonly [shape: Shape, tag: string, forge: (element: string) => string])[] = [
+  ...[...bySignature, ...byEncryption].flatMap(
+    shape =>
+      [
+        [shape, 's:Body', evilBody],
+        [shape, 'n:Branch', (block: string) => block.replace('0042', '6666')],
+        [shape, 'wsu:Timestamp', (stamp: string) => stamp.replaceAll('2030-06-01', '2030-06-02')],
+      ] as const,
+  ),
+  ['vouchedName', 'wsse:UsernameToken', token => token.replace('>leaf<', '>plain<')],
+]
+/** All of them were sent once: 21,440. Each run takes its share, the same each time. */
+const share = 24
+
+test('X1: what is signed and moved to any place lets nothing else be read, at an endpoint of each kind', async () => {
+  let [sent, taken] = [0, 0]
+  for (const [at, [shape, tag, forge]] of wrapped.entries()) {
+    world.now += 60_000
+    let next = at
+    for (const message of wrapMessage(fresh(shape), tag, forge)) {
+      if (next++ % share !== 0) continue
+      const { status, done } = await attack(shape, message)
+      sent++
+      taken += Number(status === 200)
+      assert.deepEqual(
+        done.filter(each => each !== 'leaf: genuine'),
+        [],
+        `${shape}: ${message}`,
+      )
+    }
+  }
+  assert.ok(sent > 800 && taken < wrapped.length, `${sent} messages, ${taken} of them as they were signed`)
+})
+
+/** A change of a genuine message, where it is sent, and why it is refused; undefined: it is done as it was signed. */
+type Change = readonly [title: string, shapes: readonly Shape[], change: (text: string) => string, why?: RegExp]
+const evilOf = (text: string) =>
+  elementOf(text, 's:Body')
+    .replace(/ wsu:Id="[^"]*"/, '')
+    .replace('genuine', 'evil')
+const inHeader = (block: string) => (text: string) => text.replace('</s:Header>', `${block}</s:Header>`)
+const toRole = (role: string) => (text: string) => text.replace('<wsse:Security ', `<wsse:Security s:role="${role}" `)
+const roles = 'http://www.w3.org/2003/05/soap-envelope/role'
+const wsa = 'xmlns:a="http://www.w3.org/2005/08/addressing"'
+const replyTo = (attributes = '') =>
+  `<a:ReplyTo ${wsa}${attributes}><a:Address>http://evil.example/</a:Address></a:ReplyTo>`
+const changes: readonly Change[] = [
+  [
+    'the signed Body in an Object of the Signature',
+    bySignature,
+    text =>
+      text
+        .replace(elementOf(text, 's:Body'), evilOf(text))
+        .replace(
+          /<\/ds:Signature>(?!.*<\/ds:Signature>)/s,
+          `<ds:Object>${elementOf(text, 's:Body')}</ds:Object></ds:Signature>`,
+        ),
+    /Body is not signed|a digest is wrong/,
+  ],
+  [
+    'the Signature itself in an Object of one that has no SignedInfo',
+    bySignature,
+    text =>
+      text.replace(
+        /<ds:Signature .*<\/ds:Signature>(?=<\/wsse:Security>)/s,
+        whole => `<ds:Signature xmlns:ds="${dsNs}"><ds:Object>${whole}</ds:Object></ds:Signature>`,
+      ),
+    /without SignedInfo|SignedInfo and SignatureValue|not there/,
+  ],
+  [
+    'the block for another role, and another Body',
+    bySignature,
+    text => toRole('urn:other')(text.replace(elementOf(text, 's:Body'), evilOf(text))),
+    /no Security block|credentials/,
+  ],
+  ['the block for no one', ['signed', 'holder', 'secret'], toRole(`${roles}/none`), /no Security block/],
+  ['the block for the next node', bySignature, toRole(`${roles}/next`)],
+  [
+    'two blocks: for the next node, and for the last one',
+    bySignature,
+    text => inHeader(`<w:Security xmlns:w="${wsseNs}" s:role="${roles}/next"/>`)(text),
+    /two Security blocks/,
+  ],
+  [
+    'a block for another role beside it',
+    bySignature,
+    inHeader(`<w:Security xmlns:w="${wsseNs}" s:role="urn:other"><w:UsernameToken/></w:Security>`),
+  ],
+  ['an action', bySignature, inHeader(`<a:Action ${wsa}>urn:evil</a:Action>`), /Action is not signed/],
+  [
+    'an address for the reply',
+    bySignature,
+    inHeader(`${replyTo()}<a:Action ${wsa}>urn:evil</a:Action>`),
+    /is not signed/,
+  ],
+  ['an address for the reply that is for no one', bySignature, inHeader(replyTo(` s:role="${roles}/none"`))],
+  [
+    'a signed block that is for no one now',
+    bySignature,
+    text => text.replace('<n:Branch ', `<n:Branch s:role="${roles}/none" `),
+    /a digest is wrong/,
+  ],
+  [
+    'a signed block taken away',
+    bySignature,
+    text => text.replace(elementOf(text, 'n:Branch'), ''),
+    /not in this document/,
+  ],
+  [
+    'a second one of a signed block',
+    bySignature,
+    inHeader(`<n:Branch xmlns:n="${ns}">6666</n:Branch>`),
+    /Branch is not signed/,
+  ],
+  [
+    'the certificate of another',
+    ['signed', 'settings', 'vouched'],
+    text => text.replace(caller.certificate.der.toString('base64'), other.certificate.der.toString('base64')),
+    /SignatureValue is wrong/,
+  ],
+  [
+    'the key of another in the assertion',
+    ['holder'],
+    text => text.replace(caller.certificate.der.toString('base64'), other.certificate.der.toString('base64')),
+    /a digest is wrong/,
+  ],
+  [
+    'another subject in the assertion',
+    ['bearer', 'holder', 'vouched'],
+    text => text.replace('>leaf<', '>plain<'),
+    /a digest is wrong/,
+  ],
+  ['a comment in the subject', ['bearer', 'holder', 'vouched'], text => text.replace('>leaf<', '>le<!-- -->af<')],
+  [
+    'a comment behind the subject, and more',
+    ['bearer', 'holder', 'vouched'],
+    text => text.replace('>leaf<', '>leaf<!-- -->.evil<'),
+    /a digest is wrong/,
+  ],
+  ['a comment in a signed text', bySignature, text => text.replace('genuine', 'genu<!-- evil -->ine')],
+  [
+    'a comment behind a signed text, and more',
+    bySignature,
+    text => text.replace('genuine', 'genuine<!-- -->evil'),
+    /a digest is wrong/,
+  ],
+  [
+    'a signed text as CDATA and references',
+    bySignature,
+    text => text.replace('genuine', '<![CDATA[genu]]>&#105;n&#x65;'),
+  ],
+  [
+    'a processing instruction',
+    bySignature,
+    text => text.replace('genuine', 'genu<?x y?>ine'),
+    /a processing instruction is not allowed/,
+  ],
+  [
+    'language, base and white space of the envelope',
+    bySignature,
+    text =>
+      text.replace('<s:Envelope ', '<s:Envelope xml:lang="de" xml:base="http://evil.example/" xml:space="default" '),
+  ],
+  [
+    'nothing, by xsi:nil',
+    bySignature,
+    text => text.replace('<n:text', '<n:text xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:nil="true"'),
+    /a digest is wrong/,
+  ],
+  [
+    'another namespace of a prefix',
+    bySignature,
+    text => text.replace(`xmlns:n="${ns}:v1"`, 'xmlns:n="urn:evil"'),
+    /a digest is wrong/,
+  ],
+  ['a comment in the Username', ['named'], text => text.replace('>leaf<', '>le<!-- -->af<')],
+  [
+    'a comment behind the Username, and more',
+    ['named'],
+    text => text.replace('>leaf<', '>leaf<!-- -->x<'),
+    /a wrong name/,
+  ],
+  ['white space around the Username', ['named'], text => text.replace('>leaf<', '> leaf <'), /a wrong name/],
+  [
+    'Created with another zone',
+    ['named'],
+    text => text.replace(/Z(?=<\/wsu:Created><\/wsse:UsernameToken>)/, '+00:00'),
+    /a wrong name/,
+  ],
+  ['no Nonce', ['named'], text => text.replace(/<wsse:Nonce.*<\/wsse:Nonce>/, ''), /without Nonce/],
+  [
+    'the password as a text of another',
+    ['signed'],
+    text => text.replace(/<ds:Signature /, `${elementOf(fresh('named'), 'wsse:UsernameToken')}$&`),
+    /unsupported kind of Password/,
+  ],
+]
+for (const [title, at, change, why] of changes)
+  test(`a change on the way: ${title}: ${why ? 'refused' : 'done as it was signed'}`, async () => {
+    for (const shape of at) {
+      const message = fresh(shape)
+      const changed = change(message)
+      assert.notEqual(changed, message, `${shape}: the attack changes nothing`)
+      const found = await attack(shape, changed)
+      assert.deepEqual(found.done, why ? [] : ['leaf: genuine'], `${shape}: ${found.text}`)
+      if (why) assert.match(`${found.why} ${found.text}`, why, shape)
+    }
+  })
+
+test('a sender is told a text of WSS §12, whatever is wrong', async () => {
+  for (const [, [shape = 'signed'], change, why] of changes.filter(([, , , each]) => each)) {
+    const { text } = await attack(shape, change(fresh(shape)))
+    if (!/not well-formed/.test(text)) assert.match(text, faultTexts, String(why))
+  }
+})
 
 // What one caller without any proof may cost
 
@@ -195,3 +452,97 @@ test('GCM: such a text is read by its own key alone', async () => {
   assert.equal((await sendWith(key)).status, 200)
   assert.deepEqual(performed.splice(0), ['leaf: 9.99'])
 })
+
+// Sent again
+
+test('X12: a message is taken once, also where the clock of another instance is half a minute ahead', async context => {
+  context.mock.timers.enable({ apis: ['setInterval'] })
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-replay-'))
+  const data = join(folder, 'notes.db')
+  const [ahead, here] = [await startSecured({ data }), await startSecured({ data })]
+  after(() => rmSync(folder, { recursive: true }))
+  const message = writeNote('signed')
+  assert.equal((await sendNote(here, 'signed', message)).status, 200)
+  here.world.now += 299_000 // its last second
+  ahead.world.now = here.world.now + 30_000
+  context.mock.timers.tick(sweepEveryMs)
+  assert.equal((await sendNote(ahead, 'signed', writeNote('signed', { now: ahead.world.now }))).status, 200)
+  assert.equal((await sendNote(here, 'signed', message)).status, 500)
+  assert.equal(here.lines.at(-1)?.fields['why'], 'seen before')
+  assert.deepEqual(here.performed, ['leaf: genuine'])
+})
+
+// A trusted party with the message of another
+
+const endorsementOf = (text: string) => [...text.matchAll(/<ds:Signature .*?<\/ds:Signature>/gs)].at(-1)![0]
+
+/** The message with an endorsement by another party, in place of that of its sender. */
+function endorseByAnother(text: string): string {
+  const mine = endorsementOf(protectNote('direct', { now: world.now, by: other }).envelope)
+  const token = writeBinaryToken('mine', x509v3Uri, other.certificate.der)
+  const [, signed = ''] = /<ds:Signature [^>]*Id="([^"]*)"/.exec(text) ?? []
+  const endorsed = mine
+    .replace(/<ds:Reference URI="#[^"]*"/, `<ds:Reference URI="#${signed}"`)
+    .replace(/<wsse:Reference URI="#[^"]*"/, '<wsse:Reference URI="#mine"')
+  return signAnew(text.replace(endorsementOf(text), `${token}${endorsed}`), other.key, 1)
+}
+
+for (const shape of ['direct', 'derived'] as const)
+  test(`${shape} keys: nobody else endorses the message of a sender who has signed its certificate`, async () => {
+    nextSecond()
+    performed.length = 0
+    const message = writeNote(shape, { now: world.now })
+    const { status, text } = await sendNote(secured, shape, endorseByAnother(message))
+    assert.equal(status, 500)
+    assert.match(text, /An error was discovered processing/)
+    assert.match(lastReason(), /an endorsement by another party/)
+    assert.deepEqual(performed, [])
+    assert.equal((await sendNote(secured, shape, message)).status, 200)
+    assert.deepEqual(performed.splice(0), ['leaf: genuine'])
+  })
+
+/** A message of another trusted party, around the cipher text and the key of this one. */
+function moveCipherText(text: string, shape: 'signed' | 'direct' | 'derived'): string {
+  const body = elementOf(text, 's:Body').replace(/^<s:Body[^>]*>|<\/s:Body>$/g, '')
+  const { envelope, exchangeKey } = protectNote(shape, { now: world.now, by: other, body: '@' })
+  const key = elementOf(text, 'xenc:EncryptedKey')
+  const derived = [...text.matchAll(/<wsc:DerivedKeyToken.*?<\/wsc:DerivedKeyToken>/gs)]
+    .map(([token]) => token)
+    .join('')
+  const lists = /<xenc:ReferenceList(?: [^>]*)?>.*?<\/xenc:ReferenceList>/gs
+  const [list = ''] = text.match(lists) ?? []
+  const moved = envelope
+    .replace(lists, '')
+    .replace(/(<s:Body[^>]*>).*<\/s:Body>/s, `$1${body}</s:Body>`)
+    .replace('</wsse:Security>', `${key}${derived}${key.includes(list) ? '' : list}</wsse:Security>`)
+  if (!exchangeKey) return signAnew(moved, other.key)
+  const [, nonce] = [...envelope.matchAll(/<wsc:Nonce>([^<]*)/g)].at(-1) ?? []
+  const derivation = {
+    label: defaultLabel,
+    nonce: Buffer.from(nonce ?? '', 'base64'),
+    offset: 0,
+    length: suiteDerivedOctets.sign,
+  }
+  const signing = nonce === undefined ? exchangeKey.octets : deriveKey(exchangeKey.octets, derivation)
+  return signAnew(signAnew(moved, createSecretKey(signing)), other.key, 1)
+}
+
+test('known, in docs/message-security.md: each side with its own key, another partner may move a cipher text', async () => {
+  nextSecond()
+  const { status } = await sendNote(
+    secured,
+    'sealed',
+    moveCipherText(writeNote('sealed', { now: world.now }), 'signed'),
+  )
+  assert.equal(status, 200)
+  assert.deepEqual(performed.splice(0), ['plain: genuine'])
+})
+
+for (const shape of ['direct', 'derived'] as const)
+  test(`${shape} keys: nobody moves a cipher text into a message of their own`, async () => {
+    nextSecond()
+    const { status } = await sendNote(secured, shape, moveCipherText(writeNote(shape, { now: world.now }), shape))
+    assert.equal(status, 500)
+    assert.match(lastReason(), /a key besides the one that signs the message/)
+    assert.deepEqual(performed, [])
+  })

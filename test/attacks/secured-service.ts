@@ -58,7 +58,7 @@ const file = (name: string, kind: string) =>
 const filesOf = (name: string) => ({ key: file(name, 'key'), certificate: file(name, 'cert') })
 
 /** The caller, a trusted party besides, one that nobody knows, and the two pairs of the service. */
-export const [caller, other, stranger, signer, receiver] = (['leaf', 'p256', 'stranger', 'alice', 'bob'] as const).map(
+export const [caller, other, stranger, signer, receiver] = (['leaf', 'plain', 'stranger', 'alice', 'bob'] as const).map(
   name => keyPair(name),
 ) as [Pair, Pair, Pair, Pair, Pair]
 type Pair = ReturnType<typeof keyPair>
@@ -82,7 +82,7 @@ export async function startSecured(options: ServeOptions = {}) {
     },
     {
       seed: () => ({
-        people: ['leaf', 'p256'].map(subject => ({ subject, password: `${subject}-secret`, roles: ['partner'] })),
+        people: ['leaf', 'plain'].map(subject => ({ subject, password: `${subject}-secret`, roles: ['partner'] })),
       }),
     },
   )
@@ -187,28 +187,33 @@ export function sendNote({ ask }: Pick<Secured, 'ask'>, shape: Shape, message: s
   return ask('POST', `/${shape}`, { 'content-type': `${type}; charset=utf-8`, ...fields }, message)
 }
 
-/** The message after a change, with digests and the first SignatureValue that are right again. */
-export function signAnew(text: string, key: KeyObject): string {
+/**
+ * The message after a change, with digests that are right again, and one SignatureValue.
+ * @param at of which Signature, in their order
+ */
+export function signAnew(text: string, key: KeyObject, at = 0): string {
   const digested = text.replace(/<ds:Reference URI="#([^"]*)">.*?<\/ds:Reference>/gs, (reference, id) => {
-    const target = findElement(text, each => each.attribute(wsuId) === id || each.attribute(idName) === id)
+    const [target] = findElements(text, each => each.attribute(wsuId) === id || each.attribute(idName) === id)
     const value = target && createHash('sha256').update(canonicalOf(target)).digest('base64')
     return value === undefined ? reference : reference.replace(/<ds:DigestValue>[^<]*/, `<ds:DigestValue>${value}`)
   })
-  const signedInfo = findElement(digested, ({ name }) => name === SignedInfoName)
+  const signedInfo = findElements(digested, ({ name }) => name === SignedInfoName)[at]
   const octets = Buffer.from(canonicalOf(signedInfo ?? assert.fail('no SignedInfo')))
-  const value =
-    key.type === 'secret'
-      ? createHmac('sha256', key).update(octets).digest()
-      : sign('sha256', octets, key.asymmetricKeyType === 'ec' ? { key, dsaEncoding: 'ieee-p1363' } : key)
-  return digested.replace(/<ds:SignatureValue>[^<]*/, `<ds:SignatureValue>${value.toString('base64')}`)
+  const value = key.type === 'secret' ? createHmac('sha256', key).update(octets).digest() : sign('sha256', octets, key)
+  let next = 0
+  return digested.replace(/<ds:SignatureValue>[^<]*/g, whole =>
+    next++ === at ? `<ds:SignatureValue>${value.toString('base64')}` : whole,
+  )
 }
 const idName = internName('', 'Id')
 const canonicalOf = (element: Element) => canonicalize(element, { exclusive: true, comments: false })
 
-function findElement(text: string, holds: (element: Element) => boolean): Element | undefined {
+function findElements(text: string, holds: (element: Element) => boolean): readonly Element[] {
   const document = parseXml(Buffer.from(text))
   assert.ok(!(document instanceof Malformed), String((document as Malformed).reason))
-  const find = (element: Element): Element | undefined =>
-    holds(element) ? element : element.elements().map(find).find(Boolean)
+  const find = (element: Element): Element[] => [
+    ...(holds(element) ? [element] : []),
+    ...element.elements().flatMap(find),
+  ]
   return find(document.root)
 }

@@ -609,9 +609,10 @@ test('the endorsement has to be by a trusted key, over the Signature', async () 
     first(stamped, 'wsse:BinarySecurityToken'),
     last(stamped, 'ds:Signature'),
   ]
-  const elsewhere = bare
-    .replace(first(bare, 'wsse:BinarySecurityToken'), '')
-    .replace('</s:Header>', `<w:w xmlns:w="urn:w" xmlns:wsu="${wsuNs}">${apart[0]}</w:w></s:Header>`)
+  const elsewhere = bare.replace(
+    '</s:Header>',
+    `<w:w xmlns:w="urn:w" xmlns:wsu="${wsuNs}">${apart[0]}</w:w></s:Header>`,
+  )
   await expectRefusal(
     verify(inSecurity(`${apart[1]}${apart[2]}`)(elsewhere), policyOf('direct')),
     'InvalidSecurity',

@@ -120,6 +120,9 @@ export interface MessageSecurityPort {
 
 const place = 'messageSecurity'
 
+/** What an instance whose clock is ahead has removed counts no longer for one that is behind. */
+const clocksApartMs = 60_000
+
 /** @throws Error that names every part of a policy that the given means cannot enforce */
 export function createMessageSecurity(options: MessageSecurity, world: SecurityWorld): MessageSecurityPort {
   const { store, identities, clock, logger, endpoints = [], ports = [] } = world
@@ -128,8 +131,10 @@ export function createMessageSecurity(options: MessageSecurity, world: SecurityW
   const sources = { lists: watchLists(options, world, fetched), statuses: watchStatuses(options, world) }
   const signers = watchSigners(options, place, sources, watchingOf(world))
   const keys = watchKeys(options, world)
-  const seen: SecurityMeans['seen'] = async (key, expires) =>
-    !(await store.write(writer => writer.remember('replay', key, { value: '', expires }, clock())))
+  const seen: SecurityMeans['seen'] = async (key, until) => {
+    const memo = { value: '', expires: until + clocksApartMs }
+    return !(await store.write(writer => writer.remember('replay', key, memo, clock())))
+  }
   const means = (): SecurityMeans => {
     const { signs, decrypts } = keys()
     const { trust, mayName } = signers()

@@ -61,8 +61,10 @@ export function protectByExchangeKey(
     ciphering && encryptInPlace(draft, sealedParts, { cipher: suiteCipher, isSignedAfter: true, ...ciphering })
   const signing = useFor(suiteDerivedOctets.sign)
   const key = createSecretKey(signing.secret)
-  const { element, value } = signTargets(draft, { key }, signing.reference, listTargets(draft, signed))
-  const endorsements = 'to' in protection ? [endorseSignature(draft, element, protection.endorsedBy)] : []
+  const endorser = 'to' in protection ? addEndorser(draft, protection.endorsedBy) : undefined
+  const targets = [...listTargets(draft, signed), ...(endorser ? [endorser.token] : [])]
+  const { element, value } = signTargets(draft, { key }, signing.reference, targets)
+  const endorsements = endorser ? [signTargets(draft, endorser, endorser.keyInfo, [element]).value] : []
   for (const each of sealed ? [sealed.list, ...sealed.data] : []) draft.add(each)
   return { exchangeKey: sent.exchangeKey, signatures: [value, ...endorsements] }
 }
@@ -105,8 +107,19 @@ function addDerivedKey(draft: ProtectionDraft, { secret, reference }: ReferredSe
   }
 }
 
-/** WS-SecurityPolicy 1.3 §8.3: the caller's signature over that of the message. */
-function endorseSignature(draft: ProtectionDraft, signature: Element, { key, certificate }: Decryption): Buffer {
+interface Endorser {
+  readonly key: Decryption['key']
+  readonly keyInfo: string
+  /** Its certificate in the message. */
+  readonly token: Element
+}
+
+/**
+ * The caller signs the signature of the message (WS-SecurityPolicy 1.3 §8.3), which covers the
+ * certificate of the caller (§8.4), so that no other party can endorse it.
+ */
+function addEndorser(draft: ProtectionDraft, { key, certificate }: Decryption): Endorser {
   const keyInfo = writeKeyInfo(draft, { certificate, refer: 'direct' })
-  return signTargets(draft, { key }, keyInfo, [signature]).value
+  const token = draft.security.elements(n.BinarySecurityTokenName).at(-1)!
+  return { key, keyInfo, token }
 }

@@ -277,7 +277,8 @@ export function readCertificates(token: Element): { readonly der: Buffer; readon
   return { der, others: path.slice(0, -1).reverse() }
 }
 
-const isCertificateToken = (token: Element): boolean =>
+/** Whether an element is a BinarySecurityToken with one certificate. */
+export const isCertificateToken = (token: Element): boolean =>
   token.name === BinarySecurityTokenName && token.attribute(valueTypeAttribute) === x509v3Uri
 
 /** The certificate that this names; refuses unless it is trusted now. */

@@ -49,6 +49,8 @@ import { type ExaminedBlock, type Incoming, isSignerKnown, type Signer } from '.
 import { IncomingParts } from './incoming-parts.ts'
 import {
   dereferenceToken,
+  isCertificateToken,
+  readCertificates,
   readKeyReference,
   requireConfirmed,
   requireKeyMeant,
@@ -295,9 +297,22 @@ function sortSignatures(found: readonly VerifiedSignature<Signer>[]): Pick<Exami
   if (!other) return { signature: one, endorsement: undefined }
   const signature = found.find(({ signer }) => signer.kind === 'exchange')
   const endorsement = found.find(({ signer }) => signer.kind === 'x509')
-  return signature && endorsement?.elements.has(signature.element)
-    ? { signature, endorsement }
-    : failSecurity('InvalidSecurity', 'two Signatures')
+  if (!signature || !endorsement?.elements.has(signature.element))
+    return failSecurity('InvalidSecurity', 'two Signatures')
+  requireMeantEndorser(signature, endorsement)
+  return { signature, endorsement }
+}
+
+/**
+ * §8.4: the signature of the message may cover the certificate of its sender. A trusted party that
+ * cannot read the message would endorse it, and so make it a message of its own.
+ */
+function requireMeantEndorser({ elements }: VerifiedSignature<Signer>, { signer }: VerifiedSignature<Signer>): void {
+  for (const element of elements) {
+    if (signer.kind !== 'x509' || !isCertificateToken(element)) continue
+    if (!readCertificates(element).der.equals(signer.certificate.der))
+      failSecurity('InvalidSecurity', 'an endorsement by another party than the signed certificate names')
+  }
 }
 
 /** Children of the block that are read by reference, or once all the others are. */
