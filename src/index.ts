@@ -13,6 +13,7 @@ import type { MessageSecurity } from './host/trust/message-security.ts'
 import type { OpenIdProvider } from './identity/openid.ts'
 import type { PeoplePort, PersonRights } from './identity/people-port.ts'
 import type { FastifyHost } from './server/host-facts.ts'
+import type { Schedule, ScheduleOf } from './service/schedule.ts'
 
 export type {
   FastifyHost,
@@ -24,6 +25,8 @@ export type {
   OpenTelemetryApi,
   PeoplePort,
   PersonRights,
+  Schedule,
+  ScheduleOf,
   ServeOptions,
   Server,
   Traced,

@@ -201,7 +201,7 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
    */
   after<N extends keyof JobsByName<S> & string>(
     job: N,
-    input: Value<JobInput<S, N>>,
+    input: Draft<JobInput<S, N>>,
     options?: AfterOptions,
   ): Promise<string>
   /**

@@ -4,11 +4,16 @@
  * the last missed instant is made up for. After a clock that was ahead has been put back, the next
  * instant counts.
  */
-import type { Values } from '../contract/implement.ts'
+import { fillDefaults } from '../contract/default-values.ts'
+import type { Draft } from '../contract/field.ts'
+import type { Implementation, Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
+import type { AnyService } from '../contract/service.ts'
+import { checkValue } from '../contract/typed-value.ts'
 import { addJob, queuedJob } from './job-queue.ts'
 import { clocksDifferMs, type Store } from './store.ts'
 
+/** A job that starts by the clock, once for each instant over all instances. */
 export interface Schedule {
   /** Unique; the last instant is remembered under this name. */
   readonly name: string
@@ -21,11 +26,22 @@ export interface Schedule {
    * twice counts once. Default: UTC.
    */
   readonly zone?: string
-  /** The job's input, in the contract's types; `instant` in milliseconds since 1970. */
+  /**
+   * The job's input, in the contract's types; `instant` in milliseconds since 1970. A start asks it
+   * once for now, to find what the contract does not allow.
+   */
   readonly input: (instant: number) => Values
   /** The caller of the job, and the owner of its result. */
   readonly as: Caller
 }
+
+/** A schedule of one of the jobs of this contract, with the input that the job takes. */
+export type ScheduleOf<S extends AnyService> = {
+  [J in S['jobs'][number] as J['job']]: Omit<Schedule, 'job' | 'input'> & {
+    readonly job: J['job']
+    readonly input: (instant: number) => Draft<J['input']>
+  }
+}[S['jobs'][number]['job']]
 
 /**
  * The last instant up to `now`, in milliseconds since 1970; undefined for a time that never comes.
@@ -35,16 +51,37 @@ export type Instants = (now: number) => number | undefined
 const space = 'schedule'
 const latestMs = 8.64e15
 
+interface ScheduleContext {
+  readonly app: Implementation
+  readonly clock: () => number
+  readonly id: (prefix: string) => string
+}
+
+/** With its defaults. Throws for an unknown job, and for what the job does not take. */
+export function readScheduledInput({ contract: { jobs } }: Implementation, of: Schedule, instant: number): Values {
+  const declared = jobs.find(each => each.job === of.job)
+  if (!declared)
+    throw new Error(
+      `the schedule ${of.name} names the unknown job ${of.job}: use ${jobs.map(each => each.job).join(', ')}`,
+    )
+  const whole = fillDefaults(declared.input, of.input(instant))
+  const [first] = checkValue(declared.input, whole)
+  if (first)
+    throw new Error(`the schedule ${of.name}: invalid input of ${of.job}: ${first.path.join('.')} ${first.detail}`)
+  return whole
+}
+
 /**
  * Starts the job once its instant has come, unless another instance has; true if it did. The very
  * first call starts nothing.
  */
 export function startDueJobs(
   store: Store,
-  { name, job, input, as }: Schedule,
+  schedule: Schedule,
   instants: Instants,
-  { clock, id }: { readonly clock: () => number; readonly id: (prefix: string) => string },
+  { app, clock, id }: ScheduleContext,
 ): Promise<boolean> {
+  const { name, job, as } = schedule
   return store.write(async writer => {
     const now = clock()
     const instant = instants(now)
@@ -55,7 +92,7 @@ export function startDueJobs(
     await writer.forget(space, name)
     await writer.remember(space, name, { value: String(instant), expires: latestMs }, now)
     if (!last || isAhead) return false
-    await addJob(writer, [job], queuedJob(id('j'), job, as, input(instant), now))
+    await addJob(writer, [job], queuedJob(id('j'), job, as, readScheduledInput(app, schedule, instant), now))
     return true
   })
 }

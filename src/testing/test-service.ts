@@ -18,7 +18,7 @@ import { requireSoundContract } from '../contract/review.ts'
 import { type AnyService, newestVersion, type Service } from '../contract/service.ts'
 import type { EventSink } from '../host/delivery/sinks.ts'
 import { createItemIdentifier } from '../host/item-identifier.ts'
-import { parseSchedule } from '../host/jobs/schedule-instants.ts'
+import { openSchedule } from '../host/jobs/schedule-instants.ts'
 import { type OpenService, openService } from '../host/open-service.ts'
 import { quietLogger } from '../host/operations/log.ts'
 import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
@@ -196,11 +196,12 @@ function createWorker(app: Implementation, open: OpenService, { clock, schedules
     failed: (_job: unknown, thrown: unknown) => void incidents.push(thrown),
     log: () => {},
   }
+  const opened = schedules.map(each => ({ each, instants: openSchedule(app, each, clock.now) }))
   const never = new AbortController().signal
   let delivered = 0
   const isFor = (sink: EventSink, { data }: CloudEvent): boolean => sink.resources?.includes(data.resource) ?? true
   const startDue = async (): Promise<void> => {
-    for (const each of schedules) await startDueJobs(open.store, each, parseSchedule(each), context)
+    for (const { each, instants } of opened) await startDueJobs(open.store, each, instants, context)
   }
   const deliver = async (): Promise<void> => {
     const events = (await listEvents(app, open, 0)).slice(delivered)

@@ -16,7 +16,7 @@ import { startJobWorkers } from '../../src/host/jobs/job-workers.ts'
 import { parseSchedule } from '../../src/host/jobs/schedule-instants.ts'
 import { type JobContext, listFailedJobs, retryJob, runNextJob } from '../../src/service/job.ts'
 import { queuedJob } from '../../src/service/job-queue.ts'
-import { type Schedule, startDueJobs } from '../../src/service/schedule.ts'
+import { type Schedule, type ScheduleOf, startDueJobs } from '../../src/service/schedule.ts'
 import { type JobRow, Unavailable } from '../../src/service/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 
@@ -321,7 +321,42 @@ describe('schedules', () => {
     await all.stop(0)
   })
 
-  test('one of a job that is not there does not start', () => {
-    assert.throws(() => startJobWorkers(place().working, [{ ...schedule, job: 'none' }]), /names the unknown job none/)
+  test('one of a contract has the jobs and inputs of that', () => {
+    const typed: ScheduleOf<typeof contract> = { ...schedule, job: 'sums', input: () => ({ what: 'x' }) }
+    assert.equal(typed.job, 'sums')
+    // @ts-expect-error the contract has no such job
+    assert.ok({ ...typed, job: 'sum' } satisfies ScheduleOf<typeof contract>)
+    // @ts-expect-error the job takes no number
+    assert.ok({ ...typed, input: () => ({ what: 7 }) } satisfies ScheduleOf<typeof contract>)
   })
+  const mistakes: readonly [what: string, mistaken: readonly Schedule[], told: RegExp][] = [
+    [
+      'a job that is not there',
+      [{ ...schedule, job: 'none' }],
+      /^the schedule nightly names the unknown job none: use sums/,
+    ],
+    [
+      'an input that the job does not take',
+      [{ ...schedule, input: () => ({ what: 7 }) }],
+      /^the schedule nightly: invalid input of sums: what /,
+    ],
+    [
+      'an input without what is required',
+      [{ ...schedule, input: () => ({}) }],
+      /^the schedule nightly: invalid input of sums: what /,
+    ],
+    [
+      'a time that there is not',
+      [{ ...schedule, at: '0 25 * * *' }],
+      /^the schedule nightly: "0 25 \* \* \*" is not a valid/,
+    ],
+    ['the name of another one', [schedule, { ...schedule, at: 60 }], /^two schedules are called nightly/],
+  ]
+  for (const [what, mistaken, told] of mistakes)
+    test(`one with ${what} ends the start`, () => {
+      assert.throws(
+        () => startJobWorkers(place().working, mistaken),
+        ({ message }) => told.test(message),
+      )
+    })
 })

@@ -82,7 +82,7 @@ export const invoices = resource('invoices', {
   allow: { read: [desk], create: [desk], annul: [] },
 })
 export const mails = job('mails', {
-  input: { to: t.string(), about: t.string() },
+  input: { to: t.string(), about: t.string(), from: t.string().default('desk') },
   output: { sent: t.boolean() },
   allow: [],
 })

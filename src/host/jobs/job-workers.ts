@@ -5,7 +5,7 @@
 import { type JobContext, runNextJob } from '../../service/job.ts'
 import { type Schedule, startDueJobs } from '../../service/schedule.ts'
 import { Unavailable } from '../../service/store.ts'
-import { parseSchedule } from './schedule-instants.ts'
+import { openSchedule } from './schedule-instants.ts'
 
 export interface JobWorkers {
   /** Call when a job has been started. */
@@ -52,11 +52,14 @@ function runSchedules(
   schedules: readonly Schedule[],
   wake: () => void,
 ): NodeJS.Timeout | undefined {
-  const all = schedules.map(schedule => {
-    if (!context.app.contract.jobs.some(each => each.job === schedule.job))
-      throw new Error(`the schedule ${schedule.name} names the unknown job ${schedule.job}: use a job of the contract`)
-    return { schedule, instants: parseSchedule(schedule), seen: Number.NaN }
-  })
+  const names = schedules.map(each => each.name)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new Error(`two schedules are called ${twice}: give each a name of its own`)
+  const all = schedules.map(schedule => ({
+    schedule,
+    instants: openSchedule(context.app, schedule, context.clock()),
+    seen: Number.NaN,
+  }))
   if (all.length === 0) return undefined
   const look = async (): Promise<void> => {
     for (const one of all) {

@@ -1,7 +1,18 @@
 /** When a schedule is due: seconds are counted here; fields of cron and zones are croner's. */
 import { Cron } from 'croner'
 import { messageOf } from '../../base/attempt.ts'
-import type { Instants, Schedule } from '../../service/schedule.ts'
+import type { Implementation } from '../../contract/implement.ts'
+import { type Instants, readScheduledInput, type Schedule } from '../../service/schedule.ts'
+
+/** Throws for a mistake that would be found at the first instant alone, too. */
+export function openSchedule(app: Implementation, schedule: Schedule, now: number): Instants {
+  readScheduledInput(app, schedule, now)
+  try {
+    return parseSchedule(schedule)
+  } catch (thrown) {
+    throw new Error(`the schedule ${schedule.name}: ${messageOf(thrown)}`, { cause: thrown })
+  }
+}
 
 /** Throws for an invalid schedule; the message says what to write. */
 export function parseSchedule({ at, zone }: Pick<Schedule, 'at' | 'zone'>): Instants {
