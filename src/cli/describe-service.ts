@@ -113,9 +113,7 @@ function addCheckCommand(program: Command): void {
 function addImportCommand(program: Command): void {
   program
     .command('import')
-    .description(
-      'write the contract of a WSDL 1.1 or an OpenAPI document, or the types of an XML Schema, as TypeScript',
-    )
+    .description('write the contract of a WSDL or an OpenAPI document, or the types of an XML Schema, as TypeScript')
     .argument('<file>', 'a WSDL, XSD or OpenAPI document (JSON or YAML); what it refers to is looked up next to it')
     .option(
       '-o, --output <file>',

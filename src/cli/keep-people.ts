@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import type { PeopleFlags } from '../host/operations/people-command.ts'
 import { warnOfUnknownRoles } from './issue-credentials.ts'
-import { loadService, serviceText } from './locate-service.ts'
+import { loadService, serviceText, splitArguments } from './locate-service.ts'
 import { collectOption, pairOption } from './option-types.ts'
 
 /** Adds `people` and what is below it. */
@@ -21,7 +21,7 @@ export function addPeopleCommands(program: Command): void {
   const commandOnPerson = (name: string, description: string): Command =>
     commandBelow(name, description)
       .usage('[options] [service.ts] <name>')
-      .argument('<service.ts>', serviceText)
+      .argument('[service.ts]', serviceText)
       .argument('[name]', 'name of the person')
   const withDigests = (command: Command): Command =>
     command
@@ -31,13 +31,13 @@ export function addPeopleCommands(program: Command): void {
   withDigests(commandOnPerson('add', 'add a person, whose password is the one line of standard input'))
     .option('--role <role>', 'a role of the person; repeatable', collectOption, [])
     .option('--claim <name=value>', 'a claim of the person, such as customer=c-1; repeatable', pairOption, {})
-    .action(async (first: string, second: string | undefined, { role, claim, ...flags }: AddFlags) => {
+    .action(async (first: string | undefined, second: string | undefined, { role, claim, ...flags }: AddFlags) => {
       const { addOnePerson, app, name } = await loadPerson(first, second)
       warnOfUnknownRoles(app.contract, role)
       await addOnePerson(app, flags, { subject: name, roles: role, claims: claim })
     })
   withDigests(commandOnPerson('password', 'give a person the password that is the one line of standard input')).action(
-    async (first: string, second: string | undefined, flags: PeopleFlags) => {
+    async (first: string | undefined, second: string | undefined, flags: PeopleFlags) => {
       const { setPassword, app, name } = await loadPerson(first, second)
       await setPassword(app, flags, name)
     },
@@ -47,7 +47,7 @@ export function addPeopleCommands(program: Command): void {
     ['enable', false, 'let the password of a disabled person count again'],
   ] as const)
     commandOnPerson(command, description).action(
-      async (first: string, second: string | undefined, flags: PeopleFlags) => {
+      async (first: string | undefined, second: string | undefined, flags: PeopleFlags) => {
         const { setPersonDisabled, app, name } = await loadPerson(first, second)
         await setPersonDisabled(app, flags, name, isDisabled)
       },
@@ -78,7 +78,7 @@ async function loadPeople(file: string | undefined) {
 }
 
 /** `[service.ts] <name>`: a single word is the name. */
-const loadPerson = async (first: string, second: string | undefined) => ({
-  ...(await loadPeople(second === undefined ? undefined : first)),
-  name: second ?? first,
-})
+const loadPerson = async (first: string | undefined, second: string | undefined) => {
+  const [file, name] = splitArguments('name', first, second)
+  return { ...(await loadPeople(file)), name }
+}

@@ -21,6 +21,17 @@ async function loadImplementation(file: string): Promise<Implementation> {
   return app as Implementation // made by `implement`
 }
 
+/** What follows the service, and the service if both are given. */
+export function splitArguments(
+  what: string,
+  first: string | undefined,
+  second: string | undefined,
+): readonly [file: string | undefined, other: string] {
+  const isServiceAlone = second === undefined && /\.[cm]?[jt]s$/.test(first ?? '') && existsSync(first ?? '')
+  if (first === undefined || isServiceAlone) throw new UsageError(`no ${what} is given: write it behind the service`)
+  return second === undefined ? [undefined, first] : [first, second]
+}
+
 /** The service of this folder, where no argument names one. */
 export const findServiceFile = async (): Promise<string | undefined> =>
   process.env['DIGLOT_SERVICE'] || (await readConfig())?.service

@@ -17,7 +17,7 @@ export function addMockCommand(program: Command): void {
   const command = program
     .command('mock')
     .description('serve a contract by examples, with states that move, and with answers that misbehave on demand')
-    .argument('[contract]', 'a module that exports a contract or an implementation, a WSDL 1.1, or an OpenAPI document')
+    .argument('[contract]', 'a module that exports a contract or an implementation, a WSDL, or an OpenAPI document')
     .addOption(createPortOption())
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--exposed', 'let other machines ask it, though its passwords are known')

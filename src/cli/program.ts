@@ -21,6 +21,7 @@ export function createProgram(): Command {
     .version('0.2.0')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'diglot: ')) })
+    .configureHelp({ subcommandTerm: each => `${each.name()} ${each.usage()}` })
     .hook('preAction', (_, command) => applyConfig(command))
   addNewCommand(program)
   addServeCommand(program)
@@ -34,5 +35,12 @@ export function createProgram(): Command {
   addRelayCommand(program)
   addBridgeCommand(program)
   addCompletionCommand(program)
+  nameHelp(program, 'diglot')
   return program
+}
+
+/** An error that commander prints ends with where the usage of its command stands. */
+function nameHelp(command: Command, name: string): void {
+  command.showHelpAfterError(`see ${name} --help`)
+  for (const each of command.commands) nameHelp(each, `${name} ${each.name()}`)
 }

@@ -1,6 +1,6 @@
 /** Commands for those who run a service: work, jobs, backup, audit. */
 import { type Command, Option } from 'commander'
-import { loadService, locateService, serviceText } from './locate-service.ts'
+import { loadService, locateService, serviceText, splitArguments } from './locate-service.ts'
 import { timeOption, wholeNumberOption } from './option-types.ts'
 import { failUsage, flushOutput, writeOutput } from './usage.ts'
 
@@ -29,7 +29,7 @@ export function addRecordCommands(program: Command): void {
     .command('backup')
     .description('copy the database file while it is in use, and check the copy')
     .usage('[options] [service.ts] <copy>')
-    .argument('<service.ts>', serviceText)
+    .argument('[service.ts]', serviceText)
     .argument('[copy]', 'the copy, which must not exist')
     .option('--data <file>', 'the database file (default: ./data/<service>.sqlite)')
     .action(backupCommand)
@@ -84,10 +84,15 @@ async function jobsCommand(
   }
 }
 
-async function backupCommand(first: string, second: string | undefined, flags: { readonly data?: string }) {
-  const { data } = await locateService(second === undefined ? undefined : first, flags)
+async function backupCommand(
+  first: string | undefined,
+  second: string | undefined,
+  flags: { readonly data?: string },
+): Promise<void> {
+  const [file, copy] = splitArguments('copy', first, second)
+  const { data } = await locateService(file, flags)
   const { backUpDatabase } = await import('../host/operations/backup.ts')
-  await backUpDatabase(data, second ?? first)
+  await backUpDatabase(data, copy)
 }
 
 interface AuditFlags extends StoreFlags {

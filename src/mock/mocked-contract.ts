@@ -15,7 +15,7 @@ export interface MockedContract {
 }
 
 /**
- * @param file a module that exports a contract or an implementation, or a WSDL 1.1
+ * @param file a module that exports a contract or an implementation, or a WSDL
  * @param folders with documents that a WSDL imports by address
  * @throws an error that says what to give
  */
@@ -24,7 +24,7 @@ export async function loadMockedContract(file: string, folders: readonly string[
   if (/\.(wsdl|xml)$/i.test(file)) return readWsdlContract(file, folders)
   if (!/\.[cm]?[jt]s$/i.test(file))
     throw new Error(
-      `${file} is not known as a contract: give a module (.ts, .js), a WSDL 1.1 (.wsdl, .xml) or an OpenAPI document (.json, .yaml)`,
+      `${file} is not known as a contract: give a module (.ts, .js), a WSDL (.wsdl, .xml) or an OpenAPI document (.json, .yaml)`,
     )
   const module = await loadModule(file)
   const found = [module['default'], ...Object.values(module)].map(toContract).find(each => each !== undefined)
@@ -44,7 +44,7 @@ function readWsdlContract(file: string, folders: readonly string[]): MockedContr
   const found = readImportedContract(readFileSync(file), resolve(file), createDocumentFinder(folders))
   if (found instanceof Malformed) throw new Error(`${file}: ${found.reason} (octet ${found.at})`)
   if (found.ports.length === 0)
-    throw new Error(`${file} has no port of SOAP that can be served: give a WSDL 1.1 with a binding`)
+    throw new Error(`${file} has no port of SOAP that can be served: give a WSDL with a binding`)
   const ports = found.ports.map(port => ({
     ...port,
     exchanges: Object.fromEntries(

@@ -41,8 +41,17 @@ const diglot = (...words: string[]) =>
 
 const cases: readonly (readonly [string, readonly string[], number, RegExp])[] = [
   ['no command', [], 2, /Usage: diglot/],
-  ['an unknown command', ['fly'], 2, /unknown command 'fly'/],
-  ['a wrong flag', ['serve', orders, '--prot', '1'], 2, /unknown option '--prot'.*\n.*Did you mean --port/],
+  ['an unknown command', ['fly'], 2, /unknown command 'fly'\nsee diglot --help\n$/],
+  [
+    'a wrong flag',
+    ['serve', orders, '--prot', '1'],
+    2,
+    /unknown option '--prot'.*\n.*Did you mean --port.*\nsee diglot serve --help\n$/,
+  ],
+  ['a missing argument', ['new'], 2, /missing required argument 'folder'\nsee diglot new --help\n$/],
+  ['a missing name', ['people', 'add'], 2, /^diglot: no name is given: write it behind the service\n$/],
+  ['a missing name behind a service', ['people', 'add', orders], 2, /^diglot: no name is given/],
+  ['a missing copy', ['backup', orders], 2, /^diglot: no copy is given/],
   ['a port that is none', ['serve', orders, '--port', '70000'], 2, /whole number from 0 to 65535/],
   ['no file', ['serve', 'nowhere.ts'], 1, /nowhere\.ts not found: give the file/],
   ['a file that is no service', ['serve', wrong], 1, /has no default export made by implement/],
