@@ -14,7 +14,7 @@ import type { SentRequest } from './opened-answer.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
 import { createPortDress, type PortDressOptions, portDressMembers } from './port-dress.ts'
 import { CallableExchange, createPortPlans, type PortEndpoint, versionOfPort } from './port-exchange.ts'
-import type { ExchangesOf, LaterAnswer, LaterMessage, PortClient, PortNames } from './port-types.ts'
+import type { ExchangesOf, LaterAnswer, LaterMessage, NamedPort, PortClient, PortNames } from './port-types.ts'
 import { isRepeatable, timingOf } from './repeated-post.ts'
 
 /** The options of `createPortClient`. */
@@ -52,7 +52,7 @@ const leniencies: Readonly<Record<Leniency, true>> = {
  */
 export function createPortClient<const S extends DescribedPorts, const N extends PortNames<S> = PortNames<S>>(
   description: S | DescribedPorts,
-  options: PortClientOptions<N, keyof ExchangesOf<S, N> & string> = {},
+  options: PortClientOptions<N, keyof ExchangesOf<S, N> & string> & { readonly port?: NamedPort<N> } = {},
 ): PortClient<ExchangesOf<S, N>> {
   requireKnownMembers('the options of the client', options, portClientMembers)
   const port = choosePort(description.ports, options.port)

@@ -46,6 +46,13 @@ export interface LaterMessage {
   readonly content: Uint8Array
 }
 
+/** The port of a client whose types are given: of several it is named for these, too. */
+export type NamedPort<N extends string, All = N> = N extends unknown
+  ? [All] extends [N]
+    ? N
+    : 'name it for the types, too: createPortClient<typeof contract, "ShopPort">(…)'
+  : never
+
 type ExchangeInput<E extends PortExchange> = BodyValue<E['input']>
 type ExchangeCallOptions<E extends PortExchange> = CallOptions<HeaderBlocks<E['requestHeaders']>>
 type ReplyOf<E extends PortExchange> = ExchangeReply<BodyValue<E['output']>, HeaderBlocks<E['replyHeaders']>>

@@ -537,6 +537,29 @@ test('what cannot have had an effect is sent again, and what is safe', async () 
   }
 })
 
+test('of two ports one is named for the types, too', async () => {
+  const Ping = x.namespace('urn:bank').element('Ping', x.object({ at: x.element(x.string) }))
+  const PingPort = port('PingPort', {
+    namespace: 'urn:bank',
+    allow: [anyone],
+    exchanges: { ping: exchange({ action: 'urn:ping', input: Ping, output: Ping }) },
+  })
+  const both = service('both', { namespace: 'urn:bank', resources: [], ports: [BankPort, PingPort] })
+  const at = { address: 'http://127.0.0.1:1/', port: 'PingPort' } as const
+  const [byContract, byWsdl] = [
+    createPortClient(both, at),
+    createPortClient<typeof both, 'PingPort'>(both as DescribedPorts, at),
+  ]
+  for (const client of [byContract, byWsdl])
+    assert.match(String((await client.ping.render({ at: 'noon' })).content), /noon/)
+  // @ts-expect-error the port has no such operation
+  assert.equal(byContract.transfer, undefined)
+  // @ts-expect-error the types do not know which port it is
+  createPortClient<typeof both>(both as DescribedPorts, at)
+  // @ts-expect-error there is no such port
+  assert.throws(() => createPortClient<typeof both, 'PongPort'>(both as DescribedPorts, { port: 'PongPort' }))
+})
+
 test('an option that is wrong says what to give', () => {
   const two: DescribedPorts = { ports: [BankPort, { ...BankPort, port: 'Other', soap: '1.2' }] }
   const make = (description: DescribedPorts, options: object) => () => createPortClient(description, options)
