@@ -3,7 +3,7 @@
  * allow, readable by the names of their members. A seed and a place give the same value each time.
  */
 import { attempt, isSyntaxError } from '../base/attempt.ts'
-import { type Json, jsonItems, objectEntries, objectOf, stringOf } from '../base/objects.ts'
+import { isJsonObject, type Json, jsonItems, objectEntries, objectOf, stringOf } from '../base/objects.ts'
 import { createChoose, type ExamplePlace, listExampleTexts, placeWithin } from '../describe/example-text.ts'
 import type { OpenApiDocument } from '../import/openapi/openapi-document.ts'
 import { propertiesOf, readMapFacts, readSchemaFacts, requiredNamesOf } from '../import/openapi/schema-facts.ts'
@@ -33,15 +33,35 @@ export function makeSchemaExample(
   const { schema, type, options } = facts
   const own = place.given[place.name]
   if (own !== undefined) return type === 'string' || type === '' ? own : (parseGivenText(own) ?? own)
-  const known = [schema['example'], jsonItems(schema['examples'])[0], schema['default'], schema['const']]
+  if (schema['const'] !== undefined) return schema['const']
+  const known = [schema['example'], jsonItems(schema['examples'])[0], schema['default']]
   const said = known.find(each => each !== undefined)
   if (said !== undefined && place.item === 1) return said
   const listed = jsonItems(schema['enum'])
   if (listed.length > 0) return listed[createChoose(place)(listed.length)] ?? null
-  if (options.length > 0) return makeSchemaExample(document, options[0], place, depth + 1)
+  if (options.length > 0)
+    return nameOption(document, schema, options[0], makeSchemaExample(document, options[0], place, depth + 1))
   const [first = ''] = type.split(' ')
   const make = makers[first || 'object']
   return make ? make({ document, schema, place, depth }) : null
+}
+
+/** OpenAPI §4.8.25: a discriminator says which option it is, by its mapping or its name. */
+function nameOption(
+  document: OpenApiDocument,
+  schema: ExampleAsked['schema'],
+  option: Json | undefined,
+  example: Json,
+): Json {
+  const { propertyName, mapping } = objectOf(schema['discriminator'])
+  const member = stringOf(propertyName)
+  const { schema: own, name } = readSchemaFacts(document, option)
+  const said = readSchemaFacts(document, objectOf(own['properties'])[member]).schema
+  if (member === '' || !isJsonObject(example) || said['const'] !== undefined || said['enum'] !== undefined)
+    return example
+  const isOption = (to: string): boolean => to === name || to.endsWith(`/${name}`)
+  const [mapped] = Object.entries(objectOf(mapping)).find(([, to]) => isOption(stringOf(to))) ?? []
+  return { ...example, [member]: mapped ?? name }
 }
 
 const parseGivenText = (text: string): Json | undefined => attempt((): Json => JSON.parse(text), isSyntaxError)

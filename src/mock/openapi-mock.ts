@@ -5,6 +5,7 @@
  *  (2) An answer has a status, a media type and a content that the document has for it.
  *  (3) What is created, changed or removed shows in later answers of the same collection.
  */
+import { createHash } from 'node:crypto'
 import { decodePercent } from '../base/attempt.ts'
 import {
   isJsonObject,
@@ -313,7 +314,11 @@ class OpenApiSite {
     const example = makeContentExample(this.#document, media, named === '' ? place : { ...place, name: named })
     const changed = change(example)
     const head = { 'content-type': type, ...fields, ...changed.fields }
-    if (isJsonType(type)) return { status, fields: head, content: writeJson(changed.content) }
+    if (isJsonType(type)) {
+      const written = writeJson(changed.content)
+      const tag = Object.keys(objectOf(response['headers'])).some(name => /^etag$/i.test(name)) && tagOfContent(written)
+      return { status, fields: { ...head, ...(tag && { etag: tag }) }, content: written }
+    }
     const text = typeof example === 'string' ? example : /^text\//.test(type) ? writeJson(changed.content) : 'example'
     return { status, fields: head, content: text }
   }
@@ -401,6 +406,9 @@ class OpenApiSite {
     return `${like.replace(/[ -]?\d+$/, '').toLowerCase()}-${number}`
   }
 }
+
+/** RFC 9110 §8.8.3: another content has another tag. */
+const tagOfContent = (content: string): string => `"${createHash('sha256').update(content).digest('hex').slice(0, 16)}"`
 
 /** Names before parameters: of two templates that fit, the one with fewer of these counts. */
 function compileMockedRoutes(operations: readonly RestOperation[]): readonly MockedRoute[] {

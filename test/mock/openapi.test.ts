@@ -255,3 +255,49 @@ test('OpenAPI §4.8.24 what is readOnly is not required of a request, at any dep
   assert.deepEqual([made.status, Object.keys(JSON.parse(String(made.content)))], [201, ['id', 'name', 'key']])
   assert.equal((await post('{"key":{"name":"k"}}')).status, 422)
 })
+
+describe('an answer says what its schema lets it say', () => {
+  const pet = { type: 'object', required: ['kind'], properties: { kind: { type: 'string' } } }
+  const pay = { type: 'object', required: ['by'], properties: { by: { const: 'card' } } }
+  const document = open(
+    JSON.stringify({
+      openapi: '3.1.0',
+      paths: {
+        '/all': { get: { responses: { 200: { headers: { ETag: { schema: { type: 'string' } } }, content: { 'application/json': { schema: { $ref: '#/components/schemas/All' } } } } } } },
+      },
+      components: {
+        schemas: {
+          Cat: pet,
+          Dog: pet,
+          Pay: pay,
+          Named: { oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }], discriminator: { propertyName: 'kind' } },
+          Mapped: { oneOf: [{ $ref: '#/components/schemas/Dog' }, { $ref: '#/components/schemas/Cat' }], discriminator: { propertyName: 'kind', mapping: { cat: 'Cat', dog: '#/components/schemas/Dog' } } },
+          Paid: { oneOf: [{ $ref: '#/components/schemas/Pay' }, { $ref: '#/components/schemas/Cat' }], discriminator: { propertyName: 'by' } },
+          All: { type: 'object', properties: { pays: { type: 'array', items: { $ref: '#/components/schemas/Pay' } }, named: { $ref: '#/components/schemas/Named' }, mapped: { $ref: '#/components/schemas/Mapped' }, paid: { $ref: '#/components/schemas/Paid' } } },
+        },
+      },
+    }),
+  ) // biome-ignore format: a table
+  const answered = (seed: number) =>
+    createOpenApiMock(document, { seed })({
+      ...base,
+      method: 'GET',
+      target: '/all',
+      fields: {},
+      content: contentOf(''),
+    })
+  const member = async (name: string): Promise<unknown> => JSON.parse(String((await answered(1)).content))[name]
+  const rows: readonly (readonly [title: string, name: string, value: unknown])[] = [
+    ['JSON Schema Validation §6.1.3 a constant in each item', 'pays', [{ by: 'card' }, { by: 'card' }]],
+    ['OpenAPI §4.8.25 the name of the schema by its discriminator', 'named', { kind: 'Cat' }],
+    ['OpenAPI §4.8.25.4 the name that the discriminator maps to it', 'mapped', { kind: 'dog' }],
+    ['OpenAPI §4.8.25 but a constant of the schema stays', 'paid', { by: 'card' }],
+  ]
+  for (const [title, name, value] of rows) test(title, async () => assert.deepEqual(await member(name), value))
+  test('RFC 9110 §8.8.3 a declared ETag is a tag of the content', async () => {
+    const [one, again, other] = await Promise.all([answered(1), answered(1), answered(2)])
+    assert.match(String(one.fields['etag']), /^"[0-9a-f]{16}"$/)
+    assert.equal(again.fields['etag'], one.fields['etag'])
+    assert.equal(other.fields['etag'] === one.fields['etag'], String(other.content) === String(one.content))
+  })
+})
