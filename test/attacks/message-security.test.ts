@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -16,6 +16,7 @@ import { suiteDerivedOctets, suiteTransport } from '../../src/security/policy/al
 import { writeEncryptedKey } from '../../src/security/protect/encrypt.ts'
 import { writeBinaryToken } from '../../src/security/protect/protection-draft.ts'
 import { dsNs, wsseNs, wsuNs, x509v3Uri, xencNs } from '../../src/security/vocabulary.ts'
+import { now as start } from '../security/message.ts'
 import { wrapMessage } from '../security/wrapping.ts'
 import { assertCpuMsBelow } from '../support/cost.ts'
 import {
@@ -545,4 +546,62 @@ for (const shape of ['direct', 'derived'] as const)
     assert.equal(status, 500)
     assert.match(lastReason(), /a key besides the one that signs the message/)
     assert.deepEqual(performed, [])
+  })
+
+// Times
+
+/** Created of a Timestamp that its sender has signed, and what becomes of it; the service has 12:00:00. */
+const times: readonly (readonly [created: string, expected: RegExp | 'done'])[] = [
+  ['2030-06-01T12:00:00Z', 'done'],
+  ['2030-06-01T12:00:00.123456789123456789Z', 'done'],
+  ['2030-06-01T13:30:00+01:30', 'done'],
+  ['2030-06-01T02:00:00-10:00', 'done'],
+  ['\n 2030-06-01T12:00:00Z ', 'done'],
+  ['2030-06-01T12:00:00<!-- -->Z', 'done'],
+  ['2030-06-01T12:00:00', /InvalidSecurity/],
+  ['2030-06-01T12:00:00z', /InvalidSecurity/],
+  ['2030-06-01T24:00:00Z', /InvalidSecurity/],
+  ['2030-06-01T12:00:60Z', /InvalidSecurity/],
+  ['2030-06-31T12:00:00Z', /InvalidSecurity/],
+  ['2030-02-29T12:00:00Z', /InvalidSecurity/],
+  ['+2030-06-01T12:00:00Z', /InvalidSecurity/],
+  ['12030-06-01T12:00:00Z', /InvalidSecurity/],
+  ['2030-06-01T12:00:00+15:00', /InvalidSecurity/],
+  ['2030-06-01T12:00:00-00:60', /InvalidSecurity/],
+  ['٢٠٣٠-06-01T12:00:00Z', /InvalidSecurity/],
+  ['2030-06-01T11:54:59Z', /MessageExpired/],
+  ['2030-06-01T12:01:02Z', /MessageExpired/],
+  ['9999-12-31T23:59:59Z', /MessageExpired/],
+  ['0001-01-01T00:00:00Z', /MessageExpired/],
+]
+for (const [created, expected] of times)
+  test(`X11: a signed Timestamp of ${JSON.stringify(created)}: ${expected}`, async () => {
+    world.now = start - 1000
+    const message = writeNote('signed', { now: start, text: created })
+      .replace(/(<wsu:Created>)[^<]*/, `$1${created}`)
+      .replace(/<wsu:Expires>[^<]*<\/wsu:Expires>/, '')
+    const { text, done } = await attack('signed', signAnew(message, caller.key))
+    assert.equal(done.length, expected === 'done' ? 1 : 0, text)
+    if (expected !== 'done') assert.match(text, expected)
+  })
+
+const heldElsewhere: readonly (readonly [attack: string, file: string, title: string])[] = [
+  ['wrapped answers', 'client/wrapped-answers', 'moved anywhere'],
+  ['an answer to another request', 'host/declared-security', 'an answer answers one request'],
+  ['an unsigned fault in the place of an answer', 'host/declared-security', 'a fault before the proof is not signed'],
+  ['an answer of another service', 'host/declared-security', 'a partner of the same authority is not it'],
+  ['an answer by another key', 'security/exchange-key', 'a key that an answer brings itself proves nothing'],
+  ['algorithms', 'security/attack', 'X7 HMAC with a public key'],
+  ['references to elsewhere', 'security/attack', 'X3 XPointer'],
+  ['an assertion in another', 'security/saml', 'not over its assertion'],
+  ['derived keys without bounds', 'security/exchange-key', '§7.1 refused: a derived key with'],
+  ['a padding oracle', 'security/exchange-key', 'padding oracles: CBC of another party'],
+  ['paddings of RSA', 'security/encryption', 'every octet of the padding counts, and its failures are one'],
+  ['octets of parts', 'security/encryption', 'M5: a signature covers the octets that an Include represents'],
+  ['attachments', 'host/secured-attachments', 'attachment'],
+]
+for (const [what, place, title] of heldElsewhere)
+  test(`${what}: ${place}`, () => {
+    const source = readFileSync(join(import.meta.dirname, '..', `${place}.test.ts`), 'utf8')
+    assert.ok(source.includes(title), `${place}.test.ts has no "${title}"`)
   })

@@ -211,3 +211,27 @@ for (const [title, version, isIdentifier] of [
       await expectRefusal(result(text.replace('o-1', 'o-2')), 'FailedCheck', /digest/)
     } else await expectRefusal(result(text), 'FailedCheck', /not in this document/)
   })
+
+const xsi = 'xmlns:i="http://www.w3.org/2001/XMLSchema-instance"'
+const contentNames: readonly (readonly [title: string, body: string, list: string | undefined])[] = [
+  ['a QName', '<o:a xmlns:o="urn:o" xmlns:p="urn:p">p:b</o:a>', 'p'],
+  ['QNames', '<o:a xmlns:o="urn:o" xmlns:p="urn:p" xmlns:q="urn:q"> q:b\np:b </o:a>', 'p q'],
+  ['a QName in an attribute', '<o:a xmlns:o="urn:o" xmlns:p="urn:p" of="p:b"/>', 'p'],
+  ['a type', `<o:a xmlns:o="urn:o" xmlns:p="urn:p" ${xsi} i:type="p:B"/>`, 'p'],
+  ['a type of the default namespace', `<o:a xmlns:o="urn:o" xmlns="urn:p" ${xsi} i:type="B"/>`, '#default'],
+  ['a prefix of the envelope', '<o:a xmlns:o="urn:o">s:b</o:a>', 's'],
+  ['a prefix that no one declares', '<o:a xmlns:o="urn:o" xmlns:p="urn:p">r:b</o:a>', undefined],
+  ['an address', '<o:a xmlns:o="urn:o" xmlns:p="urn:p">p://b</o:a>', undefined],
+]
+for (const [title, body, list] of contentNames)
+  test(`Exclusive C14N §1.3, BSP 1.1 R5406: what a prefix in content means is signed: ${title}`, async () => {
+    const { key, certificate } = keyPair('alice')
+    const signature: Signing = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] }
+    const text = protectMessage(plainMessage(undefined, '', body), { timestamp: {}, signature }, now).envelope
+    const [, found] = /PrefixList="([^"]*)"/.exec(text) ?? []
+    assert.equal(found, list)
+    const verify = (message: string) => verifyOrRefuse(openMessage(message), signedPolicy, createGuard(now, { trust }))
+    await expectAccepted(verify(text))
+    const rebound = text.replace(/xmlns(:p)?="urn:p"/, 'xmlns$1="urn:evil"')
+    if (list !== undefined && rebound !== text) await expectRefusal(verify(rebound), 'FailedCheck', /digest/)
+  })

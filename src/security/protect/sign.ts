@@ -20,6 +20,7 @@ import { trustedFragment } from '../tree/tree-edit.ts'
 import { includedParts } from '../tree/xop-inline.ts'
 import { isAssertion } from '../verify/saml.ts'
 import * as n from '../vocabulary.ts'
+import { listContentPrefixes } from './content-prefixes.ts'
 import {
   createId,
   type ProtectionDraft,
@@ -111,7 +112,7 @@ function methodFor({ key, hash = 'sha256', pss }: Pick<Signing, 'key' | 'hash' |
 function writeReference(target: SignatureTarget, algorithm: Hash): string {
   const [uri, transform, octets] = 'part' in target ? referToPart(target) : referToElement(target)
   return (
-    `<ds:Reference URI=${writeAttribute(uri)}><ds:Transforms><ds:Transform Algorithm="${transform}"/></ds:Transforms>` +
+    `<ds:Reference URI=${writeAttribute(uri)}><ds:Transforms>${transform}</ds:Transforms>` +
     `<ds:DigestMethod Algorithm="${digestUri(algorithm)}"/><ds:DigestValue>${hash(algorithm, octets, 'base64')}</ds:DigestValue></ds:Reference>`
   )
 }
@@ -121,13 +122,22 @@ type DigestedTarget = readonly [uri: string, transform: string, octets: Uint8Arr
 function referToElement(target: Element): DigestedTarget {
   const id = identifierAttributes.map(name => target.attribute(name)).find(value => value !== undefined)
   if (id === undefined) throw new TypeError(`${target.name.local} has no identifier`)
-  return [`#${id}`, exclusiveC14n, canonicalize(target, { exclusive: true, comments: false })]
+  const prefixes = [...listContentPrefixes(target)].sort()
+  const form = { exclusive: true, comments: false, prefixes }
+  return [`#${id}`, writeTransform(exclusiveC14n, prefixes), canonicalize(target, form)]
+}
+
+/** Exclusive C14N §4. */
+function writeTransform(uri: string, prefixes: readonly string[] = []): string {
+  if (prefixes.length === 0) return `<ds:Transform Algorithm="${uri}"/>`
+  const list = writeAttribute(prefixes.join(' '))
+  return `<ds:Transform Algorithm="${uri}"><ec:InclusiveNamespaces xmlns:ec="${uri}" PrefixList=${list}/></ds:Transform>`
 }
 
 /** SwA Profile 1.1 §5.4: an attachment by its content, or with its fields. */
 function referToPart({ part, isComplete }: SignedPart): DigestedTarget {
   const { id, mediaType, bytes } = part
-  const transform = isComplete ? n.attachmentCompleteUri : n.attachmentContentUri
+  const transform = writeTransform(isComplete ? n.attachmentCompleteUri : n.attachmentContentUri)
   try {
     return [partUri(id), transform, digestedOctets({ type: mediaType, bytes, fields: partFieldsOf(part) }, isComplete)]
   } catch (thrown) {
