@@ -15,6 +15,13 @@ import type { DescribedService } from '../import/import-command.ts'
 import type { ImportedContract } from '../import/imported-contract.ts'
 import type { Loss } from '../import/loss.ts'
 import type { RestPort } from '../import/openapi/rest-port.ts'
+import {
+  type BehindAddresses,
+  createBehindOption,
+  describeBehindAddresses,
+  locatePorts,
+  requireSoleAddress,
+} from './behind-addresses.ts'
 import { addDressOptions, type DressFlags, readDressFlags, refuseDressFlags } from './bridge-dress.ts'
 import { addLaterOptions, type LaterFlags, markLaterPorts, refuseLaterFlags, requireReplies } from './bridge-later.ts'
 import { addLimitOptions, type LimitFlags, limitRates, readLimitFlags } from './bridge-limit-options.ts'
@@ -35,7 +42,7 @@ export function addBridgeCommand(program: Command): void {
     .command('bridge')
     .description('serve a SOAP service of others by REST, or a REST service by SOAP')
     .argument('<description>', 'its WSDL or OpenAPI 3, in a file or at an address of a host that --fetch names')
-    .requiredOption('--to <url>', 'its address')
+    .addOption(createBehindOption())
     .option('--map <contract.ts>', 'the contract to serve: written by diglot import, then edited')
     .option('--from <folder>', 'where documents are that the description refers to; repeatable', collectOption, [])
     .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
@@ -64,7 +71,7 @@ const createLenientOption = (): Option =>
     })
 
 interface BridgeFlags extends DressFlags, LimitFlags, LaterFlags, Omit<ListenFlags, 'authorities'> {
-  readonly to: string
+  readonly to: BehindAddresses
   readonly map?: string
   readonly from: readonly string[]
   readonly fetch: readonly string[]
@@ -124,7 +131,7 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
     console.log(
       `credentials of callers: diglot key --keys ${flags.keys ?? `${data}.keys`} --subject <name> --role <role>`,
     )
-  console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${flags.to}`)
+  console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${describeBehindAddresses(flags.to)}`)
 }
 
 function describeBridged({
@@ -189,11 +196,18 @@ async function bridgeSoap(bridged: BridgedContract, flags: BridgeFlags, limits: 
   const { later: _, lenient = [], ...mapped } = bridged.behind ?? {}
   const given = readDressFlags(flags, mapped)
   const behind = hasLater(bridged.contract.ports) ? { ...given, addressing: given.addressing || true } : given
-  const transport = createHttpTransport(flags.to, transportOptionsOf(limits))
-  const dressOf = memoizeByText((port: string) =>
-    createPortDress({ port, security: bridged.rules?.get(port) }, bridged.policies.get(port), flags.to, behind),
-  )
   const { contract } = bridged
+  const places = locatePorts(
+    flags.to,
+    contract.ports.map(({ port }) => port),
+  )
+  const transports = new Map(
+    [...new Set(places.values())].map(each => [each, createHttpTransport(each, transportOptionsOf(limits))]),
+  )
+  const placeOf = (port: string): string => places.get(port)! // each port has one, by `locatePorts`
+  const dressOf = memoizeByText((port: string) =>
+    createPortDress({ port, security: bridged.rules?.get(port) }, bridged.policies.get(port), placeOf(port), behind),
+  )
   const told = {
     lenient: [...lenient, ...flags.lenient],
     forgave: createForgivenNotes(line => console.error(line)),
@@ -203,8 +217,12 @@ async function bridgeSoap(bridged: BridgedContract, flags: BridgeFlags, limits: 
     ...bridged,
     contract: { ...contract, ports },
     callerOf: port =>
-      createPortCaller(port, transport, { ...callerOptions(flags), ...told, dress: dressOf(port.port) }),
-    close: () => transport.close(),
+      createPortCaller(port, transports.get(placeOf(port.port))!, {
+        ...callerOptions(flags),
+        ...told,
+        dress: dressOf(port.port),
+      }),
+    close: () => transports.forEach(each => void each.close()),
   }
 }
 
@@ -245,8 +263,9 @@ async function bridgeRest(
   const { createKeptTransport } = await import('../bridge/kept-transport.ts')
   const { transportOptionsOf } = await import('../bridge/bridge-limits.ts')
   const { decodings } = await import('../host/zlib-codings.ts')
-  const transport = createKeptTransport(flags.to, { ...transportOptionsOf(limits), decoders: decodings })
-  const caller = createBridgedRestCaller(rest, flags.to, callerOptions(flags), transport.ask)
+  const to = requireSoleAddress(flags.to)
+  const transport = createKeptTransport(to, { ...transportOptionsOf(limits), decoders: decodings })
+  const caller = createBridgedRestCaller(rest, to, callerOptions(flags), transport.ask)
   const { passRestInputs } = await import('../bridge/rest-passing.ts')
   const ports = contract.ports.map(each => passRestInputs(each, rest, limits.longestPassing))
   return { contract: { ...contract, ports }, callerOf: () => caller, close: () => transport.close() }
