@@ -25,7 +25,7 @@ export class KeyLocks {
   readonly #held = new Set<string>()
 
   run<T>(call: Call, once: Once, work: () => Promise<T>): Promise<T> {
-    const key = idempotencyKeyOf(call, once)
+    const key = `${once.space} ${idempotencyKeyOf(call, once)}`
     if (this.#held.has(key)) refuse({ kind: 'in-flight' })
     this.#held.add(key)
     return work().finally(() => this.#held.delete(key))

@@ -159,6 +159,16 @@ test('A1.8 one key, one effect: the first outcome again, another request under i
   assert.deepEqual(answers.map(kind).sort(), ['in-flight', 'in-flight', 'in-flight', 'in-flight', 'item'])
 })
 
+test('A1.8 a key and the MessageID of another request may be one text, at the same time, too', async () => {
+  const { ask } = await startOrdersService()
+  const answers = await Promise.all(
+    (['idempotency', 'message'] as const).map(space =>
+      ask(clara, 'CreateOrder', { once: { key: 'k', fingerprint: space, space }, ...input(draft) }),
+    ),
+  )
+  assert.deepEqual(answers.map(kind), ['item', 'item'])
+})
+
 test('A1.8 a key holds for a day: after it the same one belongs to another request', async () => {
   const { ask, clock } = await startOrdersService()
   const once = { key: 'k', fingerprint: 'f', space: 'idempotency' } as const
