@@ -15,7 +15,7 @@ import { defaultLabel, deriveKey } from '../../src/security/crypto/derived-key.t
 import { suiteDerivedOctets, suiteTransport } from '../../src/security/policy/algorithm-suite.ts'
 import { writeEncryptedKey } from '../../src/security/protect/encrypt.ts'
 import { writeBinaryToken } from '../../src/security/protect/protection-draft.ts'
-import { dsNs, wsseNs, wsuNs, x509v3Uri, xencNs } from '../../src/security/vocabulary.ts'
+import { attachmentContentUri, dsNs, wsseNs, wsuNs, x509v3Uri, xencNs } from '../../src/security/vocabulary.ts'
 import { now as start } from '../security/message.ts'
 import { wrapMessage } from '../security/wrapping.ts'
 import { assertCpuMsBelow } from '../support/cost.ts'
@@ -295,9 +295,9 @@ function signByAnybody(change: (text: string) => string): string {
 const longNamespace = `urn:${'a'.repeat(60_000)}`
 const manyOf = (text: string, times = 9000) => text.repeat(times)
 const firstReference = (text: string) => /<ds:Reference.*?<\/ds:Reference>/s.exec(text)![0]
-const pack = (message: string) => {
+const pack = (message: string, part = 'Content-Type: text/plain', content = 'x') => {
   const head = 'Content-Type: application/xop+xml; type="application/soap+xml"'
-  return `--b\r\n${head}\r\n\r\n${message}\r\n--b\r\nContent-Type: text/plain\r\nContent-ID: <p>\r\n\r\nx\r\n--b--\r\n`
+  return `--b\r\n${head}\r\n\r\n${message}\r\n--b\r\n${part}\r\nContent-ID: <p>\r\n\r\n${content}\r\n--b--\r\n`
 }
 const packaged = { 'content-type': 'multipart/related; boundary=b; type="application/xop+xml"' }
 
@@ -368,6 +368,20 @@ const costly: readonly (readonly [title: string, make: () => string, why: RegExp
             .replace(/(<s:Body[^>]*>)/, `$1${manyOf(`<x>${manyOf('<b/>', 8000)}</x>`, 10)}`),
         ),
       /a digest is wrong/,
+      packaged,
+    ],
+    [
+      'the same of an attachment of XML',
+      () => {
+        const refer = (text: string) =>
+          firstReference(text)
+            .replace(/URI="[^"]*"/, 'URI="cid:p"')
+            .replace(/(<ds:Transform Algorithm=)"[^"]*"/, `$1"${attachmentContentUri}"`)
+        const sign = (text: string) => text.replace('</ds:SignedInfo>', `${refer(text)}</ds:SignedInfo>`)
+        const attachment = `<x xmlns:p="${longNamespace}">${manyOf('<p:a/>')}</x>`
+        return pack(signByAnybody(sign), 'Content-Type: text/xml', attachment)
+      },
+      /an attachment: its canonical form is too long/,
       packaged,
     ],
     [

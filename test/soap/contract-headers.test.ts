@@ -66,6 +66,12 @@ const refused: readonly (readonly [string, string, string, RegExp])[] = [
   ['§5.2 a block that is missing', '', 'Sender', /urn:example:bank\}Branch is missing/],
   ['§5.2 a block twice', branch() + branch(), 'Sender', /Branch is repeated/],
   ['B2.5 a value that breaks its declaration', branch('', '42'), 'Sender', /^\/Branch\[1\]/],
+  [
+    'XML whose elements each repeat a long namespace, 540 MB of 114 KB',
+    `${branch()}<b:Remark xmlns:b="${own}" xmlns:p="urn:${'p'.repeat(60_000)}">${'<p:a/>'.repeat(9000)}</b:Remark>`,
+    'Sender',
+    /its canonical form is too long/,
+  ],
 ]
 for (const [title, header, code, reason] of refused)
   test(`${title}: a fault, and nothing is booked`, async () => {

@@ -65,14 +65,13 @@ function compileContentReader({ content, name, uri }: NamedHeader, all: readonly
 /** The content of a block: elements that declare what they use of the namespaces around them. */
 function readXml(cursor: Cursor, { around }: LiteralReading): string {
   const { children, from, to } = readElement(cursor, around)
-  const octetsMax = canonicalOctetsMax(to - from)
-  const written = children.map(child =>
-    child.kind === 'element'
-      ? canonicalize(child, { exclusive: true, comments: false, octetsMax })
-      : child.kind === 'text'
-        ? escapeText(child.value)
-        : '',
-  )
+  let left = canonicalOctetsMax(to - from)
+  const written = children.map(child => {
+    if (child.kind !== 'element') return child.kind === 'text' ? escapeText(child.value) : ''
+    const text = canonicalize(child, { exclusive: true, comments: false, octetsMax: left })
+    left -= text.length
+    return text
+  })
   return written.join('')
 }
 
