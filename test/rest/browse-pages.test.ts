@@ -616,6 +616,22 @@ describe('the same for programs', async () => {
   })
 })
 
+it('the entry tells in words of actions that someone may do, and not of those for handlers', async () => {
+  const offers = resource('offers', {
+    fields: { id: t.id('o'), state: t.state() },
+    states: ['open', 'over'],
+    actions: on => ({
+      takeBack: on('open').stay({ rel: 'withdrawal' }),
+      expire: on('open').to('over', { rel: 'expiry' }),
+    }),
+  }).rules({ allow: { read: [anyone], takeBack: [anyone], expire: [] } })
+  const market = service('market', { namespace: 'urn:example:market', resources: [offers] })
+  const handlers = { offers: { takeBack: () => {}, expire: () => {} } }
+  await using tests = await startTestService(market, implement(market, handlers))
+  const page = await (await tests.fetchAs()(`${tests.address}/api/v1`, { headers: html })).text()
+  assert.match(page, /<p>Items that one may take back<\/p>/)
+})
+
 describe('a field with a title', async () => {
   const Taken = fault('Taken', { status: 409, title: 'Taken', description: 'Wait until it is free.', detail: { until: t.date() } }) // biome-ignore format: one line
   const letters = resource('letters', {

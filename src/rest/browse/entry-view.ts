@@ -121,7 +121,9 @@ const describeCollection =
   (name: string): string => {
     const resource = edition.service.resources.find(each => each.name === name)
     if (resource?.texts.description !== undefined) return resource.texts.description
-    const verbs = Object.keys(resource?.actions ?? {})
+    const verbs = Object.entries(resource?.actions ?? {})
+      .filter(([name, { effect }]) => effect === 'read' || (resource?.given.allow[name] ?? []).length > 0)
+      .map(([name]) => labelOf(name).toLowerCase())
     if (resource?.isSingle) return verbs.length === 0 ? 'To read and change' : `One may ${verbs.join(', ')}`
     return verbs.length === 0 ? 'Items to read and change' : `Items that one may ${verbs.join(', ')}`
   }
