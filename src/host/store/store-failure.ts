@@ -19,7 +19,7 @@ export function ensurePostgresAddress(address: string, role: ServerRole): void {
   }
   const scheme = /^[a-z][a-z0-9+.-]*(?=:)/i.exec(address)?.[0]
   throw new StoreFailure(
-    `a database at ${scheme === undefined ? 'this address' : `${scheme}:`} is not supported: give postgres://…, or --data with a file for SQLite`,
+    `a database at ${scheme === undefined ? 'this address' : `${scheme}:`} is not supported: give postgres://…, or data (--data) with a file for SQLite`,
   )
 }
 
