@@ -4,6 +4,7 @@
  * the last missed instant is made up for. After a clock that was ahead has been put back, the next
  * instant counts.
  */
+import { messageOf } from '../base/attempt.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Draft } from '../contract/field.ts'
 import type { Implementation, Values } from '../contract/implement.ts'
@@ -64,11 +65,19 @@ export function readScheduledInput({ contract: { jobs } }: Implementation, of: S
     throw new Error(
       `the schedule ${of.name} names the unknown job ${of.job}: use ${jobs.map(each => each.job).join(', ')}`,
     )
-  const whole = fillDefaults(declared.input, of.input(instant))
+  const whole = fillDefaults(declared.input, inputAt(of, instant))
   const [first] = checkValue(declared.input, whole)
   if (first)
     throw new Error(`the schedule ${of.name}: invalid input of ${of.job}: ${first.path.join('.')} ${first.detail}`)
   return whole
+}
+
+function inputAt({ name, input }: Schedule, instant: number): Values {
+  try {
+    return input(instant)
+  } catch (thrown) {
+    throw new Error(`the schedule ${name}: its input failed: ${messageOf(thrown)}`, { cause: thrown })
+  }
 }
 
 /**

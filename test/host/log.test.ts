@@ -114,15 +114,20 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
       add(fields, message)
       resolve(fields)
     }
-    const input = (): never => {
-      throw new TypeError('a bug')
+    let asked = 0
+    const input = () => {
+      if (asked++ > 0) throw new TypeError('a bug') // the start asks once
+      return { from: '2026-01-01', to: '2026-12-31', kind: 'sales' }
     }
     const daily = { name: 'each second', job: 'reports', at: 1, input, as: { subject: 'alice', roles: [], claims: {} } }
     const logger = { info: add, warn: add, error }
     const server = await startService(app, { port: 0, data: ':memory:', logger, schedules: [daily] })
     const fields = JSON.stringify(await told)
     await server.close(0)
-    assert.match(fields, /"incident":"[-0-9a-f]+".*"TypeError: a bug\\n +at /)
+    assert.match(
+      fields,
+      /"incident":"[-0-9a-f]+".*the schedule each second: its input failed: a bug.*TypeError: a bug\\n +at /,
+    )
     assert.ok(!lines.includes('work waits for the store'))
   })
 

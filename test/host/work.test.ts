@@ -346,6 +346,11 @@ describe('schedules', () => {
       /^the schedule nightly: invalid input of sums: what /,
     ],
     [
+      'an input that fails',
+      [{ ...schedule, input: () => assert.fail('no day') }],
+      /^the schedule nightly: its input failed: no day$/,
+    ],
+    [
       'a time that there is not',
       [{ ...schedule, at: '0 25 * * *' }],
       /^the schedule nightly: "0 25 \* \* \*" is not a valid/,
