@@ -169,6 +169,13 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
     ['InvalidAddressingHeader', 'InvalidEPR'],
   ],
   [
+    'W9 sixteen reference parameters in a namespace of 60 KB, each of which takes it along',
+    {
+      replyTo: `<w:Address>${anonymous}</w:Address><w:ReferenceParameters xmlns:p="urn:${'p'.repeat(60_000)}">${'<a xmlns="urn:x"/>'.repeat(16)}</w:ReferenceParameters>`,
+    },
+    ['InvalidAddressingHeader', 'InvalidEPR'],
+  ],
+  [
     'an endpoint reference without Address',
     { replyTo: '<w:Metadata/>' },
     ['InvalidAddressingHeader', 'MissingAddressInEPR'],

@@ -329,7 +329,7 @@ export function faultActionOf(
 }
 
 /** Of the reference parameters of one message: a reply must not be much larger than its request. */
-const echoLimits = { count: 16, octets: 8 * 1024 }
+const echoLimits = { count: 16, octets: 8 * 1024, namespaces: 64 * 1024 }
 /** Namespaces of blocks that only we write. */
 const ownNamespaces: ReadonlySet<string> = new Set([
   uri10,
@@ -344,9 +344,15 @@ function findUnsafe(dialect: AddressingVersion, reference: Element): string | un
   if (parameters.length > echoLimits.count) return `has more than ${echoLimits.count} reference parameters`
   if (parameters.reduce((sum, each) => sum + each.to - each.from, 0) > echoLimits.octets)
     return `has reference parameters of more than ${echoLimits.octets} octets`
+  if (parameters.reduce((sum, each) => sum + measureScope(each), 0) > echoLimits.namespaces)
+    return `has reference parameters in namespaces of more than ${echoLimits.namespaces} characters`
   const posing = parameters.find(each => each.name.uri === '' || ownNamespaces.has(each.name.uri))
   return posing && `must not have ${posing.name.local} as a reference parameter`
 }
+
+/** Characters of the namespaces in scope, all of which a parameter takes along. */
+const measureScope = (element: Element): number =>
+  [...element.declarationsInScope()].reduce((sum, { prefix, uri }) => sum + prefix.length + uri.length, 0)
 
 function parametersOf(dialect: AddressingVersion, reference: Element): readonly Element[] {
   return ['ReferenceParameters', 'ReferenceProperties'].flatMap(local =>
