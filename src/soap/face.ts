@@ -22,6 +22,7 @@ import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import { packTyped } from '../service/typed-json.ts'
 import {
   type Cursor,
+  canonicalOctetsMax,
   clarkNotation,
   Element,
   type Event,
@@ -430,7 +431,8 @@ function readBody(
   exchange: BoundOperation,
   { body, around, streamed, blocks }: Proven,
 ): { row: () => Values; sound: boolean } {
-  const reading = { found: [], parts: known.message.parts, around, blocks }
+  const kept = { left: canonicalOctetsMax(known.message.bytes.length) }
+  const reading = { found: [], parts: known.message.parts, around, blocks, kept }
   try {
     const row = exchange.read(body, reading, known.version)
     if (streamed) closeEnvelope(known.cursor ?? body)

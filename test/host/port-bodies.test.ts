@@ -228,3 +228,26 @@ test('the WSDL that is served has a part for each element, and means the same me
   assert.deepEqual(importText(text).losses, [])
   assert.equal(digestPort(again ?? assert.fail('no port')), digestPort(Shop as unknown as Port))
 })
+
+test('XML that is kept as text repeats no namespace of a long name without bounds', async () => {
+  const a = x.namespace('urn:a')
+  const input = a.element('Many', x.object({ rest: x.any({ not: 'urn:a' }).many() }))
+  const output = a.element('Length', x.int)
+  const Keeper = port('Keeper', {
+    ...{ namespace: 'urn:keeper', allow: [anyone] },
+    exchanges: { keep: exchange({ action: 'urn:keep', input, output }) },
+  })
+  const keeper = implement(service('keeper', { namespace: 'urn:keeper', resources: [], ports: [Keeper] }), {
+    Keeper: { keep: ({ rest }) => rest.join('').length },
+  })
+  const { ask } = await startHosted({}, keeper)
+  const keep = async (elements: number, inner: number) => {
+    const each = `<b xmlns="urn:b">${'<p:a/>'.repeat(inner)}</b>`
+    const body = `<a:Many xmlns:a="urn:a">${each.repeat(elements)}</a:Many>`
+    const text = `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/" xmlns:p="urn:${'p'.repeat(60_000)}"><e:Body>${body}</e:Body></e:Envelope>`
+    return (await ask('POST', '/soap/Keeper', { 'content-type': 'text/xml; charset=utf-8' }, text)).text
+  }
+  assert.match(await keep(10, 1), />600\d\d\d</)
+  assert.match(await keep(1, 9000), />11\d\d\d\d</, 'a namespace is declared once')
+  assert.match(await keep(5000, 1), /repeats namespaces that are declared around it/)
+})

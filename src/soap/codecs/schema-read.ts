@@ -425,20 +425,31 @@ const listPrefixes = (text: string): readonly string[] =>
   text.includes(':') ? text.split(/[\s"'(<>]/).flatMap(word => word.split(':').slice(0, -1).filter(Boolean)) : []
 
 /** The text of the whole element, which stands for itself: with the namespaces that it mentions. */
-export function readAnyElement(cursor: Cursor, { around }: LiteralReading): string {
+export function readAnyElement(cursor: Cursor, { around, kept }: LiteralReading): string {
   const element = readElement(cursor, around)
   const mentioned = new Map<string, string>()
-  visitTexts(element, text => {
-    for (const prefix of listPrefixes(text)) {
-      const uri = prefix === 'xml' ? undefined : cursor.namespace(prefix) // the cursor is at the element's end
-      if (uri !== undefined) mentioned.set(prefix, uri)
-    }
-  })
+  const mention = (prefix: string) => {
+    const uri = prefix === 'xml' ? undefined : cursor.namespace(prefix) // the cursor is at the element's end
+    if (uri !== undefined) mentioned.set(prefix, uri)
+  }
+  visitTexts(element, text => listPrefixes(text).forEach(mention))
+  visitPrefixes(element, prefix => !mentioned.has(prefix) && mention(prefix))
   for (const each of element.declarations) mentioned.delete(each.prefix)
   const declarations = [...element.declarations, ...Array.from(mentioned, ([prefix, uri]) => ({ prefix, uri }))]
   const alone = new Element(undefined, element.name, element.prefix, element.attributes, declarations)
   alone.append(element.children)
-  return writeElement(alone)
+  const written = writeElement(alone)
+  if (kept && (kept.left -= written.length) < 0)
+    refuseContent(cursor, 'repeats namespaces that are declared around it: declare them where they are used')
+  return written
+}
+/** Of names: a prefix is declared once, and not on each element that uses it. */
+function visitPrefixes(element: Element, visit: (prefix: string) => void): void {
+  for (const child of element.elements()) {
+    if (child.prefix !== '') visit(child.prefix)
+    for (const { prefix } of child.attributes) if (prefix !== '') visit(prefix)
+    visitPrefixes(child, visit)
+  }
 }
 function visitTexts(element: Element, visit: (text: string) => void): void {
   for (const { value } of element.attributes) visit(value)

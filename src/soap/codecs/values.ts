@@ -28,6 +28,8 @@ export interface LiteralReading {
   readonly forgive?: (kind: 'missing' | 'facets', path: string, detail: string) => boolean
   /** Octets that the message may have, where a setting says it. */
   readonly longest?: number
+  /** How many characters may still be kept as XML: each text of it has its own namespaces. */
+  readonly kept?: { left: number }
   /** The message is a response, which may say which of its parts is the return value. */
   readonly isResponse?: true
   /** The element is a document, with the octets of attachments in it: the XML of REST. */
