@@ -470,7 +470,7 @@ test('GCM: such a text is read by its own key alone', async () => {
 
 // Sent again
 
-test('X12: a message is taken once, also where the clock of another instance is half a minute ahead', async context => {
+test('X12: a message is taken once, also where the clock of another instance is minutes ahead', async context => {
   context.mock.timers.enable({ apis: ['setInterval'] })
   const folder = mkdtempSync(join(tmpdir(), 'diglot-replay-'))
   const data = join(folder, 'notes.db')
@@ -479,7 +479,7 @@ test('X12: a message is taken once, also where the clock of another instance is 
   const message = writeNote('signed')
   assert.equal((await sendNote(here, 'signed', message)).status, 200)
   here.world.now += 299_000 // its last second
-  ahead.world.now = here.world.now + 30_000
+  ahead.world.now = here.world.now + 290_000
   context.mock.timers.tick(sweepEveryMs)
   assert.equal((await sendNote(ahead, 'signed', writeNote('signed', { now: ahead.world.now }))).status, 200)
   assert.equal((await sendNote(here, 'signed', message)).status, 500)

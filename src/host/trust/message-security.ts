@@ -20,7 +20,7 @@ import type { Decryption } from '../../security/policy/verification-context.ts'
 import { Insecure } from '../../security/security-fault.ts'
 import { createWsSecurity, type SecurityMeans } from '../../security/ws-security.ts'
 import type { Identities } from '../../service/identity-port.ts'
-import type { Store } from '../../service/store.ts'
+import { clocksDifferMs, type Store } from '../../service/store.ts'
 import type { VerifyMessage } from '../../soap/security-port.ts'
 import type { Logger } from '../operations/log.ts'
 import { type FetchedLists, fetchLists } from './fetched-crls.ts'
@@ -120,9 +120,6 @@ export interface MessageSecurityPort {
 
 const place = 'messageSecurity'
 
-/** What an instance whose clock is ahead has removed counts no longer for one that is behind. */
-const clocksApartMs = 60_000
-
 /** @throws Error that names every part of a policy that the given means cannot enforce */
 export function createMessageSecurity(options: MessageSecurity, world: SecurityWorld): MessageSecurityPort {
   const { store, identities, clock, logger, endpoints = [], ports = [] } = world
@@ -132,7 +129,7 @@ export function createMessageSecurity(options: MessageSecurity, world: SecurityW
   const signers = watchSigners(options, place, sources, watchingOf(world))
   const keys = watchKeys(options, world)
   const seen: SecurityMeans['seen'] = async (key, until) => {
-    const memo = { value: '', expires: until + clocksApartMs }
+    const memo = { value: '', expires: until + clocksDifferMs } // one whose clock is behind still takes it
     return !(await store.write(writer => writer.remember('replay', key, memo, clock())))
   }
   const means = (): SecurityMeans => {
