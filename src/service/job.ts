@@ -130,11 +130,13 @@ export interface JobContext {
 /**
  * Leases a due job and runs it to its end; false if no job is due. After `stop` it runs again
  * later.
+ * @param found is called before it runs: others may be due, too
  */
-export async function runNextJob(context: JobContext, stop: AbortSignal): Promise<boolean> {
+export async function runNextJob(context: JobContext, stop: AbortSignal, found?: () => void): Promise<boolean> {
   const { app } = context
   const job = await leaseDueJob(context, { jobs: namesOf(app.contract), ms: leaseMs })
   if (!job) return false
+  found?.()
   const declared = app.contract.jobs.find(each => each.job === job.job)
   const run = app.handlers[job.job]?.run
   if (!declared || !run) return false

@@ -35,7 +35,7 @@ const passedMax = 8192
  */
 export class RowCache {
   /** By places from 1 on. The oldest leaves first: so the rows of a page leave together. */
-  readonly #rows: (CachedRow | undefined)[] = Array.from({ length: itemsMax + 1 }, () => undefined)
+  readonly #rows = new Array<CachedRow | undefined>(itemsMax + 1).fill(undefined)
   readonly #sums = new Int32Array(itemsMax + 1)
   /** The first place of each chain, and the place after each; 0: none. */
   readonly #first = new Uint16Array(chains)

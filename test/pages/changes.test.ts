@@ -494,6 +494,41 @@ describe('sinks', () => {
     assert.deepEqual(seen, ['first 1', 'second 1', 'second 2', 'second 3', 'first 4'])
   })
 
+  test('a feed that is delivered is read in hundreds, and written once for each change; a sink without changes only reads', async () => {
+    const store = openSqliteStore(app.contract, ':memory:')
+    after(() => store.close())
+    const counts = { reads: 0, writes: 0 }
+    const counting: Store = {
+      ...store,
+      read: work => {
+        counts.reads++
+        return store.read(work)
+      },
+      write: (work, ...more) => {
+        counts.writes++
+        return store.write(work, ...more)
+      },
+    }
+    const change = { at: 1, resource: 'orders', version: 1, what: 'created', operation: 'CreateOrder' } as const
+    await store.write(async writer => {
+      for (let i = 0; i < 250; i++) await writer.changed({ ...change, id: `o-${i}` })
+    })
+    const seen: string[] = []
+    const delivering = { app, store: counting, clock: Date.now, id: 'i-1', failed: () => {} }
+    const sinks = startSinks(delivering, [{ name: 's', deliver: async event => void seen.push(event.id) }])
+    await waitUntil(() => seen.length === 250, 'the feed is not delivered')
+    await pause(50)
+    assert.deepEqual(counts, { reads: 5, writes: 251 })
+    sinks.wake()
+    await pause(50)
+    assert.deepEqual(counts, { reads: 6, writes: 251 })
+    await sinks.stop()
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 250 }, (_, i) => String(i + 1)),
+    )
+  })
+
   test('one that never answers does not hold up the end of the service', async () => {
     const asked = Promise.withResolvers<void>()
     const deliver = (): Promise<never> => {

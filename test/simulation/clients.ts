@@ -228,9 +228,19 @@ export class Clients {
 
   async follow(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
-      this.told.followed.push(...(await this.changesAfter(this.told.followed.at(-1)?.sequence ?? 0)))
+      await this.#followOn()
       await this.#world.pause(400)
     }
+  }
+  /** The number of all changes until now. */
+  async followToEnd(): Promise<number> {
+    while ((await this.#followOn()) > 0);
+    return this.told.followed.length
+  }
+  async #followOn(): Promise<number> {
+    const found = await this.changesAfter(this.told.followed.at(-1)?.sequence ?? 0)
+    this.told.followed.push(...found)
+    return found.length
   }
 
   async readRegisters(): Promise<ReadonlyMap<string, number>> {

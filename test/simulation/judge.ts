@@ -26,7 +26,7 @@ export async function judge(world: World, clients: Clients): Promise<void> {
   }
   const last = await clients.readRegisters()
   const all = await clients.allChanges()
-  told.followed.push(...(await clients.changesAfter(told.followed.at(-1)?.sequence ?? 0)))
+  await clients.followToEnd()
   const balances = new Map<string, number>()
   for (const id of [...accounts, auditCount]) balances.set(id, (await read(`/api/accounts/${id}`)).balance)
   const problems = [

@@ -181,10 +181,10 @@ async function endTrouble(world: World): Promise<void> {
 async function untilDelivered(world: World, clients: Clients): Promise<void> {
   const until = world.scheduler.nowMs + deliveredMs
   const isDelivered = async (): Promise<boolean> => {
-    const all = await world.as('watcher', () => clients.allChanges())
+    const changes = await world.as('watcher', () => clients.followToEnd())
     const { events, replies } = world.partner
     return (
-      new Set(events.map(each => each.id)).size >= all.length &&
+      new Set(events.map(each => each.id)).size >= changes &&
       clients.told.messages.every(id => replies.some(text => text.includes(`>${id}<`)))
     )
   }

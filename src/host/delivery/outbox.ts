@@ -13,6 +13,7 @@ import { addJob, leaseDueJob } from '../../service/job-queue.ts'
 import { refuse } from '../../service/refusal.ts'
 import type { JobRow, Store } from '../../service/store.ts'
 import type { ReplyTargets } from '../../soap/headers/addressing.ts'
+import { IdleLoops } from '../jobs/idle-loops.ts'
 import { compileAllowList, type OutboundMessage, postSafely, type Resolve, Undeliverable } from './safe-post.ts'
 
 export interface Outbox {
@@ -51,7 +52,7 @@ export function startOutbox(posting: Posting, prefixes: readonly string[]): Outb
   const { store, clock } = posting
   const allowed = compileAllowList(prefixes)
   const stopping = new AbortController()
-  const idle = new IdleLoops()
+  const idle = new IdleLoops(lookEveryMs)
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const busy = await deliverNextReply(posting, allowed, stopping.signal, idle.wakeOne).catch(() => false) // the store is out of reach: retry later
@@ -77,34 +78,6 @@ export function startOutbox(posting: Posting, prefixes: readonly string[]): Outb
       idle.wakeAll()
       await Promise.all(running)
     },
-  }
-}
-
-/**
- * Loops that found nothing to deliver: one of them looks again after a while, not each, and the
- * next one as soon as it has found something.
- */
-class IdleLoops {
-  readonly #sleepers = new Set<() => void>()
-  #timer: NodeJS.Timeout | undefined
-
-  sleep(): Promise<void> {
-    return new Promise(resolve => {
-      this.#sleepers.add(resolve)
-      this.#timer ??= setTimeout(this.wakeOne, lookEveryMs).unref()
-    })
-  }
-
-  readonly wakeOne = (): void => {
-    clearTimeout(this.#timer)
-    const [first] = this.#sleepers
-    if (first) this.#sleepers.delete(first)
-    this.#timer = this.#sleepers.size > 0 ? setTimeout(this.wakeOne, lookEveryMs).unref() : undefined
-    first?.()
-  }
-
-  wakeAll(): void {
-    while (this.#sleepers.size > 0) this.wakeOne()
   }
 }
 

@@ -11,7 +11,7 @@
 import type { Implementation } from '../../contract/implement.ts'
 import { type CloudEvent, toCloudEvent } from '../../service/change-feed.ts'
 import { rejectOnAbort } from '../../service/job.ts'
-import { type ExpiringRecord, type Store, Unavailable } from '../../service/store.ts'
+import { type ExpiringRecord, type Store, type StoreWriter, Unavailable } from '../../service/store.ts'
 
 export interface EventSink {
   /** Unique; its position in the feed is stored under this name. */
@@ -67,6 +67,8 @@ const leaseMs = 30_000
 const lookEveryMs = 1000
 const retryMaxMs = 3_600_000
 const deliveryMs = 20_000
+/** Changes that are read at once. */
+const batchMax = 100
 
 export function startSinks(delivering: Delivering, sinks: readonly EventSink[]): Sinks {
   const stopping = new AbortController()
@@ -112,9 +114,8 @@ async function deliverAll(
   const { clock, patience = 5 * 86_400_000, backOff = 5000 } = delivering
   while (!stop.aborted && !delivery.dead) {
     try {
-      const more = (await takeLease(delivering, sink)) && (await deliverNextChange(delivering, sink, delivery, stop))
-      delivery.failing = undefined
-      delivery.failures = 0
+      const more = await deliverNextChanges(delivering, sink, delivery, stop)
+      endFailures(delivery)
       if (!more) await sleep(lookEveryMs)
     } catch (thrown) {
       if (stop.aborted) break
@@ -133,48 +134,96 @@ async function deliverAll(
   await releaseLease(delivering, sink).catch(() => {})
 }
 
-/** (1) Delivers the next change for this sink and skips others. False at the end of the feed. */
-async function deliverNextChange(
-  { app, store, failed }: Delivering,
+/**
+ * (1) Delivers the next changes for this sink, each before its position is moved on, and skips
+ * others. False at the end of the feed, and where another instance delivers: then this only reads,
+ * so that an idle sink holds up no writer.
+ */
+async function deliverNextChanges(
+  delivering: Delivering,
   sink: EventSink,
   delivery: Delivery,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const { found, swept, after } = await store.read(async reader => {
-    const memo = await reader.recall(space, sink.name)
-    const after = toPosition(memo)
-    return { found: await reader.changes(after, 100), swept: memo ? await reader.swept() : 0, after }
-  })
-  const next = found.find(each => !sink.resources || sink.resources.includes(each.resource))
-  if (next) {
+  const seen = await readNextChanges(delivering, sink)
+  if (seen.lease !== 'held') return seen.lease === 'due' && takeLease(delivering, sink)
+  const { found, after, expired } = seen
+  if (expired > after) return skipExpired(delivering, sink, after, expired)
+  let reached = after
+  for (const change of found.filter(each => !sink.resources || sink.resources.includes(each.resource))) {
+    stop.throwIfAborted()
     const signal = AbortSignal.any([stop, AbortSignal.timeout(deliveryMs)])
-    await Promise.race([sink.deliver(toCloudEvent(app, next), signal), rejectOnAbort(signal)]) // a sink may ignore the signal
+    const event = toCloudEvent(delivering.app, change)
+    await Promise.race([sink.deliver(event, signal), rejectOnAbort(signal)]) // a sink may ignore the signal
     delivery.delivered++
+    endFailures(delivery)
+    if (!(await moveOn(delivering, sink, reached, change.sequence))) return true
+    reached = change.sequence
   }
-  const reached = next?.sequence ?? found.at(-1)?.sequence ?? Math.max(after, swept)
-  if (reached !== after)
-    await store.write(async writer => {
-      // (4) Another has gone on meanwhile: this one stood still for longer than its lease.
-      if (toPosition(await writer.recall(space, sink.name)) !== after) return
-      await writer.forget(space, sink.name)
-      await writer.remember(space, sink.name, { value: String(reached), expires: latestMs }, 0)
-    })
-  if (after < swept) failed(sink.name, new Error(`changes up to ${swept} expired before they were delivered`))
-  return reached !== after
+  const end = found.at(-1)?.sequence ?? after
+  if (end !== reached) await moveOn(delivering, sink, reached, end)
+  return end !== after
+}
+
+function endFailures(delivery: Delivery): void {
+  delivery.failing = undefined
+  delivery.failures = 0
+}
+
+async function skipExpired(delivering: Delivering, sink: EventSink, after: number, expired: number): Promise<boolean> {
+  await moveOn(delivering, sink, after, expired)
+  delivering.failed(sink.name, new Error(`changes up to ${expired} expired before they were delivered`))
+  return true
+}
+
+/**
+ * In one snapshot: the lease, the position of the sink, the changes that follow it, and the number
+ * of the last change that expired before it was delivered.
+ */
+function readNextChanges({ store, clock, id }: Delivering, { name }: EventSink) {
+  return store.read(async reader => {
+    const lease = judgeLease(await reader.recall(leases, name), id, clock())
+    if (lease !== 'held') return { lease } as const
+    const memo = await reader.recall(space, name)
+    const after = toPosition(memo)
+    const found = await reader.changes(after, batchMax)
+    const [next] = found
+    const swept = memo ? await reader.swept() : 0
+    return { lease, after, found, expired: next ? Math.min(swept, next.sequence - 1) : swept } as const
+  })
+}
+
+/**
+ * (4) @returns whether this instance may go on from there: another has not meanwhile, where this
+ * one stood still for longer than its lease
+ */
+function moveOn(delivering: Delivering, { name }: EventSink, from: number, to: number): Promise<boolean> {
+  return delivering.store.write(async writer => {
+    if (toPosition(await writer.recall(space, name)) !== from) return false
+    await writer.forget(space, name)
+    await writer.remember(space, name, { value: String(to), expires: latestMs }, 0)
+    return renewLease(writer, delivering, name)
+  })
 }
 
 const toPosition = (memo: ExpiringRecord | undefined): number => Number(memo?.value ?? 0)
 
-/** (2) Renewed in time: the rest of a lease is longer than the time limit of a delivery. */
-function takeLease({ store, clock, id }: Delivering, { name }: EventSink): Promise<boolean> {
-  return store.write(async writer => {
-    const now = clock()
-    const memo = await writer.recall(leases, name)
-    if (memo && memo.expires > now && memo.value !== id) return false
-    if (memo && memo.expires > now + deliveryMs + leaseMs / 2) return true
-    await writer.forget(leases, name)
-    return writer.remember(leases, name, { value: id, expires: now + leaseMs + deliveryMs }, now)
-  })
+function takeLease(delivering: Delivering, { name }: EventSink): Promise<boolean> {
+  return delivering.store.write(writer => renewLease(writer, delivering, name))
+}
+
+/** (2) In time: the rest of a lease is longer than the time limit of a delivery. */
+async function renewLease(writer: StoreWriter, { clock, id }: Delivering, name: string): Promise<boolean> {
+  const now = clock()
+  const judged = judgeLease(await writer.recall(leases, name), id, now)
+  if (judged !== 'due') return judged === 'held'
+  await writer.forget(leases, name)
+  return writer.remember(leases, name, { value: id, expires: now + leaseMs + deliveryMs }, now)
+}
+
+function judgeLease(memo: ExpiringRecord | undefined, id: string, now: number): 'held' | "another's" | 'due' {
+  if (memo && memo.expires > now && memo.value !== id) return "another's"
+  return memo && memo.expires > now + deliveryMs + leaseMs / 2 ? 'held' : 'due'
 }
 
 function releaseLease({ store, id }: Delivering, { name }: EventSink): Promise<void> {

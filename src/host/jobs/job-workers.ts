@@ -1,10 +1,11 @@
 /**
- * Runs jobs in this process: one at a time for each worker, which looks for the next when one is
- * started or after a while; and starts scheduled jobs.
+ * Runs jobs in this process: one at a time for each worker. An idle one looks for the next when one
+ * is started, or after a while; and scheduled jobs are started.
  */
 import { type JobContext, runNextJob } from '../../service/job.ts'
 import { type Schedule, startDueJobs } from '../../service/schedule.ts'
 import { Unavailable } from '../../service/store.ts'
+import { IdleLoops } from './idle-loops.ts'
 import { openSchedule } from './schedule-instants.ts'
 
 export interface JobWorkers {
@@ -24,21 +25,23 @@ export function startJobWorkers(context: JobContext, schedules: readonly Schedul
   const stopping = new AbortController()
   const ending = new AbortController()
   const { jobs } = context.app.contract
-  const wake = (): void => {
-    for (const each of loops) each.wake()
+  const idle = new IdleLoops(lookEveryMs)
+  const timer = runSchedules(context, schedules, idle.wakeOne) // it may throw, before anything runs
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const isBusy = await runNextJob(context, ending.signal, idle.wakeOne).catch(context.stalled) // retry later
+      if (!isBusy && !stopping.signal.aborted) await idle.sleep()
+    }
   }
-  const timer = runSchedules(context, schedules, wake) // it may throw, before anything runs
-  const loops = Array.from({ length: jobs.length > 0 ? count : 0 }, () =>
-    startLoop(context, stopping.signal, ending.signal),
-  )
+  const running = Array.from({ length: jobs.length > 0 ? count : 0 }, run)
   return {
-    wake,
+    wake: idle.wakeOne,
     stop: async limit => {
       clearInterval(timer)
       stopping.abort()
-      wake()
+      idle.wakeAll()
       const late = setTimeout(() => ending.abort(new Error('the service is stopping')), limit)
-      await Promise.all(loops.map(each => each.ended))
+      await Promise.all(running)
       clearTimeout(late)
     },
   }
@@ -81,32 +84,4 @@ function runSchedules(
   }
   lookAlone()
   return setInterval(lookAlone, lookEveryMs).unref()
-}
-
-function startLoop(context: JobContext, stop: AbortSignal, end: AbortSignal): { wake(): void; ended: Promise<void> } {
-  let wake = (): void => {}
-  let isWoken = false
-  const sleep = (): Promise<void> =>
-    new Promise(resolve => {
-      const timer = setTimeout(resolve, isWoken ? 0 : lookEveryMs)
-      isWoken = false
-      timer.unref()
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  const run = async (): Promise<void> => {
-    while (!stop.aborted) {
-      const busy = await runNextJob(context, end).catch(context.stalled) // retry later
-      if (!busy && !stop.aborted) await sleep()
-    }
-  }
-  return {
-    wake: () => {
-      isWoken = true
-      wake()
-    },
-    ended: run(),
-  }
 }
