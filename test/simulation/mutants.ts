@@ -1,9 +1,9 @@
 /**
  * `npm run simulate:mutants`: the simulated world has to notice each of these mistakes within a
- * number of seeds. Each is made in a copy of src/. A word behind `--` chooses those that it
- * describes. Ends with status 1 where one is not noticed.
+ * number of seeds. Each is made in a copy of src/, two at a time. A word behind `--` chooses those
+ * that it describes. Ends with status 1 where one is not noticed.
  */
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,35 +26,35 @@ function prepareCopy(): string {
 }
 
 /** What was found, and in which seed; undefined where nothing was. */
-function findProblem(copy: string, mistake: Mistake): string | undefined {
+async function findProblem(copy: string, mistake: Mistake): Promise<string | undefined> {
   const { path, right, wrong } = readMistake(copy, mistake)
   writeFileSync(path, wrong)
-  try {
-    const words = [
-      '--conditions=diglot-source',
-      join(copy, 'test/simulation/run.ts'),
-      '--seeds',
-      String(seedsMax),
-      '--first',
-    ]
-    const { status, stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' })
-    return status === 0 ? undefined : stdout.split('\n').slice(0, 2).join(' ').trim()
-  } finally {
-    writeFileSync(path, right)
-  }
+  const program = ['--conditions=diglot-source', join(copy, 'test/simulation/run.ts')]
+  const words = [...program, '--seeds', String(seedsMax), '--first']
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  execFile(process.execPath, words, (failure, stdout) =>
+    resolve(failure ? stdout.split('\n').slice(0, 2).join(' ').trim() : undefined),
+  )
+  const found = await promise
+  writeFileSync(path, right)
+  return found
 }
 
-const copy = prepareCopy()
 const asked = mistakes.filter(({ what }) => what.includes(process.argv[2] ?? ''))
+const waiting = [...asked]
 let missed = 0
-try {
-  for (const mistake of asked) {
-    const found = findProblem(copy, mistake)
-    if (found === undefined) missed++
-    console.log(`${found === undefined ? 'NOT NOTICED' : 'noticed'}: ${mistake.what}\n  ${found ?? ''}`)
+async function findProblems(): Promise<void> {
+  const copy = prepareCopy()
+  try {
+    for (let mistake = waiting.shift(); mistake; mistake = waiting.shift()) {
+      const found = await findProblem(copy, mistake)
+      if (found === undefined) missed++
+      console.log(`${found === undefined ? 'NOT NOTICED' : 'noticed'}: ${mistake.what}\n  ${found ?? ''}`)
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
   }
-} finally {
-  rmSync(copy, { recursive: true, force: true })
 }
+await Promise.all([findProblems(), findProblems()])
 console.log(`${asked.length - missed} of ${asked.length} mistakes were noticed`)
 process.exitCode = missed > 0 ? 1 : 0
