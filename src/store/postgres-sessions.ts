@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { errorCodeOf } from '../base/attempt.ts'
 import { decodeHex } from '../base/base64.ts'
-import { memoizeByObject } from '../base/memo.ts'
+import { memoizeByObject, memoizeByText } from '../base/memo.ts'
 import { refuse } from '../service/refusal.ts'
 import { closedStore, Unavailable, type Usage } from '../service/store.ts'
 import { type Cells, createEndedError, type StatementRunner, type StatementWork, takenKey } from './connection.ts'
@@ -37,7 +37,7 @@ export interface PostgresClient {
   query(config: PostgresQuery): Promise<{ readonly rows: unknown[][] }>
   /** Gives it back to the pool; a broken one is closed, which ends its transaction. */
   release(broken?: boolean): void
-  readonly connection?: { readonly stream: { destroy(): unknown } }
+  readonly connection?: { readonly stream: { destroy(): unknown; cork?(): void; uncork?(): void } }
   on(event: 'error', listener: (error: Error) => void): unknown
   off(event: 'error', listener: (error: Error) => void): unknown
 }
@@ -192,10 +192,17 @@ const ignore = (): void => {}
 
 const late = 'a work did not end within its time: a slow handler, a lock, or a database that does not reply'
 
-/** By which the server keeps what it has prepared: the same for the same text. */
-const nameOf = memoizeByObject(
-  ({ text }: Statement) => `diglot ${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,
-)
+/**
+ * What all queries of one statement share is their prototype: `pg` copies the own members of each,
+ * which costs more than to make them. By its name the server keeps what it has prepared: the same
+ * for the same text.
+ */
+const sharedQueryOf = memoizeByObject(({ text, recurs }: Statement): PostgresQuery => {
+  return { ...bareQuery(text), ...(recurs && { name: preparedNameOf(text) }) }
+})
+const preparedNameOf = (text: string): string =>
+  `diglot ${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
+const bareQuery = memoizeByText((text): PostgresQuery => ({ text, rowMode: 'array', types: cellTypes }))
 
 class PooledTransaction implements StatementRunner {
   readonly #timer: NodeJS.Timeout
@@ -204,6 +211,7 @@ class PooledTransaction implements StatementRunner {
   #isOver = false
   #hasWorkEnded = false
   #isCommitting = false
+  #isGathering = false
   /**
    * The first failure of the connection or of a statement: with it the server has ended the
    * transaction.
@@ -239,7 +247,7 @@ class PooledTransaction implements StatementRunner {
     this.end(text).catch(ignore)
   }
   end(text: string): Promise<void> {
-    return this.#query({ text, rowMode: 'array', types: cellTypes }).then(ignore)
+    return this.#query(Object.create(bareQuery(text))).then(ignore)
   }
 
   async commit(): Promise<void> {
@@ -254,6 +262,7 @@ class PooledTransaction implements StatementRunner {
 
   async #query(query: PostgresQuery): Promise<readonly Cells[]> {
     if (this.#isOver || !this.#client) throw new Unavailable(1, late) // (3)
+    this.#gatherMessages(this.#client)
     const asked = this.#client.query(query)
     this.#last = asked.then(ignore, ignore)
     try {
@@ -264,6 +273,17 @@ class PooledTransaction implements StatementRunner {
     }
   }
 
+  /** What is asked in one turn of the event loop leaves together: a write to a socket is dear. */
+  #gatherMessages({ connection }: PostgresClient): void {
+    if (this.#isGathering) return
+    this.#isGathering = true
+    connection?.stream.cork?.()
+    process.nextTick(() => {
+      this.#isGathering = false
+      connection?.stream.uncork?.()
+    })
+  }
+
   /** What the work asks afterwards throws; the transaction itself goes on to its end. */
   endWork(): void {
     this.#hasWorkEnded = true
@@ -271,13 +291,9 @@ class PooledTransaction implements StatementRunner {
 
   rows(of: Statement, values: readonly Cell[]): Promise<readonly Cells[]> {
     if (this.#hasWorkEnded) throw createEndedError()
-    const query = {
-      text: of.text,
-      values: [...boundParameters(of, values)],
-      rowMode: 'array' as const,
-      types: cellTypes,
-    }
-    return this.#query(of.recurs ? { ...query, name: nameOf(of) } : query)
+    const query: PostgresQuery = Object.create(sharedQueryOf(of))
+    query.values = [...boundParameters(of, values)]
+    return this.#query(query)
   }
   async first(of: Statement, values: readonly Cell[]): Promise<Cells | undefined> {
     return (await this.rows(of, values))[0]

@@ -37,6 +37,7 @@ import {
 import { createEndedError, type StatementRunner } from './connection.ts'
 import { type Cell, postgres, type Sql } from './dialect.ts'
 import { Collision, staleReadMark } from './postgres-sessions.ts'
+import { deedCells, insertDeed } from './records.ts'
 import { sql } from './sql.ts'
 import { SqlWriter, type StoreSchema } from './sql-access.ts'
 import { compileStatement, isTextCell, parameterAt, quoteName, type Statement } from './statement.ts'
@@ -94,7 +95,10 @@ const noRecord = compileStatement(
     join "_memo" on "_memo"."space" = "read"."space" and "_memo"."key" = "read"."key")`),
 )
 /** The first numbers of the locks are this program's among all that share the server. */
-const numberingLock = compileStatement(postgres, sql`select pg_advisory_xact_lock(7306359, hashtext(current_schema()))`)
+const numbering = sql`select pg_advisory_xact_lock(7306359, hashtext(current_schema()))`
+const numberingLock = compileStatement(postgres, numbering)
+/** Takes the cells of a deed. */
+const recordThenLock = compileStatement(postgres, sql`with "deed" as (${insertDeed}) ${numbering}`)
 const keyLock = compileStatement(
   postgres,
   sql`select pg_advisory_xact_lock(7306360, hashtext(current_schema() || ' ' || ${parameterAt(0)}::text))`,
@@ -334,9 +338,12 @@ export class PostgresWriter extends SqlWriter {
     if (this.#collision) throw this.#collision
     const [changes, deeds] = [this.#changes ?? [], this.#deeds ?? []]
     this.#changes = this.#deeds = undefined
-    const sent: Maybe<unknown>[] = deeds.map(deed => super.record(deed))
     const checks = this.#listChecks()
-    if (changes.length + checks.length + this.#own.size > 0) sent.push(this.on.run(numberingLock, []))
+    const isNumbered = changes.length + checks.length + this.#own.size > 0
+    const [last] = isNumbered ? deeds.splice(-1) : []
+    const sent: Maybe<unknown>[] = deeds.map(deed => super.record(deed))
+    if (last) sent.push(this.on.run(recordThenLock, deedCells(last)))
+    else if (isNumbered) sent.push(this.on.run(numberingLock, []))
     for (const [statement, values] of checks) sent.push(this.on.run(statement, values))
     sent.push(...changes.map(change => super.changed(change)))
     Promise.all(sent).catch(() => {})

@@ -291,11 +291,11 @@ function compileJobs(dialect: Dialect) {
   }
 }
 
+/** Takes the cells of a deed. */
+export const insertDeed = sql`insert into "_deed" (${columnList(deedColumns)}) values (${parameterList(0, deedColumns.length)})`
+
 const compileDeeds = (dialect: Dialect) => ({
-  record: compileStatement(
-    dialect,
-    sql`insert into "_deed" (${columnList(deedColumns)}) values (${parameterList(0, deedColumns.length)})`,
-  ),
+  record: compileStatement(dialect, insertDeed),
   deeds: compileStatement(
     dialect,
     sql`select "sequence", ${columnList(deedColumns)} from "_deed" where "sequence" > ${parameterAt(0)} and "at" < ${parameterAt(1)}

@@ -188,6 +188,32 @@ test('what a transaction that has ended resolved to is not kept', async () => {
   }, 'it is still there')
 })
 
+test('what is asked in one turn leaves together, and what is asked later is not held back', async () => {
+  const done: string[] = []
+  const client: PostgresClient = {
+    query: async ({ text }) => {
+      done.push(text)
+      return { rows: [] }
+    },
+    release: () => {},
+    on: () => {},
+    off: () => {},
+    connection: {
+      stream: { destroy: () => {}, cork: () => void done.push('hold'), uncork: () => void done.push('send') },
+    },
+  }
+  const made = new Sessions({ connect: async () => client, end: async () => {} }, time)
+  await made.run(beginWrite, async on => {
+    await on.run(statement, [])
+    await sleep(1)
+    void on.run({ ...statement, text: 'insert 1' }, [])
+    void on.run({ ...statement, text: 'insert 2' }, [])
+  })
+  await sleep(1)
+  assert.deepEqual(done.slice(-5), ['hold', 'insert 1', 'insert 2', 'commit', 'send'])
+  await made.close()
+})
+
 test('a store that is closed while connections are silent is closed in time', async () => {
   const server = await wire(text => (text === beginWrite ? 'silent' : 'answered'))
   const pool = new pg.Pool({ connectionString: server.url, max: 2, pipeline: true })
