@@ -228,14 +228,19 @@ export class BodyContent<T> extends RootElement<T> {
 
 /** Which namespaces a wildcard has (XML Schema Part 1 §3.10). */
 export type WildcardNamespaces = 'any' | { readonly not: string } | { readonly of: readonly string[] }
+/** Whether declarations of what it takes must be known: what readers of a schema are told. */
+export type WildcardProcess = 'lax' | 'strict' | 'skip'
+interface Wildcard {
+  readonly namespaces: WildcardNamespaces
+  readonly process: WildcardProcess
+}
 export type Particle =
   | { readonly kind: 'element'; readonly type: () => AnyXmlType }
   | { readonly kind: 'reference'; readonly to: () => AnyRootElement }
   | { readonly kind: 'attribute'; readonly type: AnyXmlType }
   | { readonly kind: 'text'; readonly type: AnyXmlType }
   | { readonly kind: 'choice' | 'sequence'; readonly members: TypeMembers }
-  | { readonly kind: 'any'; readonly namespaces: WildcardNamespaces; readonly process: 'lax' | 'strict' | 'skip' }
-  | { readonly kind: 'anyAttribute'; readonly namespaces: WildcardNamespaces }
+  | ({ readonly kind: 'any' | 'anyAttribute' } & Wildcard)
 
 /** A part of a message that travels next to its envelope. */
 export interface AttachmentMark {
@@ -489,11 +494,14 @@ export const x = {
   /** These, in this order: for what repeats, or is absent, together. */
   sequence: <M extends TypeMembers>(members: M): Member<MembersValue<M>> => new Member({ kind: 'sequence', members }),
   /** Any element, as XML. Default: of any namespace. */
-  any: (namespaces: WildcardNamespaces = 'any', process: 'lax' | 'strict' | 'skip' = 'lax'): Member<string> =>
+  any: (namespaces: WildcardNamespaces = 'any', process: WildcardProcess = 'lax'): Member<string> =>
     new Member({ kind: 'any', namespaces, process }),
   /** Any attributes, by their names in James Clark's notation. */
-  anyAttribute: (namespaces: WildcardNamespaces = 'any'): Member<Readonly<Record<string, string>>, true> =>
-    new Member({ kind: 'anyAttribute', namespaces }, { ...onceMarks, min: 0 }),
+  anyAttribute: (
+    namespaces: WildcardNamespaces = 'any',
+    process: WildcardProcess = 'lax',
+  ): Member<Readonly<Record<string, string>>, true> =>
+    new Member({ kind: 'anyAttribute', namespaces, process }, { ...onceMarks, min: 0 }),
   /** A complex type without a name. */
   object: <M extends TypeMembers, B = unknown>(
     members: M,

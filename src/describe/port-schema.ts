@@ -400,7 +400,7 @@ export class PortSchemas {
         return [
           writeTag('xs:anyAttribute', {
             namespace: writeNamespaces(particle.namespaces, draft.uri),
-            processContents: 'lax',
+            processContents: particle.process,
           }),
         ]
       if (particle.kind !== 'attribute') return []

@@ -250,7 +250,7 @@ function namesOfWildcard(particle: Extract<AnyMember['particle'], { kind: 'any' 
   const facets = new Map<string, string>()
   if (namespaces !== 'any')
     facets.set('namespace', 'not' in namespaces ? `not ${namespaces.not}` : namespaces.of.join(' '))
-  if (particle.kind === 'any' && particle.process === 'strict') facets.set('processContents', 'strict')
+  if (particle.process === 'strict') facets.set('processContents', 'strict')
   return { kind: 'scalar', base: 'any name', isNullable: false, facets }
 }
 

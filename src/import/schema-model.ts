@@ -28,6 +28,7 @@ import {
   swaRefUri,
   type TypeMembers,
   type WildcardNamespaces,
+  type WildcardProcess,
   XmlType,
   x,
 } from '../contract/xml-type.ts'
@@ -598,7 +599,7 @@ export class SchemaModel {
       case 'element':
         return this.#elementPart(node, around, occurs)
       case 'any':
-        return [{ wish: 'any', member: withOccurs(this.#wildcard(node, around), occurs) }]
+        return [{ wish: 'any', member: withOccurs(x.any(...wildcardOf(node, around)), occurs) }]
       case 'group': {
         const found = this.#dereferenceGroup(node, around)
         if (!found) return []
@@ -737,26 +738,13 @@ export class SchemaModel {
     return [this.#choicePart([name, ...substitutes].flatMap(refer), occurs, splitClark(name).local)]
   }
 
-  #wildcard(node: Element, { form }: Around): AnyMember {
-    const process = attributeOf(node, 'processContents')
-    return x.any(
-      wildcardNamespaces(attributeOf(node, 'namespace'), form.uri),
-      process === 'skip' ? 'skip' : process === 'lax' ? 'lax' : 'strict',
-    )
-  }
-
   // Attributes
 
   #attributes(node: Element, around: Around, seen = new Set<string>()): Part[] {
     return schemaChildren(node).flatMap((each): Part[] => {
       if (each.name.local === 'attribute') return this.#attributePart(each, around)
       if (each.name.local === 'anyAttribute')
-        return [
-          {
-            wish: 'otherAttributes',
-            member: x.anyAttribute(wildcardNamespaces(attributeOf(each, 'namespace'), around.form.uri)),
-          },
-        ]
+        return [{ wish: 'otherAttributes', member: x.anyAttribute(...wildcardOf(each, around)) }]
       if (each.name.local !== 'attributeGroup') return []
       const name = this.components.resolve(each, attributeOf(each, 'ref'), around.form.uri)
       const found = name === undefined || seen.has(name) ? undefined : this.components.find('attributeGroup', name)
@@ -889,6 +877,11 @@ const keysOf = (type: AnyXmlType): ReadonlySet<string> => new Set(membersOf(type
 const textOfType = (type: AnyXmlType): AnyXmlType | undefined =>
   membersOf(type).flatMap(([, { particle }]) => (particle.kind === 'text' ? [particle.type] : []))[0]
 
+function wildcardOf(node: Element, { form }: Around): [WildcardNamespaces, WildcardProcess] {
+  const process = attributeOf(node, 'processContents')
+  const namespaces = wildcardNamespaces(attributeOf(node, 'namespace'), form.uri)
+  return [namespaces, process === 'skip' || process === 'lax' ? process : 'strict']
+}
 function wildcardNamespaces(written: string | undefined, target: string): WildcardNamespaces {
   if (written === undefined || written === '##any') return 'any'
   if (written === '##other') return { not: target }

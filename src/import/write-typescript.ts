@@ -19,10 +19,10 @@ import {
   type ComplexDefinition,
   cellTypeOf,
   type NamespaceForm,
+  type Particle,
   RootElement,
   type SchemaFacets,
   type TypeMembers,
-  type WildcardNamespaces,
 } from '../contract/xml-type.ts'
 import { ConstantNames } from './constant-names.ts'
 import { listComponents } from './declaration-order.ts'
@@ -339,10 +339,10 @@ class Printer {
         text = `x.${particle.kind}(${this.#members(particle.members, indent, uri)})`
         break
       case 'any':
-        text = `x.any(${writeWildcard(particle.namespaces, particle.process)})`
+        text = `x.any(${writeWildcard(particle)})`
         break
       case 'anyAttribute':
-        text = `x.anyAttribute(${particle.namespaces === 'any' ? '' : writeWildcard(particle.namespaces)})`
+        text = `x.anyAttribute(${writeWildcard(particle)})`
         return text
     }
     if (marks.isNillable && particle.kind !== 'reference') text += '.nillable()'
@@ -641,8 +641,8 @@ const writeFacets = (facets: SchemaFacets): string =>
         `${name}: ${Array.isArray(value) ? `[${value.map(quoteLiteral).join(', ')}]` : typeof value === 'number' ? value : quoteLiteral(String(value))}`,
     )
     .join(', ')} }`.replace('{  }', '{}')
-function writeWildcard(namespaces: WildcardNamespaces, process?: string): string {
-  const isUsual = process === undefined || process === 'lax'
+function writeWildcard({ namespaces, process }: Extract<Particle, { kind: 'any' | 'anyAttribute' }>): string {
+  const isUsual = process === 'lax'
   if (namespaces === 'any' && isUsual) return ''
   const of =
     namespaces === 'any'

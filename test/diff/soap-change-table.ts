@@ -238,6 +238,13 @@ export const changesOfTypes: readonly (readonly [string, Shape, Shape, Verdict, 
     'compatible',
   ],
   [
+    'other attributes are checked',
+    anyAttribute(''),
+    thing(element('a'), '<xs:anyAttribute/>'),
+    'breaking',
+    'compatible',
+  ],
+  [
     'other elements are checked',
     wildcard('processContents="lax"'),
     wildcard('processContents="strict"'),
