@@ -295,9 +295,9 @@ function convertGroup(
   const { members: branches, keys } = groupMembersOf(members)(form)
   reportUnknown(keys, given, how)
   const there = branches.filter(({ key }) => ownMember(given, key) !== undefined)
-  const isEmptyAllowed = branches.length === 0 || branches.some(({ member }) => mayBeWithoutElements(member))
+  const isEmptyAllowed = branches.some(({ member }) => mayBeWithoutElements(member))
   if (kind === 'choice' && (there.length > 1 || (there.length === 0 && !isEmptyAllowed)))
-    return addFlawHere(how, new Flaw('choice', `must have exactly one of ${[...keys].join(', ')}`))
+    return addFlawHere(how, new Flaw('choice', `must have exactly one of ${[...keys].join(', ') || 'no branches'}`))
   return convertMembers(kind === 'choice' ? there : branches, given, how)
 }
 

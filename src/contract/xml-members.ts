@@ -63,9 +63,7 @@ export function mayBeWithoutElements({ particle, marks }: AnyMember): boolean {
   if (marks.min === 0) return true
   if (particle.kind !== 'choice' && particle.kind !== 'sequence') return false
   const members = Object.values(particle.members)
-  return particle.kind === 'choice'
-    ? members.length === 0 || members.some(mayBeWithoutElements)
-    : members.every(mayBeWithoutElements)
+  return particle.kind === 'choice' ? members.some(mayBeWithoutElements) : members.every(mayBeWithoutElements)
 }
 
 /** Whether a wildcard has names of this namespace (XML Schema Part 1 §3.10.4). */

@@ -151,7 +151,8 @@ export class PortJsonSchemas {
     }
   }
   #choice(members: TypeMembers): JsonSchema {
-    return { oneOf: Object.entries(members).map(branch => this.#members([branch], {})) }
+    const branches = Object.entries(members).map(branch => this.#members([branch], {}))
+    return branches.length === 0 ? { not: {} } : { oneOf: branches }
   }
 
   #simple(type: AnyXmlType): JsonSchema {

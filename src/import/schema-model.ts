@@ -641,12 +641,19 @@ export class SchemaModel {
       ? children
       : [this.#groupMember('sequence', children, occurs, name ?? joinNames(children, 'And', 'group'))]
   }
-  /** A branch in which nothing stands lets the whole choice be empty. */
+  /**
+   * A branch in which nothing stands lets the whole choice be empty; without branches, nothing at
+   * all is valid (Part 1 §3.4.2, §3.8.4).
+   */
   #branchesPart(node: Element, around: Around, occurs: Occurs, name: string | undefined): Part[] {
     const branches = schemaChildren(node)
       .filter(each => particleNames.has(each.name.local) && occursOf(each).max > 0)
       .map(each => this.#particle(each, around, true))
     const children = branches.flat()
+    if (branches.length === 0 && occurs.min > 0) {
+      this.losses.add(around.place, 'has a choice without branches: nothing is valid there', 'document')
+      return [this.#choicePart([], occurs, name)]
+    }
     if (children.length === 0) return []
     const some = branches.some(parts => parts.length === 0) ? { ...occurs, min: 0 } : occurs
     const [only] = children
@@ -944,7 +951,7 @@ function joinNames(parts: readonly Part[], by: string, otherwise: string): strin
   const names = parts.map(({ wish }) => wish)
   const joined = names.map((name, at) => (at === 0 ? decapitalize(name) : name.charAt(0).toUpperCase() + name.slice(1)))
   const text = joined.join(by)
-  return names.length <= 3 && text.length <= 40 ? text : otherwise
+  return text !== '' && names.length <= 3 && text.length <= 40 ? text : otherwise
 }
 
 export type { Particle }

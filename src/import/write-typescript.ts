@@ -416,9 +416,11 @@ class Printer {
         case 'sequence':
           return this.#membersType(particle.members)
         case 'choice':
-          return Object.entries(particle.members)
-            .map(([key, member]) => `{ readonly ${writeMemberKey(key)}: ${this.#memberType(member)} }`)
-            .join(' | ')
+          return (
+            Object.entries(particle.members)
+              .map(([key, member]) => `{ readonly ${writeMemberKey(key)}: ${this.#memberType(member)} }`)
+              .join(' | ') || 'never'
+          )
         case 'any':
           return 'string'
         case 'anyAttribute':

@@ -8,8 +8,10 @@ import { test } from 'node:test'
 import type { Json } from '../../src/base/objects.ts'
 import type { FieldProblem } from '../../src/contract/given-fields.ts'
 import { createXmlJsonCodec } from '../../src/contract/xml-json.ts'
+import { PortJsonSchemas } from '../../src/describe/port-json-schema.ts'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { parseJson, writeJson } from '../../src/http/json.ts'
+import { writeTypescript } from '../../src/import/write-typescript.ts'
 import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
 import { judge, schemaOf } from '../describe/oracle.ts'
 import { importText, writeAskingWsdl } from './folder-find.ts'
@@ -40,31 +42,64 @@ const documents = Array.from({ length: 4 }, (_, at) => at).reduce<readonly strin
   [''],
 )
 
+/** Each document by both judges, by the codec and by JSON; how many are valid, and what was told. */
+function compareContent(content: string): { readonly valid: number; readonly told: readonly string[] } {
+  const contract = importText(wsdlOf(content))
+  const [port] = contract.ports
+  const root = port?.exchanges['ask']?.input
+  assert.ok(port && typeof root === 'object' && 'name' in root)
+  const original = judge(schemaWith(content))
+  const served = judge(schemaOf(writePortWsdl(port, 'http://localhost/'), 'document'))
+  const codec = createElementCodecs()(root)
+  const json = createXmlJsonCodec(root, () => undefined)
+  let valid = 0
+  for (const names of documents) {
+    const text = `<t:r xmlns:t="urn:t">${[...names].map(name => `<${name}>1</${name}>`).join('')}</t:r>`
+    const expected = original.flaw(text) === undefined
+    assert.equal(served.flaw(text) === undefined, expected, `served: ${text}`)
+    const value = readContent(codec, text)
+    assert.equal(value !== undefined, expected, text)
+    if (value === undefined) continue
+    valid++
+    assert.equal(original.flaw(codec.write(value)), undefined, text)
+    assert.deepEqual(readContent(codec, codec.write(value)), value, text)
+    const problems: FieldProblem[] = []
+    assert.deepEqual(json.read(parseJson(writeJson(json.write(value))).value as Json, problems), value, text)
+    assert.deepEqual(problems, [])
+  }
+  return { valid, told: contract.losses.map(({ place, detail }) => `${place}: ${detail}`) }
+}
+
 for (const [what, content] of contents)
   test(`XML Schema §3.8.4 a choice among ${what}: what is valid is read and written, and nothing else`, () => {
-    const contract = importText(wsdlOf(content))
-    assert.deepEqual(contract.losses, [])
-    const [port] = contract.ports
-    const root = port?.exchanges['ask']?.input
-    assert.ok(port && typeof root === 'object' && 'name' in root)
-    const original = judge(schemaWith(content))
-    const served = judge(schemaOf(writePortWsdl(port, 'http://localhost/'), 'document'))
-    const codec = createElementCodecs()(root)
-    const json = createXmlJsonCodec(root, () => undefined)
-    let valid = 0
-    for (const names of documents) {
-      const text = `<t:r xmlns:t="urn:t">${[...names].map(name => `<${name}>1</${name}>`).join('')}</t:r>`
-      const expected = original.flaw(text) === undefined
-      assert.equal(served.flaw(text) === undefined, expected, `served: ${text}`)
-      const value = readContent(codec, text)
-      assert.equal(value !== undefined, expected, text)
-      if (value === undefined) continue
-      valid++
-      assert.equal(original.flaw(codec.write(value)), undefined, text)
-      assert.deepEqual(readContent(codec, codec.write(value)), value, text)
-      const problems: FieldProblem[] = []
-      assert.deepEqual(json.read(parseJson(writeJson(json.write(value))).value as Json, problems), value, text)
-      assert.deepEqual(problems, [])
-    }
+    const { valid, told } = compareContent(content)
+    assert.deepEqual(told, [])
     assert.ok(valid > 0)
   })
+
+const withoutBranches: readonly (readonly [string, string, number])[] = [
+  ['alone', choice(), 0],
+  ['that may be absent', '<xs:choice minOccurs="0"/>', 1],
+  ['within a sequence', sequence(int('a'), choice()), 0],
+  ['within a sequence, where it may be absent', sequence(int('a'), '<xs:choice minOccurs="0"/>'), 1],
+  ['within a sequence that may be absent', `<xs:sequence minOccurs="0">${int('a')}${choice()}</xs:sequence>`, 1],
+  ['as a branch beside another', choice(choice(), int('a')), 1],
+  ['as the only branch', choice(choice()), 0],
+  ['as a branch that may be absent', choice('<xs:choice minOccurs="0"/>', int('a')), 2],
+]
+for (const [what, content, count] of withoutBranches)
+  test(`XML Schema §3.4.2, §3.8.4 a choice without branches ${what}: no content is valid by it`, () => {
+    const { valid, told } = compareContent(content)
+    assert.equal(valid, count)
+    const isTold = /<xs:choice><\/xs:choice>/.test(content)
+    assert.deepEqual(told, isTold ? ['element r: has a choice without branches: nothing is valid there'] : [])
+  })
+test('its value has no type in TypeScript, and its JSON Schema takes nothing', () => {
+  const contract = importText(wsdlOf(sequence(int('a'), choice())))
+  const root = contract.ports[0]?.exchanges['ask']?.input
+  assert.ok(typeof root === 'object' && 'name' in root)
+  const { properties } = new PortJsonSchemas('').element(root) as { properties: Record<string, unknown> }
+  assert.deepEqual(properties['choice'], { not: {} })
+  const text = writeTypescript(contract, 'ask.wsdl')
+  assert.match(text, /choice: x\.choice\(\{\s*\}\)/)
+})

@@ -341,7 +341,7 @@ export function beginsParticle(particle: ParticlePlan, name: Name): boolean {
 /** Whether no element at all fits it (XML Schema Part 1 §3.9.6). */
 export function isEmptiable(particle: ParticlePlan): boolean {
   if (particle.min === 0) return true
-  if (particle.kind === 'choice') return particle.parts.length === 0 || particle.parts.some(isEmptiable)
+  if (particle.kind === 'choice') return particle.parts.some(isEmptiable)
   return particle.kind === 'sequence' && particle.parts.every(isEmptiable)
 }
 /** The elements and wildcards that may come first. */
