@@ -194,8 +194,11 @@ function mendContent(
     if (found) kept.push(found)
   }
   const ordered = isUnordered ? kept : orderChildren(leaves, kept, path, mending)
-  return [...texts, ...ordered.map(({ element }) => element)]
+  const isBlank = leaves.length === 0 && texts.length > 0 && texts.every(isBlankNode)
+  const isLeftOut = isBlank && (counts.size > 0 || mending.forgive('unknown', path, 'has white space, not nothing'))
+  return [...(isLeftOut ? [] : texts), ...ordered.map(({ element }) => element)]
 }
+const isBlankNode = (node: Node): boolean => node.kind === 'text' && trimXmlSpace(node.value) === ''
 
 /** Undefined: it is left out. */
 function mendChild(

@@ -338,6 +338,9 @@ export function beginsParticle(particle: ParticlePlan, name: Name): boolean {
   }
   return false
 }
+/** Whether a schema gives it neither elements nor text; what has no order is a call of RPC. */
+export const isEmptyContent = ({ content, text, isUnordered }: ComplexPlan): boolean =>
+  content.length === 0 && !text && !isUnordered
 /** Whether no element at all fits it (XML Schema Part 1 §3.9.6). */
 export function isEmptiable(particle: ParticlePlan): boolean {
   if (particle.min === 0) return true

@@ -27,6 +27,7 @@ import {
   findPlannedText,
   firstNames,
   isEmptiable,
+  isEmptyContent,
   listFirstParticles,
   mayTake,
   type ParticlePlan,
@@ -230,9 +231,16 @@ function readComplex(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading,
     row[plan.text.key] = readTextContent(plan.text, cursor, reading, initial)
     return row
   }
-  cursor.child()
+  if (isEmptyContent(plan)) requireEmpty(cursor)
+  else cursor.child()
   readElements(plan, cursor, reading, row)
   return row
+}
+/** Goes to the first child or the end. Part 1 §3.4.4, 2.1: no characters, so no white space. */
+function requireEmpty(cursor: Cursor): void {
+  let event = cursor.next()
+  while (event === 'comment' || (event === 'text' && cursor.value === '')) event = cursor.next()
+  if (event === 'text') refuseContent(cursor, 'must be empty, without white space, too')
 }
 
 /** At the first child, or the end, of the element around: the elements up to its end. */
