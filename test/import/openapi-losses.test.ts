@@ -292,3 +292,56 @@ test('OpenAPI §4.8.5 servers other than the first, and variables that have a de
   assert.deepEqual(tellPort(documentOf({}, { servers })), lines)
   assert.deepEqual(tellPort(documentOf({}, { servers: [{ url: '/v2' }] })), [])
 })
+
+const ofKind = (kind: object, members: object) => ({
+  type: 'object',
+  required: ['kind'],
+  properties: { kind, ...members },
+})
+const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+const animals = {
+  Animal: { ...ofKind(text, { name: text }), discriminator: { propertyName: 'kind', mapping: { tiger: '#/components/schemas/Tiger' } } },
+  Tiger: { allOf: [refTo('Animal'), { properties: { stripes: { type: 'integer' } } }] },
+  Bear: { allOf: [refTo('Animal')], type: 'object' },
+  Fish: { ...ofKind(text, { id: text, name: text }), discriminator: { propertyName: 'kind' } },
+  Eel: { allOf: [refTo('Fish'), { properties: { length: { type: 'integer' } } }] },
+} // biome-ignore format: a table
+const cage = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: text, animal: refTo('Animal'), all: { type: 'array', items: refTo('Animal') } },
+}
+const zoo = readImportedService(
+  documentOf(
+    {
+      '/cages': { get: { responses: { 200: json({ type: 'array', items: cage }) } } },
+      '/cages/{id}': { get: { responses: { 200: json(cage) } } },
+      '/fish': { get: { responses: { 200: json({ type: 'array', items: refTo('Fish') }) } } },
+      '/fish/{id}': { get: { responses: { 200: json(refTo('Fish')) } } },
+    },
+    { components: { schemas: animals } },
+  ),
+  'zoo.json',
+  how,
+)
+test('OpenAPI §4.8.25.1 a member that others extend is a union of these, by its discriminator', () => {
+  const { fields } = zoo.service.resources.find(({ name }) => name === 'cages') ?? assert.fail()
+  const { all, animal } = fields
+  const union = animal?.shape
+  assert.ok(union?.kind === 'union' && all?.shape.kind === 'list')
+  assert.equal(union.on, 'kind')
+  const cases = Object.entries(union.of).map(([name, members]) => [name, Object.keys(members)])
+  assert.deepEqual(cases, [
+    ['tiger', ['name', 'stripes']],
+    ['Bear', ['name']],
+  ])
+  assert.equal(all.shape.item.shape, union)
+})
+test('OpenAPI §4.8.25.1 an item of a resource that others extend has its own members, which is told', () => {
+  const { fields } = zoo.service.resources.find(({ name }) => name === 'fish') ?? assert.fail()
+  assert.deepEqual(Object.keys(fields), ['id', 'kind', 'name'])
+  assert.ok(
+    linesOf(zoo.losses).includes('Fish: may be Eel: what these add is left out'),
+    linesOf(zoo.losses).join('\n'),
+  )
+})

@@ -16,7 +16,7 @@ import { anyDurationPattern } from '../../describe/temporal-pattern.ts'
 import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
 import { OneWayMembers } from './one-way-members.ts'
-import type { OpenApiDocument } from './openapi-document.ts'
+import { nameOfComponent, type OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'
 import { type ParameterStyle, readParameterStyle } from './parameter-style.ts'
 import {
@@ -39,6 +39,7 @@ import {
   propertiesOf,
   readMapFacts,
   readSchemaFacts,
+  readTypedFacts,
   requiredNamesOf,
   type SchemaFacts,
 } from './schema-facts.ts'
@@ -252,7 +253,8 @@ export class ExchangeTypes implements JsonDifferences {
     )
   }
   #structured(schema: Json, place: string, into: Record<string, AnyMember>): ContentPart['as'] {
-    const members = this.objectMembers(schema, place, into)
+    const isChoice = readTypedFacts(this.#document, schema).options.length > 0
+    const members = isChoice ? undefined : this.objectMembers(schema, place, into)
     if (members) {
       Object.assign(into, members)
       return { keys: Object.keys(members) }
@@ -321,7 +323,7 @@ export class ExchangeTypes implements JsonDifferences {
   #lazily(given: Json | undefined, place: string, name = ''): AnyXmlType {
     const known = this.#lazy.get(place)
     if (known) return known
-    const facts = readSchemaFacts(this.#document, given)
+    const facts = readTypedFacts(this.#document, given)
     const made = this.#type({ ...facts, name: facts.name || name }, place)
     this.#lazy.set(place, made)
     return made
@@ -392,7 +394,7 @@ export class ExchangeTypes implements JsonDifferences {
       const wish = toTypeName(name || type || 'value')
       const key = toMemberName(wish.charAt(0).toLowerCase() + wish.slice(1), cases)
       cases[key] = this.#member(option, `${place}.${key}`, true)
-      if (name !== '') keys.set(name, key)
+      if (name !== '') keys.set(nameOfComponent(name), key)
     }
     this.#losses.add(place, `is one of several: one of ${Object.keys(cases).join(', ')} here`)
     const oneOf = x.choice(cases)

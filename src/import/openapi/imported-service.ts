@@ -26,7 +26,7 @@ import { guessHeaders } from './guess-headers.ts'
 import { guessJobs, guessSearches, isAccepted } from './guess-jobs.ts'
 import { guessResource } from './guess-resource.ts'
 import { findItemSchema, type GuessRoom } from './guess-room.ts'
-import { tellCookies, tellLeftOut } from './left-out.ts'
+import { tellCookies, tellExtensions, tellLeftOut } from './left-out.ts'
 import { OpenApiDocument } from './openapi-document.ts'
 import { addressOf, listRestOperations, type RestOperation } from './operations.ts'
 import { propertiesOf, readSchemaFacts } from './schema-facts.ts'
@@ -89,6 +89,7 @@ function openRoom(document: OpenApiDocument, losses: Losses, addresses: Addresse
     const key = item !== undefined && readSchemaFacts(document, item).key
     if (!key || byItem.has(key)) continue // no object, or the same items at a second address
     byItem.set(key, collection)
+    tellExtensions(document, item, losses)
     if (collection.isSingle) continue // no field refers to it
     const one = toSingularField(collection.name)
     for (const each of [one, `${one}Id`, `${one}_id`])

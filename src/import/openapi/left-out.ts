@@ -1,5 +1,5 @@
 /** What an OpenAPI document has and no exchange or resource: a line for each operation and kind. */
-import { type Json, jsonItems, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
+import { type Json, jsonItems, objectOf, stringOf } from '../../base/objects.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation, serverAddressOf } from './operations.ts'
@@ -28,7 +28,6 @@ export function tellLeftOut(
   carriedFields: (operation: RestOperation) => readonly string[] = () => [],
 ): void {
   tellUncheckedKeywords(document, operations, losses)
-  tellExtensions(document, losses)
   for (const operation of operations) {
     const { place, responses, callbacks } = operation
     const carried = carriedFields(operation)
@@ -58,17 +57,12 @@ export function tellLeftOut(
   for (const name of Object.keys(objectOf(document.root['webhooks'])))
     losses.add(`webhook ${name}`, 'is left out: the service calls, and is not called')
 }
-/** OpenAPI §4.8.25.1: a discriminator without `oneOf` tells those apart that have it in `allOf`. */
-function tellExtensions({ root }: OpenApiDocument, losses: Losses): void {
-  const schemas = objectEntries(objectOf(root['components'])['schemas'])
-  for (const [name, { discriminator, oneOf, anyOf }] of schemas) {
-    if (discriminator === undefined || oneOf !== undefined || anyOf !== undefined) continue
-    const extensions = schemas.filter(([, each]) =>
-      jsonItems(each['allOf']).some(part => objectOf(part)['$ref'] === `#/components/schemas/${name}`),
-    )
-    if (extensions.length > 0)
-      losses.add(name, `may be ${extensions.map(([each]) => each).join(', ')}: what these add is left out`)
-  }
+/** OpenAPI §4.8.25.1: an item of a resource has the fields of the schema that others extend. */
+export function tellExtensions(document: OpenApiDocument, item: Json, losses: Losses): void {
+  const { key, name, options } = readSchemaFacts(document, item)
+  const extensions = key['discriminator'] === undefined || options.length > 0 ? [] : document.extensionsOf(key)
+  const names = extensions.map(each => readSchemaFacts(document, each).name)
+  if (names.length > 0) losses.add(name, `may be ${names.join(', ')}: what these add is left out`)
 }
 /** Besides JSON, XML and pages, which the faces have; of what is octets alone all are kept. */
 function listOtherTypes(document: OpenApiDocument, given: Json | undefined): readonly string[] {

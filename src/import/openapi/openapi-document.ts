@@ -6,7 +6,17 @@
  *  (3) A chain of references ends after 32 steps, and there are at most 1,000 documents.
  */
 import { decodePercent } from '../../base/attempt.ts'
-import { isJsonObject, type Json, type JsonObject, objectOf, ownMember, stringOf } from '../../base/objects.ts'
+import { memoizeOnce } from '../../base/memo.ts'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonItems,
+  objectEntries,
+  objectOf,
+  ownMember,
+  stringOf,
+} from '../../base/objects.ts'
 import type { Find } from '../../describe/read-wsdl.ts'
 import type { DescriptionParser } from '../description-text.ts'
 import type { Losses } from '../loss.ts'
@@ -44,6 +54,9 @@ export class OpenApiDocument {
   readonly #locations = new Map<string, string>()
   /** The document in which an object with a reference stands. */
   readonly #homes = new WeakMap<object, string>()
+  /** Schemas that stand for another one without those that extend it, by their names. */
+  readonly #alone = new WeakMap<JsonObject, string>()
+  readonly #location: string
   readonly #find: Find
   readonly #parse: DescriptionParser
   readonly #losses: Losses
@@ -52,6 +65,7 @@ export class OpenApiDocument {
     this.#find = how.find
     this.#parse = how.parse
     this.#losses = how.losses
+    this.#location = location
     const { value, reason } = how.parse(text)
     if (reason !== undefined) throw new NotOpenApi(reason)
     this.root = objectOf(value)
@@ -96,8 +110,45 @@ export class OpenApiDocument {
       }
       current = target
     }
-    return { value: current, name }
+    return { value: current, name: name || (this.#alone.get(current) ?? '') }
   }
+
+  /** Components that have this one in `allOf`, also by others, as references to them. */
+  extensionsOf(schema: JsonObject): readonly JsonObject[] {
+    const found = new Map<JsonObject, JsonObject>()
+    const pending = [schema]
+    for (let next = pending.pop(); next !== undefined; next = pending.pop())
+      for (const [each, reference] of this.#extensions().get(next) ?? []) {
+        if (found.has(each) || each === schema) continue
+        found.set(each, reference)
+        pending.push(each)
+      }
+    return [...found.values()]
+  }
+  readonly #extensions = memoizeOnce(() => {
+    const found = new Map<JsonObject, (readonly [JsonObject, JsonObject])[]>()
+    for (const [name, schema] of objectEntries(objectOf(this.root['components'])['schemas'])) {
+      const parts = jsonItems(schema['allOf']).filter(part => objectOf(part)['$ref'] !== undefined)
+      if (parts.length === 0) continue
+      const reference = { $ref: `#/components/schemas/${encodeStep(name)}` }
+      this.#homes.set(reference, this.#location)
+      for (const part of parts) {
+        const { value } = this.resolve(part)
+        found.set(value, [...(found.get(value) ?? []), [schema, reference]])
+      }
+    }
+    return found
+  })
+  /** The schema itself, once: not what extends it. */
+  withoutExtensions(schema: JsonObject, name: string): JsonObject {
+    const known = this.#lonely.get(schema)
+    if (known) return known
+    const { discriminator: _, ...alone } = schema
+    this.#lonely.set(schema, alone)
+    this.#alone.set(alone, `${name}${aloneSuffix}`)
+    return alone
+  }
+  readonly #lonely = new WeakMap<JsonObject, JsonObject>()
 
   #at(reference: string, home: string): Json | undefined {
     const [file = '', fragment = ''] = reference.split('#', 2)
@@ -124,6 +175,11 @@ export class OpenApiDocument {
   }
 }
 
+/** No component has a space in its name (OpenAPI §4.8.7). */
+const aloneSuffix = ' alone'
+export const nameOfComponent = (name: string): string =>
+  name.endsWith(aloneSuffix) ? name.slice(0, -aloneSuffix.length) : name
+const encodeStep = (name: string): string => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 const stepInto = (of: JsonObject | readonly Json[], step: string): Json | undefined =>
   Array.isArray(of) ? of[Number(step)] : ownMember(of as JsonObject, step)
 /** RFC 6901 §3, in a fragment (§6). */

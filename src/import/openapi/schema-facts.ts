@@ -53,6 +53,29 @@ export function readSchemaFacts(document: OpenApiDocument, given: Json | undefin
   return { key: value, schema, name, type, isNullable, options: more.length > 0 ? real : [] }
 }
 
+/**
+ * Facts of a member: a schema with a discriminator and no alternatives is a choice of components
+ * that have it in `allOf` (OpenAPI §4.8.25.1), and of the schema itself, unless it says no.
+ */
+export function readTypedFacts(document: OpenApiDocument, given: Json | undefined): SchemaFacts {
+  const facts = readSchemaFacts(document, given)
+  const { key, name, schema } = facts
+  const discriminator = objectOf(key['discriminator'])
+  if (key['discriminator'] === undefined || facts.options.length > 0) return facts
+  const extensions = document.extensionsOf(key)
+  if (extensions.length === 0) return facts
+  const options = mayBeItself(schema, discriminator, name)
+    ? [...extensions, document.withoutExtensions(key, name)]
+    : extensions
+  return { ...facts, schema: { ...schema, oneOf: options }, options }
+}
+/** Not where a mapping, or the values of the property, leave it out. */
+function mayBeItself(schema: JsonObject, { propertyName, mapping }: JsonObject, name: string): boolean {
+  const targets = Object.values(objectOf(mapping)).map(each => stringOf(each).replace(/^.*\//s, ''))
+  const values = listedTexts(objectOf(objectOf(schema['properties'])[stringOf(propertyName)]))
+  return targets.length > 0 ? targets.includes(name) : (values?.includes(name) ?? true)
+}
+
 /** A number with the words that JSON has no number for: our own descriptions have two schemas. */
 function findWordedNumber(options: readonly Json[]): JsonObject | undefined {
   const number = options.find(each => objectOf(each)['type'] === 'number')

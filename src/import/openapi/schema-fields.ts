@@ -24,7 +24,7 @@ import { builtInNames } from '../../contract/xml-type.ts'
 import { anyDurationPattern, findTemporalRule } from '../../describe/temporal-pattern.ts'
 import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
-import type { OpenApiDocument } from './openapi-document.ts'
+import { nameOfComponent, type OpenApiDocument } from './openapi-document.ts'
 import { anchorPattern, boundOf, listUncheckedValues, numberOf } from './schema-bounds.ts'
 import {
   describeSchema,
@@ -34,6 +34,7 @@ import {
   propertiesOf,
   readMapFacts,
   readSchemaFacts,
+  readTypedFacts,
   requiredNamesOf,
   type SchemaFacts,
 } from './schema-facts.ts'
@@ -160,7 +161,7 @@ export class SchemaFields {
 
   /** One value, whether or not it may be null. */
   field(given: Json | undefined, place: string): AnyField | undefined {
-    const facts = readSchemaFacts(this.#document, given)
+    const facts = readTypedFacts(this.#document, given)
     const field = this.#value(facts, place)
     return field && facts.isNullable ? field.nullable() : field
   }
@@ -361,7 +362,8 @@ export class SchemaFields {
     const mapping = Object.entries(objectOf(objectOf(schema['discriminator'])['mapping']))
     return options.map((option, i) => {
       const reference = stringOf(objectOf(option)['$ref'])
-      const { name = '', schema: own = {} } = known[i] ?? {}
+      const { name: component = '', schema: own = {} } = known[i] ?? {}
+      const name = nameOfComponent(component)
       const mapped = mapping.find(([, to]) => to === reference || to === name)?.[0]
       return mapped ?? listedTexts(objectOf(objectOf(own['properties'])[on]))?.[0] ?? (name || `case${i + 1}`)
     })
