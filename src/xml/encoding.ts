@@ -2,10 +2,13 @@
  * XML 1.0 §4.3.3 and appendix F, RFC 7303 §3: the encoding of a document, and the document in
  * UTF-8. Guards: up to three places name the encoding (a byte order mark, the media type's charset,
  * the encoding declaration) and they must agree, because programs that trust different ones read
- * different documents. Besides UTF-8 and UTF-16, which every processor reads, the encodings of one
- * octet for each character are read where they are named: old descriptions and clients use them.
+ * different documents. Besides UTF-8 and UTF-16, which every processor reads, other encodings are
+ * read where they are named: old descriptions and clients use them. In each of these an octet below
+ * 0x80 that begins a character is that of US-ASCII, so that markup is markup to every reader; those
+ * that shift between alphabets by escapes (ISO-2022-JP, HZ, UTF-7) are not.
  */
 
+import { attempt } from '../base/attempt.ts'
 import { Malformed } from './malformed.ts'
 
 /** One octet is one character, that of US-ASCII below 0x80. By the names that IANA has for them. */
@@ -15,7 +18,11 @@ const octetEncodings = [
   ...[874, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258].map(page => `windows-${page}` as const),
 ] as const
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | (typeof octetEncodings)[number]
+/** Of one octet or several for each character. By the names of WHATWG Encoding §4.2. */
+const mixedEncodings = ['shift_jis', 'euc-jp', 'euc-kr', 'gbk', 'gb18030', 'big5'] as const
+type MixedEncoding = (typeof mixedEncodings)[number]
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | (typeof octetEncodings)[number] | MixedEncoding
 
 export interface XmlSource {
   /** The document in UTF-8; not copied if it was UTF-8 already. */
@@ -32,7 +39,9 @@ const encodingsOfLabel = new Map<string, readonly Encoding[]>([
   ['utf-16', ['utf-16le', 'utf-16be']],
   ['utf-16le', ['utf-16le']],
   ['utf-16be', ['utf-16be']],
-  ...octetEncodings.map((name): [string, readonly Encoding[]] => [name, [name]]),
+  ...[...octetEncodings, ...mixedEncodings].map((name): [string, readonly Encoding[]] => [name, [name]]),
+  ['windows-31j', ['shift_jis']],
+  ['gb2312', ['gbk']], // which has all of its characters in the same octets
 ])
 
 /** Whether documents are read whose media type or declaration has this label. */
@@ -123,11 +132,14 @@ function beginsWith(bytes: Uint8Array, from: number, octets: Uint8Array): boolea
   return true
 }
 
-/** The document as UTF-8 where each octet is a character. */
+const isMixed = (encoding: Encoding): encoding is MixedEncoding => mixedEncodings.some(each => each === encoding)
+
+/** The document as UTF-8 where each octet of US-ASCII is that character. */
 function decodeNarrow(bytes: Uint8Array, from: number, encoding: Encoding): XmlSource {
   if (encoding === 'utf-8' || isWide(encoding)) return { bytes, from, encoding }
   const other = bytes.findIndex(octet => octet >= 0x80)
   if (other < 0) return { bytes, from, encoding }
+  if (isMixed(encoding)) return { bytes: decodeMixed(bytes, encoding), from, encoding }
   const text = decodeOctets(bytes, upperHalfOf(encoding))
   const at = text.indexOf(undefinedOctet)
   if (at >= 0) throw new Malformed(`an octet that ${encoding} does not define`, at)
@@ -160,6 +172,41 @@ function decodeOctets(bytes: Uint8Array, upper: Uint16Array): string {
   return text
 }
 
+function decodeMixed(bytes: Uint8Array, encoding: MixedEncoding): Uint8Array {
+  const text = createStrictDecoder(encoding)(bytes)
+  if (text !== undefined) return new TextEncoder().encode(text)
+  throw new Malformed(`octets that ${encoding} does not define`, countMixed(bytes, encoding, Number.POSITIVE_INFINITY))
+}
+/** Undefined: the octets are not whole characters of the encoding. */
+function createStrictDecoder(encoding: MixedEncoding): (octets: Uint8Array) => string | undefined {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true })
+  return octets =>
+    attempt(
+      () => decoder.decode(octets),
+      thrown => thrown instanceof TypeError,
+    )
+}
+/** The octets that these first code units have; all up to a flaw, if that comes before. */
+function countMixed(bytes: Uint8Array, encoding: MixedEncoding, units: number): number {
+  const decode = createStrictDecoder(encoding)
+  const countUnits = (from: number, size: number) => decode(bytes.subarray(from, from + size))?.length
+  let [whole, found] = [0, 0]
+  for (let end = bytes.length; whole < end; ) {
+    const size = Math.min(4096, end - whole)
+    // A step that ends within a character is a bit shorter.
+    const step = [0, 1, 2, 3].map(cut => size - cut).find(each => each > 0 && countUnits(whole, each) !== undefined)
+    const more = step === undefined ? Number.POSITIVE_INFINITY : (countUnits(whole, step) ?? 0)
+    if (step === undefined || found + more > units) end = whole
+    else [whole, found] = [whole + step, found + more]
+  }
+  for (let size = 1; found < units && size <= 4 && whole + size <= bytes.length; ) {
+    const more = countUnits(whole, size)
+    if (more === undefined) size++
+    else [whole, found, size] = [whole + size, found + more, 1]
+  }
+  return whole
+}
+
 function decodeWide(bytes: Uint8Array, from: number, encoding: Encoding): Uint8Array {
   if ((bytes.length - from) % 2) throw new Malformed('UTF-16 in an odd number of octets', bytes.length)
   const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes.subarray(from))
@@ -177,5 +224,6 @@ function decodeWide(bytes: Uint8Array, from: number, encoding: Encoding): Uint8A
 export function decodeReceived({ bytes, encoding }: XmlSource, at: number, original: Uint8Array): number {
   if (bytes === original || encoding === 'utf-8') return at
   const units = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, at)).length
+  if (isMixed(encoding)) return countMixed(original, encoding, units)
   return isWide(encoding) ? 2 * units + (findByteOrderMark(original) ? 2 : 0) : units
 }

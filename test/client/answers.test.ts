@@ -58,9 +58,9 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
   ],
   [
     'a charset that is not read',
-    v => came(200, `${mediaType[v].split(';')[0]}; charset=Shift_JIS`, envelope(v, product)),
+    v => came(200, `${mediaType[v].split(';')[0]}; charset=ISO-2022-JP`, envelope(v, product)),
     'media-type',
-    /Shift_JIS/,
+    /ISO-2022-JP/,
   ],
   // Not XML
   ['not XML', v => came(200, mediaType[v], 'hello'), 'malformed', /octet/],

@@ -85,7 +85,9 @@ const types: readonly (readonly [string, string | null, '1.1' | '1.2', number])[
   ['RFC 7303 §3 a charset of old clients', 'text/xml; charset=ISO-8859-1', '1.1', 200],
   ['a charset without its hyphen', 'text/xml; charset=utf8', '1.1', 200],
   ['RFC 7303 §3 a charset of one octet for each character', 'text/xml; charset=windows-1252', '1.1', 200],
-  ['H4 a charset that is not read', 'text/xml; charset=Shift_JIS', '1.1', 415],
+  ['RFC 7303 §3 a charset of several octets for a character', 'text/xml; charset=Shift_JIS', '1.1', 200],
+  ['H4 a charset that shifts by escapes', 'text/xml; charset=ISO-2022-JP', '1.1', 415],
+  ['H4 a charset that hides markup', 'text/xml; charset=UTF-7', '1.1', 415],
   ['H4 multipart/form-data', 'multipart/form-data; boundary=x', '1.1', 415],
 ]
 for (const [title, as, version, status] of types)

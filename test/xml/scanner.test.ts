@@ -106,6 +106,19 @@ const accepted: [title: string, source: string | Uint8Array, events: string, opt
   ['RFC 7303 ISO-8859-15 by charset', octets('<a>\xa4</a>'), '(a|"€|)', { charset: 'iso-8859-15' }],
   ['RFC 7303 KOI8-R by charset', octets('<a>\xd0</a>'), '(a|"п|)', { charset: 'KOI8-R' }],
   ['RFC 7303 ISO-8859-1 by charset', octets('<a>\xe9</a>'), '(a|"é|)', { charset: 'iso-8859-1' }],
+  ...[
+    ['Shift_JIS', '<a>\x93\xfa\x96{\x83\\\xb1</a>', '日本ソｱ'],
+    ['Windows-31J', '<a>\x87@</a>', '①'],
+    ['EUC-JP', '<a>\xc6\xfc\xcb\xdc\x8e\xb1</a>', '日本ｱ'],
+    ['EUC-KR', '<a>\xc7\xd1</a>', '한'],
+    ['GB2312', '<a>\xd6\xd0</a>', '中'],
+    ['GBK', '<a>\x81@\xd6\xd0</a>', '丂中'],
+    ['GB18030', '<a>\xd6\xd0\x81\x30\x84\x36\x94\x39\xda\x33</a>', '中¥💩'],
+    ['Big5', '<a>\xa4\xa4\xa5\\</a>', '中功'],
+  ].flatMap(([label = '', document = '', text = '']): (typeof accepted)[number][] => [
+    [`RFC 7303 ${label} by charset`, octets(document), `(a|"${text}|)`, { charset: label }],
+    [`§4.3.3 ${label} where declared`, octets(`<?xml version="1.0" encoding="${label}"?>${document}`), `(a|"${text}|)`],
+  ]),
   ['a slice, with the namespaces around it', '<p:a/>', '({u}a|)', { scope: new Map([['p', 'u']]) }],
 ]
 
@@ -288,6 +301,32 @@ for (const [title, text, at] of invalid) {
   })
 }
 
+test('§4.3.3 octets that an encoding of several for a character does not define are refused, and found (P18)', () => {
+  const flawed: readonly (readonly [label: string, text: string, at: number])[] = [
+    ['Shift_JIS', '<a>\x93\xfa\x93</a>', 5], // a lead without its trail takes no markup with it
+    ['Shift_JIS', '<a>\x93', 3],
+    ['EUC-JP', '<a>\xc6\xfc\xc6</a>', 5],
+    ['GBK', '<a>\xd6\xd0\xff</a>', 5],
+    ['GB18030', '<a>\x81\x30\x81</a>', 3],
+    ['Big5', '<a>\xa4\xa4\xa4<b/></a>', 5],
+    ['EUC-KR', '<a b="\xc7"/>', 6],
+  ]
+  for (const [charset, text, at] of flawed) {
+    const failure = parseXml(octets(text), { charset })
+    assert.ok(failure instanceof Malformed, `${charset} ${text}`)
+    assert.match(failure.reason, /does not define/)
+    assert.equal(failure.at, at, `${charset} ${text}`)
+  }
+  const later = parseXml(octets('<a>\xd6\xd0\xd6\xd0<b></a>'), { charset: 'gbk' })
+  assert.equal(later instanceof Malformed && later.at, 10, 'in the octets as they came')
+})
+test('§4.3.3 encodings in which octets of US-ASCII may be other characters are not read (P18)', () => {
+  for (const charset of ['ISO-2022-JP', 'ISO-2022-KR', 'HZ-GB-2312', 'UTF-7', 'UTF-32', 'IBM037', 'x-user-defined'])
+    assert.match(String((parseXml(octets('<a/>'), { charset }) as Malformed).reason), /not supported/, charset)
+  const everyAscii = Uint8Array.from({ length: 0x5f }, (_, i) => 0x20 + i)
+  for (const label of ['shift_jis', 'euc-jp', 'euc-kr', 'gbk', 'gb18030', 'big5'])
+    assert.equal(new TextDecoder(label).decode(everyAscii), String.fromCharCode(...everyAscii), label)
+})
 test('§4.3.3 an octet that its encoding does not define is refused, and found (P18)', () => {
   const failure = parseXml(octets('<a>\xe9\xaa</a>'), { charset: 'windows-1253' })
   assert.ok(failure instanceof Malformed)
