@@ -23,6 +23,7 @@ import { parseJson, writeJson } from '../http/json.ts'
 import { isJsonType, parseMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
+import { evaluatePreconditions, parsePreconditions } from '../http/precondition.ts'
 import { respond } from '../http/respond.ts'
 import { reasonPhrases } from '../http/status.ts'
 import { type Pairs, parseQuery } from '../http/uri.ts'
@@ -77,6 +78,8 @@ interface MockedRoute {
   readonly operations: ReadonlyMap<string, RestOperation>
 }
 
+const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
+
 /** One request on its way through the mock. */
 interface MockedRequest {
   readonly request: Request
@@ -113,7 +116,46 @@ class OpenApiSite {
     this.#judgeParameters(asked)
     const fault = claimDemandedFault(this.#faultsOf(asked.operation).map(({ name }) => name))
     if (fault !== undefined) return this.#answerWithFault(asked, fault)
-    return this.#answerWell(asked, content)
+    this.#judgePreconditions(asked)
+    const answer = this.#answerWell(asked, content)
+    const { etag, location } = answer.fields
+    if (etag === undefined || isReading(asked.request)) return answer
+    // A change may answer with fewer members than a GET has: its tag is that of the GET.
+    const path = location === undefined ? asked.path : String(location).slice(asked.base.length)
+    return { ...answer, fields: { ...answer.fields, etag: this.#readTag(asked, path) ?? etag } }
+  }
+
+  // Preconditions
+
+  /** RFC 9110 §13.2.2, where the GET of the same address declares an ETag. */
+  #judgePreconditions(asked: MockedRequest): void {
+    const { request, route, operation, path } = asked
+    const given = parsePreconditions(request.fields)
+    if (given.ifMatch === undefined && given.ifNoneMatch === undefined) return
+    const reads = route.operations.get('GET')
+    if (!reads || !this.#hasTag(findSuccess(reads)?.[1])) return
+    // An example stands for an item that nobody made, which may be made yet.
+    const isFree =
+      given.ifNoneMatch === '*' && !isReading(request) && this.#items.at(path.replace(/\/$/, '')) === undefined
+    const etag = isFree ? undefined : this.#readTag(asked, path)
+    const result = evaluatePreconditions(given, request.method, etag === undefined ? undefined : { etag })
+    if (result === 'not-modified') throw new Ended({ status: 304, fields: etag === undefined ? {} : { etag } })
+    if (result === 'failed')
+      throw new Ended(
+        this.#refuse(operation, [412], etag === undefined ? 'there is nothing' : `the ETag is ${etag} now`),
+      )
+  }
+  /** The tag that a GET of this address would have now. */
+  #readTag({ request, ...asked }: MockedRequest, path: string): string | undefined {
+    const { route, values } = this.#findRoute(path) ?? {}
+    const operation = route?.operations.get('GET')
+    if (!route || !values || !operation || this.#items.at(path.replace(/\/$/, '')) === 'gone') return undefined
+    const reading: Request = { ...request, method: 'GET', fields: {} }
+    const { etag } = this.#answerWell({ ...asked, request: reading, path, route, values, operation }, undefined).fields
+    return etag === undefined ? undefined : String(etag)
+  }
+  #hasTag(response: Json | undefined): boolean {
+    return Object.keys(objectOf(this.#document.resolve(response).value['headers'])).some(name => /^etag$/i.test(name))
   }
 
   // Routing
@@ -316,7 +358,7 @@ class OpenApiSite {
     const head = { 'content-type': type, ...fields, ...changed.fields }
     if (isJsonType(type)) {
       const written = writeJson(changed.content)
-      const tag = Object.keys(objectOf(response['headers'])).some(name => /^etag$/i.test(name)) && tagOfContent(written)
+      const tag = this.#hasTag(response) && tagOfContent(written)
       return { status, fields: { ...head, ...(tag && { etag: tag }) }, content: written }
     }
     const text = typeof example === 'string' ? example : /^text\//.test(type) ? writeJson(changed.content) : 'example'

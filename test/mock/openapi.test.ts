@@ -301,3 +301,61 @@ describe('an answer says what its schema lets it say', () => {
     assert.equal(other.fields['etag'] === one.fields['etag'], String(other.content) === String(one.content))
   })
 })
+
+describe('RFC 9110 §13 preconditions are judged by the ETag that a GET of the address declares', () => {
+  const pet = {
+    type: 'object',
+    required: ['id', 'name'],
+    properties: { id: { type: 'string' }, name: { type: 'string' }, secret: { type: 'string', writeOnly: true } },
+  }
+  const named = { ...pet, required: ['name'] }
+  const content = (schema: object) => ({ 'application/json': { schema } })
+  const tagged = (schema: object) => ({ headers: { ETag: { schema: { type: 'string' } } }, content: content(schema) })
+  const requestBody = { content: content(named) }
+  const text = JSON.stringify({
+    openapi: '3.1.0',
+    servers: [{ url: '/api' }],
+    paths: {
+      '/pets': { post: { requestBody, responses: { 201: tagged(pet) } } },
+      '/pets/{id}': { get: { responses: { 200: tagged(pet) } }, put: { requestBody, responses: { 200: tagged(named), 412: { content: content({ type: 'object', properties: { title: { type: 'string' } } }) } } }, delete: { responses: { 204: {} } } },
+      '/plain/{id}': { get: { responses: { 200: { content: content(pet) } } }, put: { requestBody, responses: { 200: { content: content(pet) } } } },
+    },
+  }) // biome-ignore format: a table
+  const start = () => {
+    const mock = createOpenApiMock(open(text))
+    return async (method: string, target: string, fields: Readonly<Record<string, string>> = {}, sent = '{"name":"Rex"}') => {
+      const isSent = method === 'PUT' || method === 'POST'
+      const typed = isSent ? { 'content-type': 'application/json', ...fields } : fields
+      const answer = await mock({ ...base, method, target: `/api${target}`, fields: typed, content: contentOf(isSent ? sent : '') })
+      return { status: answer.status, tag: String(answer.fields['etag']), location: String(answer.fields['location']) }
+    }
+  } // biome-ignore format: one line each
+  test('§13.1.1 If-Match lets a change through by the tag of the GET alone, which a change answers too', async () => {
+    const ask = start()
+    const { tag } = await ask('GET', '/pets/1')
+    const changed = await ask('PUT', '/pets/1', { 'if-match': tag })
+    assert.equal(changed.status, 200)
+    assert.notEqual(changed.tag, tag)
+    assert.equal((await ask('GET', '/pets/1')).tag, changed.tag)
+    assert.equal((await ask('PUT', '/pets/1', { 'if-match': tag }, '{"name":"Ann"}')).status, 412)
+    assert.equal((await ask('GET', '/pets/1')).tag, changed.tag, 'nothing was changed')
+    assert.equal((await ask('DELETE', '/pets/1', { 'if-match': `"x", ${changed.tag}` })).status, 204)
+    assert.equal((await ask('PUT', '/pets/1', { 'if-match': '*' })).status, 412)
+    const made = await ask('POST', '/pets')
+    assert.equal((await ask('GET', made.location.slice('/api'.length))).tag, made.tag)
+  })
+  test('§13.1.2 If-None-Match is 304 for what is unchanged, and lets nothing be made twice', async () => {
+    const ask = start()
+    const { tag } = await ask('GET', '/pets/1')
+    const again = await ask('GET', '/pets/1', { 'if-none-match': `W/${tag}` })
+    assert.deepEqual([again.status, again.tag], [304, tag])
+    assert.equal((await ask('GET', '/pets/1', { 'if-none-match': '"x"' })).status, 200)
+    assert.equal((await ask('PUT', '/pets/2', { 'if-none-match': '*' })).status, 200)
+    assert.equal((await ask('PUT', '/pets/2', { 'if-none-match': '*' })).status, 412)
+  })
+  test('without a declared ETag none is judged', async () => {
+    const ask = start()
+    assert.equal((await ask('PUT', '/plain/1', { 'if-match': '"x"' })).status, 200)
+    assert.equal((await ask('GET', '/plain/1', { 'if-none-match': '*' })).status, 200)
+  })
+})
