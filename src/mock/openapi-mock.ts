@@ -134,7 +134,7 @@ class OpenApiSite {
     if (given.ifMatch === undefined && given.ifNoneMatch === undefined) return
     const reads = route.operations.get('GET')
     if (!reads || !this.#hasTag(findSuccess(reads)?.[1])) return
-    // An example stands for an item that nobody made, which may be made yet.
+    // An example stands for an item that no request has made: it may be made yet.
     const isFree =
       given.ifNoneMatch === '*' && !isReading(request) && this.#items.at(path.replace(/\/$/, '')) === undefined
     const etag = isFree ? undefined : this.#readTag(asked, path)

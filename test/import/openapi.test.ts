@@ -291,7 +291,7 @@ const told: readonly (readonly [document: string, line: RegExp])[] = [
   ['pets.yaml', /^pets\.secret: is never shown/],
   ['pets.yaml', /^Pet\.mother: contains itself/],
   ['pets.yaml', /^GET \/shelter\/inventory: belongs to no resource: it is the exchange GetInventory$/],
-  ['payments.json', /^charges\.balance: is one of several that no member tells apart; it is left out$/],
+  ['payments.json', /^charges\.balance: has one of several schemas, and no member says which; it is left out$/],
   ['payments.json', /^GET \/v1\/customers: addresses begin with \/api\/v1, as this one: \/api\/v1\/customers$/],
   ['forge.yaml', /^missing\.yaml#\/Reactions: is referred to and was not found$/],
   ['forge.yaml', /^PUT .*\/lock: belongs to no resource/],

@@ -396,7 +396,10 @@ export class ExchangeTypes implements JsonDifferences {
       cases[key] = this.#member(option, `${place}.${key}`, true)
       if (name !== '') keys.set(nameOfComponent(name), key)
     }
-    this.#losses.add(place, `is one of several: one of ${Object.keys(cases).join(', ')} here`)
+    this.#losses.add(
+      place,
+      `has one of several schemas: its value is { oneOf: … } with one of ${Object.keys(cases).join(', ')}`,
+    )
     const oneOf = x.choice(cases)
     this.choices.add(oneOf)
     const said = objectOf(schema['discriminator'])

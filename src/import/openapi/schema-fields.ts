@@ -341,7 +341,7 @@ export class SchemaFields {
     const known = options.map(each => readSchemaFacts(this.#document, each))
     const on = stringOf(objectOf(schema['discriminator'])['propertyName']) || findCommonConstant(known)
     if (on === '' || !fieldNameText.test(on) || known.some(each => each.type !== 'object'))
-      return this.#lose(place, 'is one of several that no member tells apart')
+      return this.#lose(place, 'has one of several schemas, and no member says which')
     return this.#once(facts, place, () => {
       const names = this.#nameCases(schema, options, known, on)
       const cases = known.map((each, i): [string, Fields] => {
