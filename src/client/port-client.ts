@@ -14,12 +14,23 @@ import type { SentRequest } from './opened-answer.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
 import { createPortDress, type PortDressOptions, portDressMembers } from './port-dress.ts'
 import { CallableExchange, createPortPlans, type PortEndpoint, versionOfPort } from './port-exchange.ts'
-import type { ExchangesOf, LaterAnswer, LaterMessage, NamedPort, PortClient, PortNames } from './port-types.ts'
+import type {
+  ExchangesOf,
+  LaterAnswer,
+  LaterMessage,
+  NamedPort,
+  PortClient,
+  PortNames,
+  SharedBlocks,
+} from './port-types.ts'
 import { isRepeatable, timingOf } from './repeated-post.ts'
 
 /** The options of `createPortClient`. */
-export interface PortClientOptions<N extends string = string, O extends string = string>
-  extends PortDressOptions,
+export interface PortClientOptions<
+  N extends string = string,
+  O extends string = string,
+  H = Readonly<Record<string, unknown>>,
+> extends PortDressOptions,
     HttpOptions,
     Pick<SoapClientOptions, 'fields' | 'timeLimit' | 'retries' | 'wait' | 'transport'> {
   /** Of several, the one to ask. */
@@ -32,11 +43,13 @@ export interface PortClientOptions<N extends string = string, O extends string =
   readonly lenient?: readonly Leniency[]
   /** Operations that change nothing: they are sent again where the connection was lost. */
   readonly safe?: readonly O[]
+  /** Header blocks of each request whose operation declares them; those of a call go before. */
+  readonly headers?: H
 }
 
 const portClientMembers: MembersOf<PortClientOptions> = {
   ...portDressMembers,
-  port: true, address: true, soap: true, lenient: true, safe: true, fields: true, timeLimit: true, retries: true,
+  port: true, address: true, soap: true, lenient: true, safe: true, headers: true, fields: true, timeLimit: true, retries: true,
   wait: true, transport: true, connections: true, waiting: true, idle: true, longest: true, tls: true, proxy: true,
 } // biome-ignore format: a list of names reads best in few lines
 
@@ -52,16 +65,23 @@ const leniencies: Readonly<Record<Leniency, true>> = {
  */
 export function createPortClient<const S extends DescribedPorts, const N extends PortNames<S> = PortNames<S>>(
   description: S | DescribedPorts,
-  options: PortClientOptions<N, keyof ExchangesOf<S, N> & string> & { readonly port?: NamedPort<N> } = {},
+  options: PortClientOptions<N, keyof ExchangesOf<S, N> & string, SharedBlocks<ExchangesOf<S, N>>> & {
+    readonly port?: NamedPort<N>
+  } = {},
 ): PortClient<ExchangesOf<S, N>> {
   requireKnownMembers('the options of the client', options, portClientMembers)
   const port = choosePort(description.ports, options.port)
   const endpoint = createPortEndpoint(description, port, options)
+  const shared: Readonly<Record<string, unknown>> = options.headers ?? {}
+  const declared = Object.values(port.exchanges).map(({ requestHeaders }) => requestHeaders)
+  requireKnownMembers('the option headers', shared, Object.assign({}, ...declared))
   const plans = createPortPlans(port)
   const close = () => endpoint.transport.close()
   const methods = Object.entries(port.exchanges).map(([name, exchange]) => {
     const operation = new CallableExchange(name, exchange, endpoint, plans)
-    return [name, createExchangeMethod(operation, options, endpoint.dress.addressing !== undefined)] as const
+    const own = Object.entries(shared).filter(([block]) => Object.hasOwn(exchange.requestHeaders, block))
+    const common = { ...options, headers: Object.fromEntries(own) }
+    return [name, createExchangeMethod(operation, common, endpoint.dress.addressing !== undefined)] as const
   })
   const client = { ...Object.fromEntries([['close', close], ...methods]), [Symbol.dispose]: close }
   return client as unknown as PortClient<ExchangesOf<S, N>> // one method for each exchange
@@ -111,15 +131,23 @@ const pickDress = (options: PortClientOptions): PortDressOptions =>
   Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(portDressMembers, name)))
 
 function createExchangeMethod(operation: CallableExchange, options: PortClientOptions, isAddressed: boolean) {
+  const complete = <O extends CallOptions>(given: O) => ({
+    ...given,
+    headers: { ...options.headers, ...given.headers },
+  })
   const callForHeaders = (input?: unknown, given: CallOptions = {}) =>
-    operation.call(input, { ...given, ...timingOf(options, given) })
+    operation.call(input, { ...complete(given), ...timingOf(options, given) })
   const call = async (input?: unknown, given?: CallOptions) => (await callForHeaders(input, given)).output
   const callLater = async (input: unknown, { replyTo, keep, ...given }: CallOptions & LaterAnswer) => {
     if (!isAddressed) throw new TypeError('an answer that comes later needs the option addressing of the client')
     const keepRequest = async (request: SentRequest) =>
       keep(JSON.stringify(toKeptRequest({ ...request, cameTo: replyTo })))
     const later = { replyTo, keep: keepRequest }
-    const { isAccepted, ...reply } = await operation.call(input, { ...given, ...timingOf(options, given), later })
+    const { isAccepted, ...reply } = await operation.call(input, {
+      ...complete(given),
+      ...timingOf(options, given),
+      later,
+    })
     return isAccepted ? 'accepted' : reply
   }
   const readLater = ({ contentType, content }: LaterMessage, request: string) =>
@@ -131,7 +159,7 @@ function createExchangeMethod(operation: CallableExchange, options: PortClientOp
     callForHeaders,
     callLater,
     readLater,
-    render: (input?: unknown, given: CallOptions = {}) => operation.render(input, given),
+    render: (input?: unknown, given: CallOptions = {}) => operation.render(input, complete(given)),
     isFault: (thrown: unknown, name: string) =>
       thrown instanceof FaultError && thrown.operation === operation.name && thrown.faults.includes(name),
   })

@@ -53,6 +53,16 @@ export type NamedPort<N extends string, All = N> = N extends unknown
     : 'name it for the types, too: createPortClient<typeof contract, "ShopPort">(…)'
   : never
 
+/** None where an exchange names none: its type has any then. */
+type BlockNames<H> = string extends keyof H ? never : keyof H & string
+type BlockOf<H, K> = K extends BlockNames<H> ? HeaderBlocks<H>[K] : never
+/** Header blocks that requests of a port have: each goes with operations that declare it. */
+export type SharedBlocks<E extends Exchanges> = {
+  readonly [K in { [N in keyof E]: BlockNames<E[N]['requestHeaders']> }[keyof E]]?: {
+    [N in keyof E]: BlockOf<E[N]['requestHeaders'], K>
+  }[keyof E]
+}
+
 type ExchangeInput<E extends PortExchange> = BodyValue<E['input']>
 type ExchangeCallOptions<E extends PortExchange> = CallOptions<HeaderBlocks<E['requestHeaders']>>
 type ReplyOf<E extends PortExchange> = ExchangeReply<BodyValue<E['output']>, HeaderBlocks<E['replyHeaders']>>

@@ -362,6 +362,23 @@ for (const [kind, answer, output, told, type] of flaws)
     assert.deepEqual(all.output, output, 'one flaw does not hide another')
   })
 
+test('header blocks of the client go with each operation that declares them, and those of a call before them', async () => {
+  const client = createPortClient<typeof contract>(wsdl, { headers: { Session: { id: 'all' } } })
+  const input = { from: 'a', amount: '1' }
+  const own = { headers: { Session: { id: 'own' } } }
+  assert.deepEqual((await client.transfer.callForHeaders(input)).headers, { Session: { id: 'all!' } })
+  assert.deepEqual((await client.transfer.callForHeaders(input, own)).headers, { Session: { id: 'own!' } })
+  assert.match(String((await client.transfer.render(input)).content), />all</)
+  assert.doesNotMatch(String((await client.order.render({ sacks: 1, buyer: 'Ada' })).content), />all</)
+  client[Symbol.dispose]()
+  const unknown = { headers: { Sesion: 1 } } as never
+  assert.throws(() => createPortClient(wsdl, unknown), /the option headers: unknown member "Sesion": use Session/)
+  // @ts-expect-error the value of a block has its type
+  createPortClient<typeof contract>(wsdl, { headers: { Session: { id: 1 } } })
+  const wrong = createPortClient(wsdl, { headers: { Session: { id: 1 } } })
+  await assert.rejects(async () => wrong['transfer']?.(input as never), /headers\.Session/)
+})
+
 test('a lenient client reads what is right as a strict one does, and forgives nothing', async () => {
   const client = open({ lenient: ['envelope', 'namespace', 'order', 'unknown', 'nil', 'missing', 'facets'] })
   for (const reply of [
