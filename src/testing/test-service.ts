@@ -6,10 +6,13 @@
 import { omitUndefined } from '../base/objects.ts'
 import type { VersionOf } from '../client/contract-types.ts'
 import type { SoapClientOptions } from '../client/options.ts'
+import { createPortClient, type PortClientOptions } from '../client/port-client.ts'
+import type { ExchangesOf, PortClient, PortNames, SharedBlocks } from '../client/port-types.ts'
 import { createRestClient, type RestClient } from '../client/rest/rest-client.ts'
 import type { RestClientOptions } from '../client/rest/rest-options.ts'
 import { createSoapClient, type SoapClient } from '../client/soap-client.ts'
 import type { Wait } from '../client/timer.ts'
+import { portPath } from '../contract/exchange.ts'
 import type { HeaderValues } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { type MembersOf, requireKnownMembers } from '../contract/member-kinds.ts'
@@ -58,6 +61,12 @@ export interface TestService<S extends AnyService> {
     caller?: TestCaller,
     options?: Partial<SoapClientOptions<V, HeaderValues<S['headers'], 'request'>>>,
   ): SoapClient<S, V>
+  /** A client of a port of the contract: `bank.port('BankPort', 'alice').transfer(…)`. */
+  port<const N extends PortNames<S>>(
+    name: N,
+    caller?: TestCaller,
+    options?: Partial<PortClientOptions<never, keyof ExchangesOf<S, N> & string, SharedBlocks<ExchangesOf<S, N>>>>,
+  ): PortClient<ExchangesOf<S, N>>
   /** Plain requests of this caller, to addresses below `address`. */
   fetchAs(caller?: TestCaller): typeof fetch
   /** Where the service seems to be. */
@@ -134,10 +143,17 @@ export async function startTestService<const S extends AnyService>(
     const transport = createFetchTransport(endpoint, fetchAs(caller))
     return createSoapClient(contract, { address: endpoint, transport, wait, ...(more as object) })
   }
+  const port = (name: string, caller?: TestCaller, more?: object) => {
+    const found = app.contract.ports.find(each => each.port === name)
+    const endpoint = `${address}${found ? portPath(found) : ''}`
+    const transport = createFetchTransport(endpoint, fetchAs(caller))
+    return createPortClient(app.contract, { address: endpoint, transport, wait, ...more, port: name })
+  }
   return {
     rest: keepByName(rest) as TestService<S>['rest'],
     // The compiler does not compare types that are as deep.
     soap: keepByName(soap) as unknown as TestService<S>['soap'],
+    port: port as unknown as TestService<S>['port'],
     fetchAs,
     address,
     clock,

@@ -1,6 +1,8 @@
 /** `diglot/testing`: what a test of an application relies on. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { contract as freight } from '../../examples/freight/contract.ts'
+import freightApp from '../../examples/freight/service.ts'
 import { PaymentDeclined, shop } from '../../examples/orders/contract.ts'
 import orders from '../../examples/orders/service.ts'
 import { FaultError, NotFound, ProblemError } from '../../src/client/index.ts'
@@ -190,4 +192,22 @@ test('a test has a service of its own and both clients within milliseconds', asy
   await assertCpuMsBelow(100 * 30, async () => {
     for (let done = 0; done < 30; done++) await one()
   })
+})
+
+test('a port of others has a client with its types, of any caller', async () => {
+  await using service = await startTestService(freight, freightApp)
+  const port = service.port('FreightPort', { subject: 'tea-shop', roles: ['shop'] })
+  const booked = await port.BookShipment({
+    reference: '17',
+    parcel: [{ weight: '1.5', fragile: true }],
+    doorOrLocker: { locker: 4n },
+  })
+  assert.deepEqual(booked, { number: 'L-17', total: '1.5' })
+  const anonymous = service.port('FreightPort')
+  await assert.rejects(anonymous.TrackShipment('D-0'), thrown => {
+    assert.ok(anonymous.TrackShipment.isFault(thrown, 'UnknownShipment'))
+    assert.equal(thrown.detail.number, 'D-0')
+    return true
+  })
+  assert.throws(() => service.port('Nothing' as never), /unknown port Nothing: use FreightPort/)
 })
