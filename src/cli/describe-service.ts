@@ -10,7 +10,7 @@ import type { DocsFlags } from '../docs/docs-command.ts'
 import type { ImportFlags } from '../import/import-command.ts'
 import { findServiceFile, loadService, serviceText } from './locate-service.ts'
 import { addressOption, collectOption, wholeNumberOption } from './option-types.ts'
-import { failUsage, ignoreClosedPipe, printError, UsageError } from './usage.ts'
+import { failUsage, printError, UsageError } from './usage.ts'
 
 const descriptions = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
 
@@ -163,7 +163,6 @@ async function readOpenApiOf(file: string) {
 async function printVerdict(judge: () => Promise<{ readonly text: string; readonly status: number }>): Promise<void> {
   try {
     const { text, status } = await judge()
-    process.stdout.once('error', ignoreClosedPipe)
     process.stdout.write(text)
     process.exitCode = status
   } catch (thrown) {
@@ -221,7 +220,6 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
     xsd: () => xsd(contract, version),
     machine: () => contract.resources.flatMap(each => diagram(each) ?? []).join('\n'),
   }
-  process.stdout.once('error', ignoreClosedPipe)
   process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
 }
 

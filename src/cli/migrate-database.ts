@@ -41,9 +41,9 @@ async function migrateCommand(
   const lines: string[] = []
   const progress = new ProgressLine()
   const add = (fields: object, words: string) => void lines.push(`${json ? JSON.stringify(fields) : words}\n`)
-  const print = (): Promise<void> => {
+  const print = async (): Promise<void> => {
     progress.clear()
-    return writeOutput(lines.splice(0).join(''))
+    await writeOutput(lines.splice(0).join(''))
   }
   const tell = (step: string, sql: string): void => {
     if (!isPlan) progress.show(step)

@@ -1,9 +1,10 @@
 /** One command, and the exit status that it ends with; `cli.ts` loads it. */
 import { expandProxyFlag } from './listen-options.ts'
 import { createProgram } from './program.ts'
-import { exitStatusOf } from './usage.ts'
+import { exitStatusOf, ignoreClosedPipe } from './usage.ts'
 
 export async function runCommand(words: readonly string[]): Promise<void> {
+  ignoreClosedPipe()
   try {
     await createProgram().parseAsync(expandProxyFlag(words))
   } catch (thrown) {

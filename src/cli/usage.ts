@@ -3,27 +3,36 @@ import { fsyncSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 
-/** Rejects where it cannot be written, so that nothing is removed that was not kept. */
-export const writeOutput = (text: string): Promise<void> =>
+/**
+ * Whether its reader goes on: one that has seen enough (`| head`) closes the pipe. Rejects where it
+ * cannot be written otherwise, so that nothing is removed that was not kept.
+ */
+export const writeOutput = (text: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const fail = (cause: Error): void =>
-      reject(new Error(`standard output takes no more: ${cause.message}: look at the disk or the pipe`, { cause }))
+      hasClosedPipe(cause)
+        ? resolve(false)
+        : reject(new Error(`standard output takes no more: ${cause.message}: look at the disk or the pipe`, { cause }))
     process.stdout.once('error', fail) // it is told after the callback, too
     process.stdout.write(text, error => {
       if (error) return fail(error)
       process.stdout.off('error', fail)
-      resolve()
+      resolve(true)
     })
   })
+/** The second is of what is written after that. */
+const hasClosedPipe = (thrown: unknown): boolean => ['EPIPE', 'ERR_STREAM_DESTROYED'].includes(errorCodeOf(thrown))
+
+/** A closed pipe is no error of a command; where `writeOutput` waits, the rest is told there. */
+export function ignoreClosedPipe(): void {
+  process.stdout.on('error', thrown => {
+    if (!hasClosedPipe(thrown) && process.stdout.listenerCount('error') === 1) throw thrown
+  })
+}
 
 /** What was written to a file is on its disk; a pipe or a terminal has none. */
 export const flushOutput = (): void => void attempt(() => fsyncSync(process.stdout.fd), hasNoDisk)
 const hasNoDisk = (thrown: unknown): boolean => ['EINVAL', 'ENOTSUP', 'EROFS', 'EPERM'].includes(errorCodeOf(thrown))
-
-/** A reader that has seen enough (`| head`) closes the pipe, which is not an error. */
-export function ignoreClosedPipe(thrown: Error): void {
-  if (!('code' in thrown && thrown.code === 'EPIPE')) throw thrown
-}
 
 /** Commander has printed its own errors; a wrong flag or a missing argument is a usage error. */
 export function exitStatusOf(thrown: unknown): number {

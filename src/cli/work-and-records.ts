@@ -77,7 +77,7 @@ async function jobsCommand(
       throw new Error(`${retry} is not a failed job: run the command without --retry to list them`)
     if (retry !== undefined) return
     const { jobs, more } = await listFailedJobs(store, limit)
-    for (const job of jobs) await writeOutput(`${JSON.stringify(job)}\n`)
+    for (const job of jobs) if (!(await writeOutput(`${JSON.stringify(job)}\n`))) return
     if (more) console.error(`diglot: only the last ${limit} failed jobs are listed: give a larger --limit for the rest`)
   } finally {
     await store.close()
@@ -111,7 +111,9 @@ async function auditCommand(file: string | undefined, { before, remove, ...flags
   try {
     const listed = new ListedDeeds()
     for await (const { sequence, at, ...deed } of listDeeds(store, until)) {
-      await writeOutput(`${JSON.stringify({ sequence, at: new Date(at).toISOString(), ...deed })}\n`)
+      const isTaken = await writeOutput(`${JSON.stringify({ sequence, at: new Date(at).toISOString(), ...deed })}\n`)
+      if (!isTaken && remove) throw new Error('the reader of standard output has gone: nothing is removed')
+      if (!isTaken) return
       if (remove) listed.add(sequence)
     }
     if (remove) flushOutput()

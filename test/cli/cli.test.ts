@@ -317,6 +317,29 @@ test('diglot: a reader that has seen enough is not an error', { skip: process.pl
   assert.equal(ended.stderr, '')
 })
 
+/** Of a command whose reader closes the pipe before anything is written. */
+function closePipe(...words: readonly string[]): { readonly stderr: string; readonly status: number } {
+  const program = [process.execPath, '--conditions=diglot-source', join(root, 'src', 'cli.ts'), ...words]
+  const ended = spawnSync('sh', ['-c', '{ "$@"; echo "ended $?" >&2; } | true', 'sh', ...program], {
+    encoding: 'utf8',
+    timeout: 120_000,
+  })
+  const [, stderr = '', status] = /^(.*)ended (\d+)\n$/s.exec(ended.stderr) ?? []
+  return { stderr, status: Number(status) }
+}
+const wsdl = join(root, 'examples', 'freight', 'carrier.wsdl')
+for (const words of [
+  ['describe', orders, '--openapi'],
+  ['import', wsdl],
+  ['completion', 'bash'],
+  ['describe', '--help'],
+])
+  test(`diglot ${words[0]} ${words[1]?.replace(/.*\//, '')} ends quietly where its reader has gone`, {
+    skip: process.platform === 'win32',
+  }, () => {
+    assert.deepEqual(closePipe(...words), { stderr: '', status: 0 })
+  })
+
 test('diglot: a port in use is one line', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise(resolve => taken.once('listening', resolve))
@@ -463,6 +486,9 @@ test('diglot audit removes nothing that the disk did not take', { skip: !existsS
   const ended = spawnSync('sh', ['-c', '"$@" > /dev/full', 'sh', ...program], { encoding: 'utf8', timeout: 120_000 })
   assert.match(ended.stderr, /^diglot: standard output takes no more: ENOSPC[^\n]*\n$/)
   assert.equal(ended.status, 1)
+  const gone = closePipe(...words)
+  assert.deepEqual(gone, { stderr: 'diglot: the reader of standard output has gone: nothing is removed\n', status: 1 })
+  assert.deepEqual(closePipe('audit', orders, '--data', data), { stderr: '', status: 0 })
   assert.notEqual(diglot('audit', orders, '--data', data).stdout, '')
   await server.close(0)
 })
