@@ -1,6 +1,9 @@
 /** Why a database cannot be used, in one line with its place and its cure. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
+import { openLimiter } from '../../src/host/store/open-store.ts'
 import { ensurePostgresAddress, explainStoreFailure, StoreFailure } from '../../src/host/store/store-failure.ts'
 
 const withCode = (code: string, message: string): Error => Object.assign(new Error(message), { code })
@@ -75,3 +78,22 @@ for (const [address, role] of [
   ['postgres://one,two/shop?target_session_attrs=standby', 'any'],
 ] as const)
   test(`an address that can be used: ${address}`, () => ensurePostgresAddress(address, role))
+
+test('a connection that is cut while the limits are opened is told with place and cure, not in words of the driver', async () => {
+  const server = createServer(socket => void socket.on('data', () => socket.destroy()).on('error', () => {}))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  try {
+    await assert.rejects(openLimiter({ database: `postgres://shop:secret@127.0.0.1:${port}/shop` }), thrown => {
+      assert.ok(thrown instanceof StoreFailure, String(thrown))
+      assert.match(
+        thrown.message,
+        /^the database at 127\.0\.0\.1:\d+ cannot be used: .*: check that it runs, and its address/,
+      )
+      return true
+    })
+  } finally {
+    server.close()
+  }
+})

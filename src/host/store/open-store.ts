@@ -6,7 +6,7 @@ import { attempt } from '../../base/attempt.ts'
 import type { Implementation } from '../../contract/implement.ts'
 import { computeInStore } from '../../service/computed-values.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../../service/limiter.ts'
-import type { Store, TellFilling } from '../../service/store.ts'
+import { type Store, type TellFilling, Unavailable } from '../../service/store.ts'
 import type { WarnOfLength } from '../../store/long-values.ts'
 import type { MigrationWish, TellUndone } from '../../store/migration.ts'
 import { createFolderOf } from '../../store/private-file.ts'
@@ -174,7 +174,10 @@ export async function openLimiter({
   const close = async (): Promise<void> => {}
   if (database) {
     const { openRateWindows } = await import('../../store/rate-windows.ts')
-    const windows = await openRateWindows(database)
+    // A connection that is cut has an error without a code.
+    const windows = await openRateWindows(database).catch((thrown: unknown) => {
+      throw explainStoreFailure(new Unavailable(1, thrown), database, '')
+    })
     return { limiter: createSharedLimiter(windows.count), close: windows.close }
   }
   return { limiter: siblings ? createSharedLimiter(siblings.count) : createMemoryLimiter(), close }
