@@ -30,6 +30,25 @@ export type RefuseParts = (detail: string) => never
 /** RFC 2046 §5.1.1 boundary. */
 const boundaryForm = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/
 
+export function requireBoundary(boundary: string, refuse: RefuseParts): void {
+  if (!boundaryForm.test(boundary)) refuse('the boundary is invalid')
+}
+
+/**
+ * MIME fields of one part (RFC 2045 §3), by lower-case name: each comes once. A line break that
+ * only some would see is no part of a value.
+ */
+export function parsePartFields(lines: readonly string[], refuse: RefuseParts): Readonly<Record<string, string>> {
+  const fields: Record<string, string> = Object.create(null)
+  for (const line of lines) {
+    const [, field, value] = /^([!#-'*+\-.0-9A-Z^-z|~]+)[ \t]*:([^\0\r\n]*)$/.exec(line) ?? []
+    if (field === undefined || value === undefined) return refuse('a part has an invalid field')
+    if (fields[field.toLowerCase()] !== undefined) refuse(`a part has two ${field} fields`)
+    fields[field.toLowerCase()] = value.trim()
+  }
+  return fields
+}
+
 /**
  * The parts of a multipart body in order: the next one follows once the content of the last has
  * been read or left.
@@ -40,7 +59,7 @@ export async function* readMultipart(
   limits: PartLimits,
   refuse: RefuseParts,
 ): AsyncGenerator<MultipartPart, void, undefined> {
-  if (!boundaryForm.test(boundary)) refuse('the boundary is invalid')
+  requireBoundary(boundary, refuse)
   const window = new Window(chunks, Buffer.from(`\r\n--${boundary}`, 'latin1'), refuse)
   for await (const _preamble of window.readContent());
   for (let count = 0; !(await window.isClosed()); count++) {
@@ -130,10 +149,9 @@ class Window {
     return this.#refuse(/(?<!\r)\n/.test(text) ? 'the lines of a package must end with CRLF, not LF alone' : detail)
   }
 
-  /** MIME fields of a part (RFC 2045 §3), folded lines unfolded. */
+  /** Folded lines are unfolded (RFC 5322 §2.2.3). */
   async readFields(limits: PartLimits): Promise<Readonly<Record<string, string>>> {
     this.#isContent = true
-    const fields: Record<string, string> = Object.create(null)
     const lines: string[] = []
     for (let left = limits.fieldOctets; ; ) {
       const line = await this.#readUpTo('\r\n', left)
@@ -143,13 +161,7 @@ class Window {
       else lines.push(line)
       if (lines.length > limits.fields) this.#refuse(`a part has more than ${limits.fields} fields`)
     }
-    for (const line of lines) {
-      const [, field, value] = /^([!#-'*+\-.0-9A-Z^-z|~]+)[ \t]*:(.*)$/s.exec(line) ?? []
-      if (field === undefined || value === undefined) return this.#refuse('a part has an invalid field')
-      if (fields[field.toLowerCase()] !== undefined) this.#refuse(`a part has two ${field} fields`)
-      fields[field.toLowerCase()] = value.trim()
-    }
-    return fields
+    return parsePartFields(lines, this.#refuse)
   }
 
   /**

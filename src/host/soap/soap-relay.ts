@@ -13,17 +13,13 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import * as http from 'node:http'
-import * as https from 'node:https'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { takeBounded } from '../../base/octets.ts'
 import type { Entry } from '../../front/entry.ts'
 import { createFront } from '../../front/front.ts'
 import { writeAllow } from '../../front/front-rows.ts'
 import { respondToRefusal } from '../../front/refusal.ts'
 import { type MediaType, parseMediaType, parsePackageType, writeMediaType } from '../../http/media-type.ts'
 import type { Request, Response } from '../../http/message.ts'
-import { allowsEnvironmentProxy } from '../../http/proxy-route.ts'
 import { respond } from '../../http/respond.ts'
 import { proxiedLimits } from '../../server/limits.ts'
 import { type HttpListener, type ListenOptions, startListener } from '../../server/listener.ts'
@@ -34,8 +30,9 @@ import { faultReason } from '../../soap/fault.ts'
 import type { Block } from '../../soap/headers/block.ts'
 import { type SplitPackage, splitPackage } from '../../soap/mime/split-package.ts'
 import { type Intermediary, type Relayed, relayFault, relayMessage } from '../../soap/relay.ts'
-import { type SoapVersion, soap11, soap12, versions } from '../../soap/version.ts'
+import { type SoapVersion, soap12, versions } from '../../soap/version.ts'
 import { gunzipWithin } from '../zlib-codings.ts'
+import { mayHaveRun, type NextNode, NextNodeFailure, type NextNodeReply, postToNext } from './next-node.ts'
 
 export interface RelayOptions extends Omit<ListenOptions, 'onError'> {
   /** The next node, to which messages to any path are POSTed. */
@@ -98,11 +95,9 @@ export async function startSoapRelay(options: RelayOptions): Promise<HttpListene
 /** A relay has no credentials and no pages. */
 const relaySettings = { trace: false, passwordsOnLoopback: false, origins: [] }
 
-interface RelayContext {
-  readonly to: URL
+interface RelayContext extends NextNode {
   readonly node: () => Intermediary
   readonly octetsMax: number
-  readonly timeLimitMs: number
   readonly onError: (thrown: unknown) => void
 }
 
@@ -173,14 +168,17 @@ async function relayPackage(context: RelayContext, request: Request, type: Media
     })
   let media: SoapVersion = soap12
   try {
-    const found = await splitAtRoot(context, request.content.chunks(), type)
+    const field = fields['content-type'] ?? ''
+    const found = await splitAtRoot(context, request.content.chunks(), type, field)
     if (!found) return refuseUnknownType()
     media = found.media
     const relayed = await relayMessage(found.split.root, media, context.node())
     if (relayed.kind === 'fault') return respondWithFault(relayed.version, relayed.envelope) // (1)
     const soapAction = fields['soapaction'] === undefined ? {} : { soapaction: fields['soapaction'] }
-    const forward = { 'content-type': fields['content-type'] ?? '', ...soapAction }
-    const answer = await postToNext(context, joinPackage(found.split, relayed.bytes), forward)
+    const answer = await postToNext(context, joinPackage(found.split, relayed.bytes), {
+      'content-type': field,
+      ...soapAction,
+    })
     return await relayReply(context, relayed.version, answer)
   } catch (thrown) {
     if (thrown instanceof Refused) {
@@ -192,14 +190,18 @@ async function relayPackage(context: RelayContext, request: Request, type: Media
   }
 }
 
+/** RFC 2231, and escapes: some find another boundary or another start in them than we do. */
+const isReadDifferently = /;\s*(?:boundary|start)(?:\*|="[^"\\]*\\)/i
+
 /** XOP §4.1: the root of an XOP package names the type of its content in a parameter. */
 async function splitAtRoot(
   { octetsMax }: RelayContext,
   chunks: AsyncIterable<Uint8Array>,
   { parameters }: MediaType,
+  field: string,
 ): Promise<{ readonly split: SplitPackage; readonly media: SoapVersion } | undefined> {
   const { boundary, start } = parameters
-  if (boundary === undefined) return undefined
+  if (boundary === undefined || isReadDifferently.test(field)) return undefined
   const split = await splitPackage(chunks, boundary, start, octetsMax)
   const root = parsePackageType(split.type)
   const named =
@@ -219,94 +221,25 @@ async function* joinPackage(
   yield* rest
 }
 
-interface NextNodeReply {
-  readonly status: number
-  readonly fields: http.IncomingHttpHeaders
-  readonly content: AsyncIterable<Uint8Array>
-}
-
-/** (3) */
-class NextNodeFailure extends Error {}
-
-/** @param content octets, or a package that is sent as it comes */
-function postToNext(
-  { to, timeLimitMs }: RelayContext,
-  content: Uint8Array | AsyncIterable<Uint8Array>,
-  fields: Readonly<Record<string, string>>,
-): Promise<NextNodeReply> {
-  const { request } = to.protocol === 'https:' ? https : http
-  const isWhole = content instanceof Uint8Array
-  const headers = {
-    ...fields,
-    ...(isWhole && { 'content-length': content.length }),
-    accept: `${soap12.mediaType}, ${soap11.mediaType}, multipart/related`,
-  }
-  // A package may take longer than an answer: there only silence ends it.
-  const { signal, release } = createTimeLimit(isWhole ? timeLimitMs : undefined)
-  return new Promise((resolve, reject) => {
-    let isLate = false
-    const fail = (): void =>
-      reject(
-        new NextNodeFailure(
-          isLate || signal.aborted ? 'the next node did not answer in time' : 'the next node is out of reach',
-        ),
-      )
-    const asking = request(to, { method: 'POST', headers, agent: createProxyAgent(to), signal }, answer => {
-      if (/^multipart\//i.test(answer.headers['content-type'] ?? '')) release()
-      else answer.once('close', release)
-      resolve({ status: answer.statusCode ?? 0, fields: answer.headers, content: answer })
-    })
-    asking.setTimeout(timeLimitMs, () => {
-      isLate = true
-      asking.destroy()
-    })
-    asking.on('error', fail).once('error', release)
-    if (isWhole) asking.end(content)
-    else
-      pipeline(Readable.from(content, { objectMode: false }), asking).catch(thrown =>
-        asking.destroyed ? fail() : reject(thrown),
-      )
-  })
-}
-
-/** `false`: no proxy, where the environment has no say in it. */
-function createProxyAgent({ protocol }: URL): http.Agent | false {
-  const { env, execArgv } = process
-  if (!allowsEnvironmentProxy(env, execArgv)) return false
-  return new (protocol === 'https:' ? https : http).Agent({ proxyEnv: env })
-}
-
-/** A signal that aborts after so many milliseconds, unless it is released; undefined: never. */
-function createTimeLimit(ms: number | undefined): { readonly signal: AbortSignal; readonly release: () => void } {
-  const late = new AbortController()
-  const timer = ms === undefined ? undefined : setTimeout(() => late.abort(), ms).unref()
-  return { signal: late.signal, release: () => clearTimeout(timer) }
-}
-
 async function collectReply({ content }: NextNodeReply, octetsMax: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
-  let length = 0
-  try {
-    for await (const piece of content) {
-      pieces.push(piece)
-      length += piece.length
-      if (length > octetsMax) throw new NextNodeFailure('the reply of the next node is too long')
-    }
-  } catch (thrown) {
-    if (thrown instanceof NextNodeFailure) throw thrown
-    const isLate = thrown instanceof Error && thrown.name === 'AbortError'
-    const why = isLate ? 'the next node did not answer in time' : 'the reply of the next node is cut'
-    throw new NextNodeFailure(`${why}: it may have processed the message`)
-  }
-  return Buffer.concat(pieces)
+  const octets = await takeBounded(content, octetsMax)
+  if (!octets) throw new NextNodeFailure(longReply)
+  return octets
 }
+const longReply = 'the reply of the next node is too long'
+
+const isVisible = /^[\t\x20-\x7e]+$/
 
 /** The reply is a message, too, and may have blocks for this node. */
 async function relayReply(context: RelayContext, version: SoapVersion, answer: NextNodeReply): Promise<Response> {
   const { status, fields } = answer
   const keep = Object.fromEntries(
-    (['retry-after', 'www-authenticate'] as const).flatMap(name => (fields[name] ? [[name, fields[name]]] : [])),
+    (['retry-after', 'www-authenticate'] as const).flatMap(name => {
+      const { [name]: value = '' } = fields
+      return isVisible.test(value) ? [[name, value]] : []
+    }),
   )
+  if (status < 200 || status > 599) throw new NextNodeFailure(`the next node answered with the status ${status}`)
   const type = parsePackageType(fields['content-type'] ?? '')
   if (type?.essence === 'multipart/related') return relayPackagedReply(context, version, answer, type, keep)
   const bytes = await collectReply(answer, context.octetsMax)
@@ -324,18 +257,30 @@ async function relayReply(context: RelayContext, version: SoapVersion, answer: N
 async function relayPackagedReply(
   context: RelayContext,
   version: SoapVersion,
-  { status, fields, content }: NextNodeReply,
+  { status, fields, content, release }: NextNodeReply,
   type: MediaType,
   keep: Response['fields'],
 ): Promise<Response> {
-  const found = await splitAtRoot(context, content, type)
+  const field = fields['content-type'] ?? ''
+  const found = await splitReply(() => splitAtRoot(context, content, type, field))
   if (!found) return replyWithFailure(context, version, 'the package of the next node has no root of SOAP', keep)
+  release()
   const relayed = await relayMessage(found.split.root, found.media, context.node())
   if (relayed.kind === 'fault') return answerInvalidReply(context, version, relayed, keep)
   return {
     status,
-    fields: { ...keep, 'content-type': fields['content-type'] ?? '', 'cache-control': 'no-store' },
+    fields: { ...keep, 'content-type': field, 'cache-control': 'no-store' },
     content: joinPackage(found.split, relayed.bytes),
+  }
+}
+
+/** What is wrong with a reply is no fault of the client's. */
+async function splitReply<T>(split: () => Promise<T>): Promise<T> {
+  try {
+    return await split()
+  } catch (thrown) {
+    if (!(thrown instanceof Refused)) throw thrown
+    throw new NextNodeFailure(thrown.refusal.kind === 'too-long' ? longReply : malformedReply)
   }
 }
 
@@ -349,7 +294,7 @@ const answerInvalidReply = (
   refused.code === 'Sender'
     ? replyWithFailure(context, version, malformedReply, keep)
     : respondWithFault(refused.version, refused.envelope)
-const malformedReply = 'the reply of the next node is not a valid SOAP message: it may have processed the message'
+const malformedReply = `the reply of the next node is not a valid SOAP message: ${mayHaveRun}`
 
 function replyWithFailure(
   { node }: RelayContext,

@@ -2,8 +2,12 @@
  * A package as a node sees it that forwards it: its root in memory, and every other octet as it
  * came. What it guards:
  *  (1) Octets before the root's content and after it are neither read as parts nor changed.
- *  (2) In memory is the root and what came with it, within a limit.
+ *  (2) In memory is the root and what came with it, within a limit; it costs time in proportion to
+ *      it, however it is cut.
+ *  (3) The next node finds the same root, however leniently it reads: what another reader could
+ *      take for a boundary or a field, and this one does not, is refused.
  */
+import { parsePartFields, requireBoundary } from '../../base/multipart-reader.ts'
 import { refuseMessage } from '../refusal.ts'
 import { refusePackage } from './multipart.ts'
 
@@ -24,35 +28,101 @@ export async function splitPackage(
   start: string | undefined,
   limit: number,
 ): Promise<SplitPackage> {
+  requireBoundary(boundary, refusePackage)
   const source = chunks[Symbol.asyncIterator]()
+  const held = new HeldStart(source, limit)
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
-  // The first line is read as if it followed another one.
-  let buffer: Buffer = Buffer.from('\r\n')
-  const findFrom = async (octets: Buffer, from: number): Promise<number> => {
-    for (let at = from; ; ) {
-      const found = buffer.indexOf(octets, at)
-      if (found >= 0) return found
-      at = Math.max(from, buffer.length - octets.length)
-      const next = await source.next()
-      if (next.done) return refusePackage('the package ends before its root does')
-      buffer = Buffer.concat([buffer, next.value])
-      if (buffer.length > limit) refuseMessage({ kind: 'too-long', limit })
-    }
-  }
-  const opened = (await findFrom(delimiter, 0)) + delimiter.length
-  const headEnd = await findFrom(blankLine, opened)
-  const fields = readPartFields(buffer.toString('latin1', opened, headEnd))
+  const opened = (await held.findFrom(delimiter, 0)) + delimiter.length
+  const headEnd = await held.findFrom(blankLine, opened)
+  const contentAt = headEnd + blankLine.length
+  const end = await held.findFrom(delimiter, contentAt - 2)
+  await held.requireLineEnd(end + delimiter.length)
+  const { octets } = held
+  if (findLikeBoundary(octets.subarray(0, end), delimiter.subarray(2), opened)) refuseUnclearLine()
+  const fields = readRootFields(octets.toString('latin1', opened, headEnd))
   const id = fields['content-id']?.replace(/^<(.*)>$/, '$1')
   if (start !== undefined && id !== start.replace(/^<(.*)>$/, '$1'))
     refusePackage('the root is not the first part, which a package that is forwarded must begin with')
   if (!/^(?:binary|8bit|7bit)$/i.test(fields['content-transfer-encoding'] ?? 'binary'))
     refusePackage('the root has a transfer encoding: send it as binary or 8bit')
-  const contentAt = headEnd + blankLine.length
-  const end = await findFrom(delimiter, contentAt - 2)
-  const [before, root, left] = [buffer.subarray(2, contentAt), buffer.subarray(contentAt, end), buffer.subarray(end)]
-  return { before, root, type: fields['content-type'] ?? '', rest: continueWith(left, source) }
+  const [before, root, left] = [octets.subarray(2, contentAt), octets.subarray(contentAt, end), octets.subarray(end)]
+  return { before, root, type: fields['content-type'] ?? '', rest: continueWith(Buffer.from(left), source) }
 }
 const blankLine = Buffer.from('\r\n\r\n')
+const refuseUnclearLine = (): never => refusePackage('a line of a package that is forwarded begins like the boundary')
+
+/** What has come, in memory that doubles: a piece costs its own octets, however many are held. */
+class HeldStart {
+  readonly #source: AsyncIterator<Uint8Array>
+  readonly #limit: number
+  #room = Buffer.alloc(4096)
+  #length = 0
+
+  constructor(source: AsyncIterator<Uint8Array>, limit: number) {
+    this.#source = source
+    this.#limit = limit
+    this.#add(Buffer.from('\r\n')) // the first line is read as if it followed another one
+  }
+
+  get octets(): Buffer {
+    return this.#room.subarray(0, this.#length)
+  }
+
+  #add(piece: Uint8Array): void {
+    const length = this.#length + piece.length
+    if (length > this.#limit) refuseMessage({ kind: 'too-long', limit: this.#limit })
+    if (length > this.#room.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.min(2 * length, Math.max(this.#limit, length)))
+      this.octets.copy(grown)
+      this.#room = grown
+    }
+    this.#room.set(piece, this.#length)
+    this.#length = length
+  }
+
+  async #receiveMore(): Promise<boolean> {
+    const next = await this.#source.next()
+    if (!next.done) this.#add(next.value)
+    return !next.done
+  }
+
+  async findFrom(wanted: Buffer, from: number): Promise<number> {
+    for (let at = from; ; ) {
+      const found = this.octets.indexOf(wanted, at)
+      if (found >= 0) return found
+      at = Math.max(from, this.#length - wanted.length + 1)
+      if (!(await this.#receiveMore())) return refusePackage('the package ends before its root does')
+    }
+  }
+
+  /** (3) Behind a delimiter: its line ends there, or the package does. */
+  async requireLineEnd(from: number): Promise<void> {
+    for (;;) {
+      const line = this.octets.toString('latin1', from, from + 4)
+      if (line.startsWith('\r\n') || line === '--\r\n') return
+      if (!'--\r\n'.startsWith(line) && line !== '\r') refuseUnclearLine()
+      if (await this.#receiveMore()) continue
+      if (line !== '--' && line !== '--\r') refusePackage('the package ends before its root does')
+      return
+    }
+  }
+}
+
+/** (3) The boundary behind half a line break, or in the fields. */
+function findLikeBoundary(octets: Buffer, boundary: Buffer, opened: number): boolean {
+  for (let at = octets.indexOf(boundary); at >= 0; at = octets.indexOf(boundary, at + 1)) {
+    const before = octets[at - 1]
+    if (at + boundary.length !== opened && (before === 0x0a || before === 0x0d)) return true
+  }
+  return false
+}
+
+/** From the end of the delimiter; folded lines are joined (RFC 5322 §2.2.3). */
+function readRootFields(text: string): Readonly<Record<string, string>> {
+  const [rest, ...lines] = text.replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n')
+  if (rest !== '') refuseUnclearLine()
+  return parsePartFields(lines, refusePackage)
+}
 
 async function* continueWith(
   first: Uint8Array,
@@ -64,14 +134,4 @@ async function* continueWith(
   } finally {
     await source.return?.()
   }
-}
-
-/** Of one part, by lower-case name; folded lines are joined (RFC 5322 §2.2.3). */
-function readPartFields(text: string): Readonly<Record<string, string>> {
-  const fields: Record<string, string> = Object.create(null)
-  for (const line of text.replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n')) {
-    const at = line.indexOf(':')
-    if (at > 0) fields[line.slice(0, at).trim().toLowerCase()] = line.slice(at + 1).trim()
-  }
-  return fields
 }
