@@ -10,6 +10,7 @@ import { t } from '../../src/contract/field.ts'
 import { type Content, contentOf } from '../../src/http/message.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { type PackagePart, readParts } from '../../src/soap/mime/multipart.ts'
+import { readPackage } from '../../src/soap/mime/parts.ts'
 import { bareElement } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
 import { assertReleased, heldOctets } from '../support/held-memory.ts'
@@ -535,6 +536,24 @@ test('P20 one octet a chunk', async () => {
   }
   const fields = { 'content-type': mtom(), authorization: 'Bearer maria' }
   assert.equal((await shop.send({ fields, content: slow })).status, 200)
+})
+
+test('RFC 2045 §6.7 a line of 998 octets that is cut before its last one, and base64 cut behind its end', async () => {
+  const line = 'a'.repeat(998)
+  for (const [fields, sent, kept] of [
+    [codedAs('quoted-printable'), `${line}\r\n=41 b`, `${line}\r\nA b`],
+    [codedAs('base64'), 'QUI=\r\n \r\n', 'AB'],
+    [codedAs('base64'), 'QUI=\r\n \r\nQUI=', undefined],
+  ] as const)
+    for (const size of [1, 3, 997, 5000]) {
+      const bytes = pack({ body: '<a/>', parts: [[fields, sent]] })
+      async function* cut() {
+        for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+      }
+      const read = readPackage(cut(), 'B', '<root@x>', { root: 10_000, rest: 10_000 })
+      if (kept === undefined) await assert.rejects(read, Refused)
+      else assert.equal(Buffer.from((await read)?.parts.get('pic@x')?.bytes ?? []).toString(), kept)
+    }
 })
 
 test('B4.12 50 MB pass through with a heap that does not grow with them', async () => {

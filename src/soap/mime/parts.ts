@@ -299,34 +299,74 @@ async function* decodeBase64Part(content: AsyncIterable<Uint8Array>): AsyncGener
     const whole = text.length - (text.length % 4)
     if (ended && text !== '') refuseBase64()
     if (whole > 0) yield decodeBase64Loosely(text.slice(0, whole)) ?? refuseBase64()
-    ended = text.slice(0, whole).endsWith('=')
+    ended ||= text.slice(0, whole).endsWith('=')
     rest = text.slice(whole)
   }
   if (rest !== '') yield decodeBase64Loosely(rest) ?? refuseBase64()
 }
 const refuseBase64 = (): never => refusePackage('a part is not valid base64')
 
-/** Characters of a line: RFC 2045 §6.7 (5) has 76, mail itself has 998. */
+/** Octets of a line: RFC 2045 §6.7 (5) has 76, mail itself has 998. */
 const quotedLineMax = 998
+const lineEnd = Buffer.from('\r\n')
 /** Lines as they arrive (RFC 2045 §6.7). */
 async function* decodeQuotedPart(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  let rest = ''
+  let rest: Buffer = Buffer.alloc(0)
   for await (const piece of content) {
-    const lines = (rest + latin1Of(piece)).split('\r\n')
-    rest = lines.pop() ?? ''
-    if (rest.length > quotedLineMax) refuseQuoted()
-    yield Buffer.from(lines.map(line => decodeQuotedLine(line, '\r\n')).join(''), 'latin1')
+    const all = Buffer.concat([rest, piece])
+    const end = all.lastIndexOf(lineEnd)
+    const whole = end < 0 ? 0 : end + lineEnd.length
+    rest = Buffer.from(all.subarray(whole))
+    if (rest.length > quotedLineMax + 1) refuseQuoted() // its line end may be cut, too
+    if (whole > 0) yield decodeQuotedLines(all.subarray(0, whole))
   }
-  yield Buffer.from(decodeQuotedLine(rest, ''), 'latin1')
+  yield decodeQuotedLines(rest)
 }
-/** Blanks at the end of a line came on its way; after `=` the line goes on. */
-function decodeQuotedLine(line: string, ending: string): string {
-  if (line.length > quotedLineMax) refuseQuoted()
-  const text = line.replace(/[\t ]+$/, '')
-  const decoded = text.endsWith('=') ? text.slice(0, -1) : text + ending
-  if (/=(?![0-9A-Fa-f]{2})/.test(decoded)) refuseQuoted()
-  return decoded.replace(/=(..)/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+
+/**
+ * Blanks at the end of a line came on its way; after `=` the line goes on. Each octet is looked at
+ * once, whatever comes before and behind it.
+ */
+function decodeQuotedLines(octets: Buffer): Buffer {
+  const found = Buffer.allocUnsafe(octets.length)
+  let to = 0
+  /** Of what was found, without the blanks at its end. */
+  let kept = 0
+  let lineFrom = 0
+  let isOpen = false
+  for (let at = 0; at < octets.length; at++) {
+    const octet = octets[at]
+    if (octet === 0x0d && octets[at + 1] === 0x0a) {
+      if (at - lineFrom > quotedLineMax) refuseQuoted()
+      to = kept
+      if (!isOpen) to = found.writeUInt16BE(0x0d0a, to)
+      kept = to
+      isOpen = false
+      lineFrom = ++at + 1
+    } else if (octet === 0x20 || octet === 0x09) {
+      if (!isOpen) found[to++] = octet
+    } else {
+      const value = octet === 0x3d ? readEscape(octets, at + 1) : octet
+      if (isOpen) refuseQuoted()
+      isOpen = value === undefined
+      if (value !== undefined) found[to++] = value
+      if (octet === 0x3d && !isOpen) at += 2
+      kept = to
+    }
+  }
+  if (octets.length - lineFrom > quotedLineMax) refuseQuoted()
+  return found.subarray(0, kept)
 }
+/** Two hexadecimal digits; undefined: others. */
+function readEscape(octets: Buffer, at: number): number | undefined {
+  const value = ((digits[octets[at] ?? 0] ?? 0) << 4) | (digits[octets[at + 1] ?? 0] ?? 0)
+  return value > 0xff ? undefined : value
+}
+/** Of an octet that is a digit; 0x1000 of any other. */
+const digits = Uint16Array.from({ length: 256 }, (_, octet) => {
+  const text = String.fromCharCode(octet)
+  return /[0-9A-Fa-f]/.test(text) ? Number.parseInt(text, 16) : 0x1000
+})
 const refuseQuoted = (): never => refusePackage('a part is not valid quoted-printable')
 
 /** The parts of a package in memory, each of which may be taken once, and seen often. */
