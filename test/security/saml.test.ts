@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import { encryptOctets } from '../../src/security/crypto/cipher.ts'
+import { writeDer } from '../../src/security/crypto/der.ts'
 import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { Demand, SecurityPolicy } from '../../src/security/policy/policy.ts'
 import type { SubjectRule, VerificationContext } from '../../src/security/policy/verification-context.ts'
@@ -470,8 +471,46 @@ test('another version of SAML, or any where assertions are not supported', async
   assert.notEqual(saml1Ns, saml2Ns)
 })
 
+/** RFC 4120 §5.5.1: an AP-REQ, whose authenticator has this cipher text; what is around it may be anything. */
+function writeTicket(cipher: string, { options = 0, version = 1, isFramed = true, more = '' } = {}): Buffer {
+  const tagged = (number: number, ...content: readonly Buffer[]) => writeDer(0xa0 | number, ...content)
+  const integer = (value: number) => writeDer(0x02, Buffer.of(value))
+  const encrypted = (text: string) =>
+    writeDer(0x30, tagged(0, integer(18)), tagged(1, integer(version)), tagged(2, writeDer(0x04, Buffer.from(text))))
+  const request = writeDer(
+    0x6e,
+    writeDer(
+      0x30,
+      ...[tagged(0, integer(5)), tagged(1, integer(14)), tagged(2, writeDer(0x03, Buffer.of(0, 0, 0, 0, options)))],
+      ...[tagged(3, writeDer(0x61, encrypted('a ticket'))), tagged(4, encrypted(cipher)), Buffer.from(more)],
+    ),
+  )
+  return isFramed ? writeDer(0x60, Buffer.from('06092a864886f7120102020100', 'hex'), request) : request
+}
+
+test('X12 RFC 4120 §5.5.1: a ticket is known by its authenticator, whatever is around that', async () => {
+  const kerberos = () => ({ principal: 'alice' })
+  const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'kerberos' }] }
+  const here = createGuard(now, { kerberos })
+  const verify = (ticket: Buffer) =>
+    verifyOrRefuse(openMessage(protectMessage(plainMessage(), { ticket }, now).envelope), policy, here)
+  await expectAccepted(verify(writeTicket('a proof')))
+  for (const form of [{}, { options: 1 }, { options: 0x80 }, { version: 2 }, { isFramed: false }])
+    await expectRefusal(verify(writeTicket('a proof', form)), 'FailedAuthentication', /seen before/)
+  await expectAccepted(verify(writeTicket('another proof', { isFramed: false })))
+  const framed = writeTicket('a third')
+  for (const token of [
+    Buffer.from('an AP-REQ'),
+    Buffer.concat([framed, Buffer.of(0)]),
+    writeTicket('a third', { more: '\u0005\u0000' }),
+    Buffer.from(framed).fill(2, framed.indexOf('0100', 0, 'hex'), framed.indexOf('0100', 0, 'hex') + 1),
+    framed.subarray(0, -1),
+  ])
+    await expectRefusal(verify(token), 'InvalidSecurityToken', /other than AP-REQ/)
+})
+
 test('Kerberos Token Profile 1.1: a ticket is for the verifier that is given', async () => {
-  const ticket = Buffer.from('an AP-REQ')
+  const ticket = writeTicket('a proof')
   const kerberos = (token: Uint8Array) => (Buffer.from(token).equals(ticket) ? { principal: 'alice' } : undefined)
   const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'kerberos' }] }
   const text = protectMessage(plainMessage(), { ticket }, now).envelope
@@ -482,7 +521,7 @@ test('Kerberos Token Profile 1.1: a ticket is for the verifier that is given', a
   const here = createGuard(now, { kerberos })
   await expectAccepted(verifyOrRefuse(openMessage(text), policy, here))
   await expectRefusal(verifyOrRefuse(openMessage(text), policy, here), 'FailedAuthentication', /seen before/)
-  const other = protectMessage(plainMessage(), { ticket: Buffer.from('another') }, now).envelope
+  const other = protectMessage(plainMessage(), { ticket: writeTicket('another') }, now).envelope
   await expectRefusal(
     verifyOrRefuse(openMessage(other), policy, createGuard(now, { kerberos })),
     'FailedAuthentication',

@@ -26,6 +26,7 @@ import { CipherValueName } from '../vocabulary.ts'
 import { type ExaminedBlock, type Incoming, isSignerKnown, type Signer } from './incoming.ts'
 import { readBinaryToken } from './key-info.ts'
 import type { Assertion } from './saml.ts'
+import { readAuthenticator } from './ticket-use.ts'
 import { type UsernameToken, verifyUsername } from './username-token.ts'
 
 const signedWords: Readonly<Record<SignedAttachments, string>> = {
@@ -189,7 +190,9 @@ export class Authentication {
 
   async #verifyTicket(ticket: Element): Promise<string> {
     if (!this.#guard.kerberos) return failSecurity('UnsupportedSecurityToken', 'tickets are not supported here')
-    const proven = await this.#guard.kerberos(readBinaryToken(ticket))
+    const token = readBinaryToken(ticket)
+    readAuthenticator(token)
+    const proven = await this.#guard.kerberos(token)
     return proven?.principal ?? failSecurity('FailedAuthentication', 'an invalid ticket')
   }
 
@@ -256,7 +259,7 @@ export class Authentication {
     }
     if (ticket)
       once.push({
-        key: `wss:ticket:${hash('sha256', readBinaryToken(ticket), 'base64url')}`,
+        key: `wss:ticket:${hash('sha256', readAuthenticator(readBinaryToken(ticket)), 'base64url')}`,
         until: this.#guard.now() + ticketLifeMs,
       })
     if (assertion && (assertion.isOneTime || (demand.caller === 'saml' && this.#isBearerOnly(demand, assertion))))

@@ -1,0 +1,56 @@
+/**
+ * The mark of a Kerberos AP-REQ that comes again (RFC 4120 §5.5.1): its authenticator, whose cipher
+ * text cannot be changed and still be decrypted. Anybody can change what is around it: the options,
+ * versions of keys, the framing of GSS-API. That would be another token, and the same proof.
+ */
+import {
+  constructedTag,
+  DerFields,
+  type DerValue,
+  NotDer,
+  OBJECT_IDENTIFIER,
+  OCTET_STRING,
+  readDer,
+} from '../crypto/der.ts'
+import { failSecurity } from '../security-fault.ts'
+
+const applicationTag = (number: number): number => 0x60 | number
+/** RFC 4121 §4.1.1: of an AP-REQ in the framing of RFC 2743 §3.1. */
+const requestMark = '0100'
+
+/** The cipher text of the authenticator. @throws Insecure where the token is no AP-REQ */
+export function readAuthenticator(token: Buffer): Buffer {
+  try {
+    return readCipherText(readDer(token))
+  } catch (thrown) {
+    if (thrown instanceof NotDer) return failSecurity('InvalidSecurityToken', 'a ticket in a form other than AP-REQ')
+    throw thrown
+  }
+}
+
+function readCipherText(token: DerValue): Buffer {
+  const request = new DerFields(readOnly(token.tag === applicationTag(0) ? unframe(token) : token, applicationTag(14)))
+  for (const number of [0, 1, 2, 3]) request.required(constructedTag(number)) // pvno, msg-type, ap-options, ticket
+  const encrypted = new DerFields(readOnly(request.required(constructedTag(4)), constructedTag(4)))
+  request.end()
+  encrypted.required(constructedTag(0)) // etype
+  encrypted.optional(constructedTag(1)) // kvno
+  const cipher = readOnly(encrypted.required(constructedTag(2)), constructedTag(2))
+  encrypted.end()
+  if (cipher.tag !== OCTET_STRING) throw new NotDer('not a cipher text')
+  return cipher.content
+}
+
+/** The one value of an EXPLICIT tag. */
+function readOnly({ tag, content }: DerValue, expected: number): DerValue {
+  if (tag !== expected) throw new NotDer('another type')
+  return readDer(content)
+}
+
+function unframe({ content }: DerValue): DerValue {
+  const [tag, length = 0] = content
+  const marked = content.subarray(2 + length)
+  if (tag !== OBJECT_IDENTIFIER || length >= 0x80 || marked.toString('hex', 0, 2) !== requestMark)
+    throw new NotDer('another framing')
+  return readDer(marked.subarray(2))
+}
