@@ -209,11 +209,13 @@ describe('pages: a form stands for the request that its address names', async ()
     const fields = 'Content-Disposition: form-data; name="file"\r\n\r\n'
     const png = Buffer.from(likePng(Buffer.from('--------first'))).toString('latin1')
     assert.deepEqual(await send(`--b\r\n${fields}${png}\r\n--b--\r\n`), [303, undefined])
-    const cut = 'The form is not valid: its file does not end with --b: send all of it.'
-    const long = 'The form is not valid: the fields before its file exceed 8192 octets.'
+    const cut = 'The form is not valid: the package ends before its last boundary.'
+    const long = 'The form is not valid: the fields of a part are longer than the limit.'
+    const like = 'The form is not valid: a line begins like the boundary but continues.'
     for (const [sent, says] of [
       [`--b\r\n${fields}second and no end`, cut],
       [`--b\r\n${fields}second\r\n--other--\r\n`, cut],
+      [`--b\r\n${fields}${png}\r\n--bee, and more of the file\r\n--b--\r\n`, like],
       ['--b\r\nContent-Disposition: form-data; name="file"', cut],
       ['', cut],
       [`--b\r\nX-Long: ${'x'.repeat(9000)}`, long],
