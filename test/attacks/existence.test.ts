@@ -4,13 +4,14 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, basic, startHosted } from '../host/hosted-service.ts'
 
 let now = Date.now()
 /** Time passes with each request, so that no limit ends them. */
 const { ask } = await startHosted({ clock: () => now })
 const send = (...request: Parameters<typeof ask>) => {
-  now += 1000
+  now += 150
   return ask(...request)
 }
 const alice = basic('alice', 'alice-secret')
@@ -98,6 +99,35 @@ for (const [state, id] of secret)
       }
     })
   })
+
+describe("another caller's job and search", async () => {
+  const json = { 'content-type': 'application/json' }
+  const make = async (path: string, content: object) => {
+    const { status, fields: found } = await send('POST', path, { ...maria, ...json }, JSON.stringify(content))
+    assert.ok(status === 201 || status === 202, `${path}: ${status}`)
+    return String(found['location'] ?? '')
+  }
+  const range = { from: '2026-01-01', to: '2026-02-01', kind: 'sales' }
+  const job = await make('/api/v2/reports', range)
+  const found = await make('/api/v2/searches', { q: 'gift' })
+  while (JSON.parse((await ask('GET', job, maria)).text).state !== 'completed') await sleep(50)
+  const result = job.replace('/jobs/', '/')
+  for (const path of [job, `${job}/cancellation`, result, found])
+    test(path.replace(/[^/]+-[^/]+/, '{id}'), async () => {
+      const [id = ''] = /[^/]+-[^/]+/.exec(path) ?? []
+      for (const method of ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'PUT', 'POST'])
+        for (const more of fields) {
+          const absent = absentLike(id)
+          const [there, not] = [id, absent].map(async each =>
+            describeAnswer(await send(method, path.replace(id, each), { ...alice, ...more }), each),
+          )
+          assert.deepEqual(await there, await not, `${method} ${JSON.stringify(more)}`)
+        }
+    })
+  test('is there still', async () => {
+    for (const path of [job, result, found]) assert.equal((await send('GET', path, maria)).status, 200, path)
+  })
+})
 
 test('filters, sums and pages tell nothing of them', async () => {
   for (const id of secret.values()) {

@@ -209,6 +209,11 @@ test('diglot mock and diglot relay: a proxy in front, and TLS', async () => {
   assert.equal((await getSecurely(`${relay.url}/`)).status, 405, relay.said)
 })
 
+test('diglot relay tells where it relays to, and no credentials of that', async () => {
+  const { said } = await run('relay', '--listen', '0', '--to', behind.replace('//', '//hop:secret@'))
+  assert.ok(said.includes(`to ${behind}\n`) && !said.includes('secret'), said)
+})
+
 test('diglot relay --time-limit and --longest: a late answer and a long message end', async () => {
   const { url } = await run('relay', '--listen', '0', '--to', behind, '--time-limit', '50', '--longest', '600')
   const send = (text: string) =>
