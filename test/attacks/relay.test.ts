@@ -4,7 +4,7 @@
  * names the check, nothing is forwarded or passed on, and the next message is relayed at once.
  */
 import assert from 'node:assert/strict'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RelayOptions, startSoapRelay } from '../../src/host/soap/soap-relay.ts'
@@ -25,7 +25,7 @@ async function nextNode(say: (socket: Socket) => unknown) {
   let came = ''
   const server = createServer(socket => {
     sockets.add(socket)
-    socket.on('error', () => {})
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     socket.on('data', piece => (came += piece.toString('latin1')))
     socket.once('data', () => void say(socket))
   })
@@ -34,7 +34,11 @@ async function nextNode(say: (socket: Socket) => unknown) {
     for (const each of sockets) each.destroy()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, came: () => came } // listens on TCP
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    came: () => came,
+    open: () => sockets.size,
+  } // listens on TCP
 }
 
 async function relayTo(to: string, more: Partial<RelayOptions> = {}) {
@@ -250,10 +254,11 @@ const answers: Answers = [
   ],
 ]
 
-for (const [sent, content, type] of [
+const messages = [
   ['a message', envelope(), soap12],
   ['a package', packageOf(envelope()), `${related}bb`],
-] as const)
+] as const
+for (const [sent, content, type] of messages)
   describe(`a next node that answers ${sent} with`, () => {
     for (const [title, say, check] of answers)
       test(title, async () => {
@@ -273,3 +278,20 @@ test('fields of an answer that no field may have are left out', async () => {
   assert.match(text, /^HTTP\/1\.1 503 .*<ok\/>/s)
   assert.doesNotMatch(text, /retry-after|www-authenticate|set-cookie/i)
 })
+
+for (const [sent, content, type] of messages)
+  test(`clients that leave after ${sent} leave no connection to a next node that is slow`, async () => {
+    const next = await nextNode(() => {})
+    const listener = await startSoapRelay({ to: next.url, timeLimitMs: 60_000 })
+    after(() => listener.close(0))
+    const head = `POST / HTTP/1.1\r\nHost: relay\r\nContent-Type: ${type}\r\nContent-Length: ${content.length}\r\n\r\n`
+    const clients = Array.from({ length: 50 }, () => connect(Number(new URL(listener.url).port), '127.0.0.1'))
+    for (const each of clients) each.write(head + content)
+    await untilHolds(() => next.open() === 50)
+    for (const each of clients) each.destroy()
+    await untilHolds(() => next.open() === 0)
+  })
+
+async function untilHolds(holds: () => boolean): Promise<void> {
+  for (const end = performance.now() + 10_000; !holds(); await sleep(10)) assert.ok(performance.now() < end)
+}

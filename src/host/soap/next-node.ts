@@ -3,6 +3,7 @@
  *  (1) It answers in time, or with a failure: an answer that goes on is bounded in its time until
  *      it is released, in interim responses and in pieces.
  *  (2) A failure says whether the next node may have processed the message.
+ *  (3) A connection to it lasts no longer than the client's.
  */
 import * as http from 'node:http'
 import * as https from 'node:https'
@@ -31,11 +32,15 @@ export class NextNodeFailure extends Error {}
 export const mayHaveRun = 'it may have processed the message'
 const lateAnswer = 'the next node did not answer in time'
 
-/** @param content octets, or a package that is sent as it comes */
+/**
+ * @param content octets, or a package that is sent as it comes
+ * @param gone aborts once the client has left: no more connections are open there than here (3)
+ */
 export function postToNext(
   { to, timeLimitMs }: NextNode,
   content: Uint8Array | AsyncIterable<Uint8Array>,
   fields: Readonly<Record<string, string>>,
+  gone: AbortSignal | undefined,
 ): Promise<NextNodeReply> {
   const { request } = to.protocol === 'https:' ? https : http
   const isWhole = content instanceof Uint8Array
@@ -66,6 +71,10 @@ export function postToNext(
       end(
         signal.aborted ? lateAnswer : `the next node ${asking.writableFinished ? 'did not answer' : 'is out of reach'}`,
       )
+    const leave = (): void => end('the client has left')
+    gone?.addEventListener('abort', leave, { once: true })
+    asking.once('close', () => gone?.removeEventListener('abort', leave))
+    if (gone?.aborted) leave()
     let interims = 0
     asking
       .setTimeout(timeLimitMs, () => end(lateAnswer))

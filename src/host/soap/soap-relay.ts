@@ -116,7 +116,12 @@ async function relayEntry(context: RelayContext, { request }: Entry): Promise<Re
   try {
     const relayed = await relayMessage(bytes, media, context.node(), type.parameters['charset'])
     if (relayed.kind === 'fault') return respondWithFault(relayed.version, relayed.envelope) // (1)
-    const answer = await postToNext(context, relayed.bytes, fieldsFor(media, type, fields['soapaction']))
+    const answer = await postToNext(
+      context,
+      relayed.bytes,
+      fieldsFor(media, type, fields['soapaction']),
+      request.gone?.(),
+    )
     return await relayReply(context, relayed.version, answer)
   } catch (thrown) {
     context.onError(thrown)
@@ -175,10 +180,8 @@ async function relayPackage(context: RelayContext, request: Request, type: Media
     const relayed = await relayMessage(found.split.root, media, context.node())
     if (relayed.kind === 'fault') return respondWithFault(relayed.version, relayed.envelope) // (1)
     const soapAction = fields['soapaction'] === undefined ? {} : { soapaction: fields['soapaction'] }
-    const answer = await postToNext(context, joinPackage(found.split, relayed.bytes), {
-      'content-type': field,
-      ...soapAction,
-    })
+    const forward = { 'content-type': field, ...soapAction }
+    const answer = await postToNext(context, joinPackage(found.split, relayed.bytes), forward, request.gone?.())
     return await relayReply(context, relayed.version, answer)
   } catch (thrown) {
     if (thrown instanceof Refused) {
