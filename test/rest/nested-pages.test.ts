@@ -38,3 +38,22 @@ test('A page of an item leads to its parent, and a form makes an item in it', as
   assert.match(sent.headers.get('location') ?? '', /^\/api\/v2\/orders\/o-1\/notes\/n-[^/]+#done$/)
   assert.deepEqual(running.incidents, [])
 })
+
+test('The way back leads through each parent by its address', async () => {
+  await using running = await startTestService(shop, app)
+  const ask = running.fetchAs('ann')
+  const trailAt = async (path: string): Promise<readonly string[]> => {
+    const page = await (await ask(running.address + path, { headers: { accept: 'text/html' } })).text()
+    const trail = /<nav aria-label="Way back".*?<\/nav>/s.exec(page)?.[0] ?? ''
+    return [...trail.matchAll(/href="([^"]*)">([^<]*)/g)].map(([, href, text]) => `${href} ${text}`)
+  }
+  const top = ['/api/v2 Start', '/api/v2/orders Orders', '/api/v2/orders/o-1 Order o-1']
+  const notes = [...top, '/api/v2/orders/o-1/notes Notes', '/api/v2/orders/o-1/notes/n-1 Note n-1']
+  assert.deepEqual(await trailAt('/api/v2/orders/o-1/notes'), top)
+  assert.deepEqual(await trailAt('/api/v2/orders/o-1/notes/n-1'), notes.slice(0, 4))
+  assert.deepEqual(await trailAt('/api/v2/orders/o-1/notes/n-1/replies'), notes)
+  assert.deepEqual(await trailAt('/api/v2/orders/o-1/notes/n-1/replies/none'), [
+    ...notes,
+    '/api/v2/orders/o-1/notes/n-1/replies Replies',
+  ])
+})

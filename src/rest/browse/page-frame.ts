@@ -5,6 +5,7 @@ import { describeVersionLife, newestVersion } from '../../contract/service.ts'
 import { labelOf, type PageMarkup, writeAnchor } from '../../html/element.ts'
 import type { Crumb, PageFrame, PageVisitor } from '../../html/frame.ts'
 import type { Exchange } from '../exchange.ts'
+import { fillTemplate } from '../route.ts'
 
 /** Credentials are read at row 15: an exchange that ended before does not know who asks. */
 const rowOfCredentials = 15
@@ -47,25 +48,20 @@ function listPlaces({ edition, base, face }: Exchange): readonly Crumb[] {
   return [...collections, ...(soap ? [{ href: face.api.prefix + soap.href, text: 'SOAP' }] : [])]
 }
 
-/** The collection of an item, the item of what is below it. */
-function trailOf({ operation, route, base, id }: Exchange): readonly Crumb[] {
+/** The collection of an item, the item of what is below it, in each of its parents. */
+function trailOf({ operation, route, base, id, parents, edition }: Exchange): readonly Crumb[] {
   const steps = (route?.template ?? '').split('/').slice(1, -1)
   if (operation && 'job' in operation) return []
   if (steps[0] === 'searches') return []
-  const name = steps[0] ?? ''
-  const one =
-    operation && 'resource' in operation && operation.resource.name === name ? singularOf(operation.resource) : name
-  return steps.map((step, at) =>
-    step === '{id}'
-      ? { href: `${base}/${name}/${id}`, text: `${labelOf(one)} ${id}` }
-      : {
-          href: `${base}/${steps
-            .slice(0, at + 1)
-            .join('/')
-            .replace('{id}', id ?? '')}`,
-          text: labelOf(step),
-        },
-  )
+  const ids = [...parents, id ?? '']
+  let known = 0
+  return steps.map((step, at) => {
+    const href = base + fillTemplate(`/${steps.slice(0, at + 1).join('/')}`, ids)
+    if (!step.startsWith('{')) return { href, text: labelOf(step) }
+    const name = steps[at - 1] ?? ''
+    const resource = edition.service.resources.find(each => each.name === name)
+    return { href, text: `${labelOf(resource ? singularOf(resource) : name)} ${ids[known++]}` }
+  })
 }
 
 function describeVisitor({ caller, face, entry, edition }: Exchange): PageVisitor {
