@@ -5,6 +5,7 @@
 import { omitUndefined } from '../base/objects.ts'
 import { isCallable } from '../contract/job.ts'
 import { capitalize } from '../contract/lexical/text.ts'
+import { listOperations } from '../contract/operation.ts'
 import type { Service } from '../contract/service.ts'
 import { type PublicTexts, pickTexts } from '../contract/texts.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -37,8 +38,11 @@ const commonMethods = { GET: true, POST: true, PUT: true, PATCH: true, DELETE: t
 interface Tagged extends PublicTexts {
   readonly name: string
 }
-const resourcesOf = ({ resources }: Service): readonly Tagged[] =>
-  resources.map(({ name, texts }) => ({ name, ...texts }))
+/** Those that someone may ask for: of a site for some roles, those of its readers. */
+function resourcesOf(service: Service): readonly Tagged[] {
+  const asked = new Set(listOperations(service).map(each => ('resource' in each ? each.resource.name : '')))
+  return service.resources.filter(({ name }) => asked.has(name)).map(({ name, texts }) => ({ name, ...texts }))
+}
 const jobsOf = ({ jobs }: Service): readonly Tagged[] =>
   jobs.filter(isCallable).map(each => ({ name: each.job, ...pickTexts(each) }))
 const portsOf = ({ ports }: Service): readonly Tagged[] =>

@@ -219,6 +219,16 @@ describe('what a site keeps from its readers', () => {
     for (const [path, text] of files) assert.doesNotMatch(text, /boss|ShutSecret|shutting/, path)
   })
 
+  test('a resource of others is not named, nor are its texts', async () => {
+    const plans = resource('plans', {
+      description: 'What is to come.',
+      fields: { id: t.id('p'), text: t.string() },
+    }).rules({ allow: { read: [boss], create: [boss] } })
+    const two = service('two', { namespace: 'urn:example:two', resources: [secrets, plans] })
+    const files = await site(implement(two, { secrets: { shut: () => {} } }), { roles: [] })
+    for (const [path, text] of files) assert.doesNotMatch(text, /plan|What is to come/i, path)
+  })
+
   test('handlers are called only for examples', async () => {
     let calls = 0
     const derive = () => {
