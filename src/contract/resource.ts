@@ -300,6 +300,9 @@ type OnlyNamed<T, Names, Cure extends string> = {
   readonly [K in Exclude<keyof T, Names>]: `${K & string} ${Cure}`
 }
 
+/** With a tuple among them, the compiler takes `[...staff, customer]` for one, as `Allow` does. */
+type GrantList = readonly [Grant, ...Grant[]] | readonly Grant[]
+
 /** What rules say of lists, of which a single resource has none. */
 export type ListRule =
   | 'filter'
@@ -417,7 +420,7 @@ export class Resource<
       readonly putCreates?: PutCreates
       readonly messages?: readonly Messages[]
       readonly allow: Allow &
-        Rules<string, string, keyof A & string>['allow'] &
+        Readonly<Partial<Record<Doing<keyof A & string>, GrantList>>> &
         OnlyNamed<
           Allow,
           Doing<keyof A & string>,

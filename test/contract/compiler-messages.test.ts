@@ -350,7 +350,7 @@ const rows: readonly Row[] = [
   [
     'rules-grant',
     "resource('x', { fields: { id: t.id('x') } }).rules({ allow: { read: anyone } })",
-    "Type 'Grant' is missing the following properties from type 'readonly Grant[]': length, concat, join,",
+    "Type 'Grant' is not assignable to type 'GrantList'.",
   ],
   [
     'rules-grant-text',

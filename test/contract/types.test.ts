@@ -89,6 +89,12 @@ test('a machine, its rules and its handlers accept only declared names', () => {
   resource('x', { fields: { id: t.id('x') } }).rules({ allow: { fly: [anyone] } })
   // @ts-expect-error `edit` names states
   resource('x', { fields: { id: t.id('x') }, states: ['a'] }).rules({ edit: ['b'], allow: {} })
+  // Roles that several rules share, before and behind others.
+  const staff = [role('clerk'), role('manager')]
+  const own = role('customer').owning({ customer: 'customer' })
+  resource('x', { fields: { id: t.id('x'), customer: t.string() } }).rules({
+    allow: { read: [...staff, own], create: [own, ...staff], change: [...staff, ...staff], remove: staff },
+  })
   // @ts-expect-error an attribute of a list item is a field, not a value
   assert.throws(() => t.list('string'), /item must be a field/)
 })
