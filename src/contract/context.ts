@@ -181,7 +181,7 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
    */
   setHeader<K extends keyof HeaderValues<S['headers'], 'response'> & string>(
     name: K,
-    value: HeaderValue<S['headers'][K]>,
+    value: Loose<HeaderValue<S['headers'][K]>>,
   ): void
   /** Not undone with the call; a transaction that is tried again writes its lines again. */
   readonly log: HandlerLog
@@ -201,7 +201,7 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
    */
   after<N extends keyof JobsByName<S> & string>(
     job: N,
-    input: Draft<JobInput<S, N>>,
+    input: Loose<Draft<JobInput<S, N>>>,
     options?: AfterOptions,
   ): Promise<string>
   /**

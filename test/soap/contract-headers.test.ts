@@ -11,7 +11,8 @@ import { findContractMistakes } from '../../src/contract/review.ts'
 import { readWsdl11 } from '../../src/describe/read-wsdl.ts'
 import { writeWsdl11 } from '../../src/describe/wsdl11.ts'
 import { writeWsdl20 } from '../../src/describe/wsdl20.ts'
-import { anyone, header, resource, service, t } from '../../src/index.ts'
+import { anyone, header, job, resource, service, t } from '../../src/index.ts'
+import { startTestService } from '../../src/testing/index.ts'
 import { Malformed } from '../../src/xml/index.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { find, ns11, ns12, readAnswer } from './orders-over-soap.ts'
@@ -123,6 +124,41 @@ test('B4.11 the same message with another header is another message', async () =
   const again = await post(id + branch())
   assert.equal(find(again.body, 'transfer', 'id')?.text, find(first.body, 'transfer', 'id')?.text)
   assert.match((await post(id + branch('', '0043'))).fault?.reason ?? '', /used before/)
+})
+
+test('an undefined member of a header block, or of the input of a job, is absent', async () => {
+  const notes = resource('notes', { fields: { id: t.id('n'), text: t.string() } }).rules({
+    allow: { read: [anyone], create: [anyone] },
+  })
+  const input = { text: t.string(), to: t.string().optional() }
+  const contract = service('notes', {
+    namespace: 'urn:n',
+    resources: [notes],
+    jobs: [job('mails', { input, output: {}, allow: [] })],
+    headers: { Stamp: header(t.object({ by: t.string().optional(), text: t.string() }), { direction: 'response' }) },
+  })
+  const inputs: unknown[] = []
+  const app = implement(contract, {
+    notes: {
+      derive: async (ctx, { text }) => {
+        ctx.setHeader('Stamp', { by: ctx.caller.subject, text })
+        await ctx.after('mails', { text, to: ctx.caller.subject })
+        return {}
+      },
+    },
+    mails: {
+      run: async (_ctx, given) => {
+        inputs.push(given)
+        return {}
+      },
+    },
+  })
+  await using running = await startTestService(contract, app)
+  const note = await running.soap().CreateNote.callForHeaders({ note: { text: 'a' } })
+  assert.deepEqual(note.headers.Stamp, { text: 'a' })
+  await running.work()
+  assert.deepEqual(inputs, [{ text: 'a' }])
+  assert.deepEqual(running.incidents, [])
 })
 
 test('REST has those headers that name a field', async () => {
