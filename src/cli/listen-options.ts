@@ -4,7 +4,7 @@ import type { ServeOptions, Server } from '../host/serve.ts'
 import type { Tls } from '../server/tls.ts'
 import type { ProxyFields, Settings } from '../service/face-context.ts'
 import { collectOption, createPortOption, pairOption } from './option-types.ts'
-import { failUsage, printError } from './usage.ts'
+import { failUsage } from './usage.ts'
 
 const proxyFields: readonly ProxyFields[] = ['x-forwarded', 'forwarded']
 
@@ -145,13 +145,16 @@ export function readListenFlags(flags: ListenFlags) {
   }
 }
 
-/** SIGHUP: the files of key and certificate are read again; the old ones stay where that fails. */
-export function reloadOnSignal(server: Pick<Server, 'reload'>): void {
+/**
+ * SIGHUP: the files of key and certificate are read again; the old ones stay where that fails.
+ * @param report of a failure; a service has it in its log
+ */
+export function reloadOnSignal(server: Pick<Server, 'reload'>, report: (thrown: unknown) => void = () => {}): void {
   process.on('SIGHUP', () => {
     try {
       server.reload()
     } catch (thrown) {
-      printError(thrown)
+      report(thrown)
     }
   })
 }

@@ -49,7 +49,7 @@ async function relayCommand(flags: RelayFlags): Promise<void> {
     ...{ port, host, to, roles, uri, tls, trustProxy, timeLimitMs, octetsMax },
     onError: printError,
   })
-  reloadOnSignal({ reload: () => tls && listener.secure(tls) })
+  reloadOnSignal({ reload: () => tls && listener.secure(tls) }, printError)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void listener.close(10_000).then(() => process.exit(0)))
   const { origin, pathname } = new URL(to) // without the credentials that it may have

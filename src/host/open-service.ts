@@ -75,7 +75,7 @@ export interface OpenService {
   readonly load: OverloadGuard
   /** What is no answer to a request: a bug of ours, reported. */
   readonly failed: World['failed']
-  readonly warn: World['logger']['warn']
+  readonly logger: World['logger']
   /** A connection that was not let in: why, and the address of its peer. */
   readonly refused: (why: string, from: string) => void
   readonly token: Server['token']
@@ -152,7 +152,7 @@ export async function openService(
     figures,
     load: door.load,
     failed,
-    warn: (fields, message) => site.world.logger.warn(fields, message),
+    logger: site.world.logger,
     refused: (why, from) => door.refusedConnections.record(why, { from }),
     token: (subject, roles) => issueToken(key, app.contract.service, subject, roles, clock()),
     close: async (limit, leave) => {

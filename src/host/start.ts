@@ -1,20 +1,22 @@
 /** Starts a service: its parts first, then its address; if one fails, all are closed. */
 import type { Implementation } from '../contract/implement.ts'
 import { proxiedLimits, type ServerLimits } from '../server/limits.ts'
-import { startListener } from '../server/listener.ts'
+import { type HttpListener, startListener } from '../server/listener.ts'
 import { boundConnections, readOpenFiles } from '../server/open-files.ts'
+import { describeServerCertificate, type Tls } from '../server/tls.ts'
 import { type OpenService, openService } from './open-service.ts'
 import { addFrontGauges } from './operations/gauges.ts'
+import { errorFields } from './operations/log.ts'
 import type { ServeOptions, Server } from './options.ts'
 
 export async function start(app: Implementation, options: ServeOptions, opened: AsyncDisposableStack): Promise<Server> {
   const service = await openService(app, options, opened)
-  const { load, figures, context } = service
+  const { load, figures, context, logger } = service
   const listener = await startListenerOf(options)(service.answer, {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     ...(options.tls && { tls: options.tls }),
-    limits: proxiedLimits(context.settings.trustProxy !== false, { ...findFileLimit(service.warn), ...options.limits }),
+    limits: proxiedLimits(context.settings.trustProxy !== false, { ...findFileLimit(logger), ...options.limits }),
     onError: service.failed,
     onRefusal: service.refused,
   })
@@ -24,18 +26,29 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     port: listener.port,
     token: service.token,
     reload: () => {
-      if (options.tls) listener.secure(options.tls)
+      if (options.tls) secureAgain(listener, options.tls, logger)
     },
     close: (limit = 10_000) => service.close(limit, each => listener.close(each)),
   }
 }
 
+/** The log tells both outcomes, since a program renews certificates by a signal. */
+function secureAgain(listener: HttpListener, tls: Tls, logger: OpenService['logger']): void {
+  try {
+    listener.secure(tls)
+  } catch (thrown) {
+    logger.error(errorFields(thrown), 'the certificate was not read again: the one before stays')
+    throw thrown
+  }
+  logger.info(describeServerCertificate(tls), 'the certificate was read again')
+}
+
 /** Connections where the system allows fewer files than the default takes. */
-function findFileLimit(warn: OpenService['warn']): Partial<ServerLimits> {
+function findFileLimit(logger: OpenService['logger']): Partial<ServerLimits> {
   const openFiles = readOpenFiles()
   const connections = boundConnections(openFiles)
   if (connections === undefined) return {}
-  warn(
+  logger.warn(
     { openFiles, connections },
     'the system allows few open files, and so few connections: raise the limit (ulimit -n, LimitNOFILE)',
   )

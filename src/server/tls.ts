@@ -1,4 +1,5 @@
 /** What TLS is started with, and how little of it is allowed. */
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { SecureContextOptions } from 'node:tls'
 import { messageOf } from '../base/attempt.ts'
@@ -51,6 +52,12 @@ export function createSecureContext(tls: Tls): SecureContextOptions {
     })
   }
   return options
+}
+
+/** For people: whom it names, and until when it is valid. */
+export function describeServerCertificate({ certificate }: Tls): { readonly names: string; readonly validTo: string } {
+  const { subject, subjectAltName, validToDate } = new X509Certificate(readPem(certificate, 'the certificate'))
+  return { names: subjectAltName ?? subject, validTo: validToDate.toISOString() }
 }
 
 function readPem(given: string, what: string): string {

@@ -505,7 +505,7 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
       writeFileSync(certificate, readFileSync(pathOf(`${name}.pem`)))
     }
     take('server')
-    const { server } = await startHosted({ tls: { key, certificate } })
+    const { server, lines } = await startHosted({ tls: { key, certificate } })
     const shown = () =>
       new Promise<string | string[] | undefined>(resolve => {
         const socket = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
@@ -520,6 +520,15 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
     writeFileSync(key, 'nothing')
     assert.throws(() => server.reload(), /is not PEM/)
     assert.equal(await shown(), 'clara')
+    const [read, kept] = lines.filter(({ message }) => message.startsWith('the certificate was'))
+    assert.deepEqual([read?.level, read?.fields['names']], ['info', 'CN=clara'])
+    const left = Date.parse(String(read?.fields['validTo'])) - Date.now()
+    assert.ok(left > 86_400_000 && left < 3 * 86_400_000, `${left}`)
+    assert.deepEqual(
+      [kept?.level, kept?.message],
+      ['error', 'the certificate was not read again: the one before stays'],
+    )
+    assert.match(String(kept?.fields['error']), /the key in .*turned\.key is not PEM/)
   })
 })
 
