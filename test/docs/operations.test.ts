@@ -1,6 +1,8 @@
 /** docs/operations.md says of limits what the code does: each number stands in the code, too. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -44,3 +46,19 @@ for (const [says, file, is, unit = 1] of rows)
     assert.ok(told && found, `${told} on the page, ${found} in ${file}`)
     assert.equal(numberOf(told) * unit, Number(found.replaceAll('_', '')))
   })
+
+test('deploy/diglot.service starts what diglot serve takes, and systemd finds no fault in it', t => {
+  const unit = readFileSync(join(root, 'deploy', 'diglot.service'), 'utf8')
+  const options = readFileSync(join(root, 'docs', 'command-line.md'), 'utf8').split('## `diglot serve`')[1] ?? ''
+  const started = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? ''
+  assert.match(started, / serve service\.ts /)
+  for (const [option] of started.matchAll(/--[\w-]+/g)) assert.ok(options.includes(`| \`${option} `), option)
+  assert.match(unit, /^ExecReload=.*-HUP \$MAINPID$/m)
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-unit-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'diglot.service')
+  writeFileSync(file, unit.replace('/usr/bin/node', '/bin/sh'))
+  const { error, status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+  if (error) return t.diagnostic('systemd is not here: only the options were compared')
+  assert.deepEqual([status, stderr], [0, ''])
+})

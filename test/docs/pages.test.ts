@@ -79,7 +79,7 @@ test('the package has what is due, and every link of its pages leads to what is 
     [],
   )
   assert.deepEqual(
-    packed.filter(path => !/^(?:(?:dist|docs|examples|src)\/|LICENSE$|package\.json$|[A-Z]+\.md$)/.test(path)),
+    packed.filter(path => !/^(?:(?:deploy|dist|docs|examples|src)\/|LICENSE$|package\.json$|[A-Z]+\.md$)/.test(path)),
     [],
   )
 })
