@@ -4,7 +4,8 @@
  * assertions, which verifies our signed answers; and as a server of our client.
  */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { AnswerError, createSoapClient } from '../../src/client/index.ts'
@@ -15,7 +16,7 @@ import type { Server } from '../../src/host/serve.ts'
 import { bankRoot, issueBank } from '../host/partner-keys.ts'
 import { createAttacks, freePort, same, standBetween } from './attacker.ts'
 import { startBridgedCaller } from './bridged-caller.ts'
-import { folder, missing, run } from './peer.ts'
+import { cli, folder, missing, orders, run } from './peer.ts'
 import { walk } from './run-operations.ts'
 import {
   assertionFor,
@@ -364,6 +365,28 @@ function behindOf(path: Path, name: Name): PortDressOptions {
     ...(user && { credentials: user }),
   }
 }
+
+describe('classes by wsdl2java, as docs/client.md tells', { skip }, () => {
+  const place = folder()
+  const generate = (...words: readonly string[]) =>
+    spawnSync('java', ['-cp', join(jars, '*'), 'org.apache.cxf.tools.wsdlto.WSDLToJava', ...words, 'orders.wsdl'], {
+      cwd: place,
+      encoding: 'utf8',
+    })
+  before(() => writeFileSync(join(place, 'orders.wsdl'), run(process.execPath, [...cli, 'describe', orders, '--wsdl'])))
+  it('with -bareMethods there is a class for each message, and all compile', () => {
+    const { status, stderr } = generate('-bareMethods', '-d', 'bare')
+    assert.equal(status, 0, stderr)
+    const sources = readdirSync(join(place, 'bare'), { recursive: true, encoding: 'utf8' }).filter(each =>
+      each.endsWith('.java'),
+    )
+    assert.ok(sources.some(each => each.endsWith('CreateOrder.java')))
+    run('javac', ['-nowarn', '-cp', join(jars, '*'), '-d', place, ...sources.map(each => join(place, 'bare', each))])
+  })
+  it('without it CXF takes the elements of a message for parameters, two of which meet', () => {
+    assert.match(generate('-d', 'wrapped').stderr, /already exists for method|has the same name with different types/)
+  })
+})
 
 /** The password or the assertion of a person, where the rule of a path asks for one. */
 function proofOf(path: Path, name: Name) {
