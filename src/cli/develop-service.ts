@@ -13,6 +13,7 @@ import type { Command } from 'commander'
 import { attempt } from '../base/attempt.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
 import type { Implementation, Person } from '../contract/implement.ts'
+import { listCollectionPaths } from '../contract/nesting.ts'
 import type { Server } from '../host/serve.ts'
 import { findServiceFile, loadService, serviceText } from './locate-service.ts'
 import { createPortOption } from './option-types.ts'
@@ -156,7 +157,7 @@ async function serveForDevelopment(file: string | undefined, flags: DevFlags): P
 
 const describeAddresses = ({ contract }: Implementation, url: string): readonly string[] => [
   `listening on ${url}`,
-  ...(contract.hasRest ? contract.resources.map(({ name }) => `REST: ${url}/api/${name}`) : []),
+  ...(contract.hasRest ? listCollectionPaths(contract.resources).map(path => `REST: ${url}/api${path}`) : []),
   ...endpointsOf(contract).map(({ path }) => `WSDL: ${url}${path}?wsdl`),
 ]
 

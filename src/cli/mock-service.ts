@@ -101,16 +101,17 @@ async function mockContract(
   { from, example: examples, ...flags }: MockFlags & Listening,
   start: typeof startMock,
 ): Promise<void> {
-  const [{ loadMockedContract }, { endpointsOf }] = await Promise.all([
+  const [{ loadMockedContract }, { endpointsOf }, { listCollectionPaths }] = await Promise.all([
     import('../mock/mocked-contract.ts'),
     import('../contract/endpoint-rule.ts'),
+    import('../contract/nesting.ts'),
   ])
   const { contract, losses } = await loadMockedContract(file, from)
   for (const line of losses) process.stderr.write(`${line}\n`)
   const messageSecurity = readMockKeys(flags)
   const server = await start(contract, { ...flags, examples, ...(messageSecurity && { messageSecurity }) })
   announceMock(server, [
-    ...(contract.hasRest ? contract.resources.map(({ name }) => `REST: ${server.url}/api/${name}`) : []),
+    ...(contract.hasRest ? listCollectionPaths(contract.resources).map(path => `REST: ${server.url}/api${path}`) : []),
     ...endpointsOf(contract as never).map(({ path }) => `WSDL: ${server.url}${path}?wsdl`), // its types are erased
     ...contract.ports.map(({ port }) => `WSDL: ${server.url}/soap/${port}?wsdl`),
   ])

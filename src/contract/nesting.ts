@@ -56,3 +56,7 @@ export function parentTemplateOf(resource: Resource, resources: readonly Resourc
   const steps = listAncestors(resource, resources)
   return steps.reduceRight((path, { by, parent }) => `${path}/${parent.name}/{${by}}`, '')
 }
+
+/** Where the items of each resource are, below the entry: `/orders/{order}/notes`. */
+export const listCollectionPaths = (resources: readonly Resource[]): readonly string[] =>
+  resources.map(each => `${parentTemplateOf(each, resources)}/${each.name}`)

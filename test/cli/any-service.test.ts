@@ -25,7 +25,8 @@ const writeService = (file: string, name: string, title = 'note') =>
     file,
     `import { anyone, implement, resource, role, service, t } from ${entry}
 const visits = resource('visits', { fields: { id: t.id('v'), ${title}: t.string() } }).rules({ allow: { read: [anyone] } })
-export default implement(service('${name}', { namespace: 'urn:${name}', resources: [visits] }), {}, {
+const notes = resource('notes', { within: 'visit', fields: { id: t.id('n'), visit: t.ref('visits') } }).rules({ allow: { read: [anyone] } })
+export default implement(service('${name}', { namespace: 'urn:${name}', resources: [visits, notes] }), {}, {
   seed: () => ({ people: [{ subject: 'dora', password: 'dora', roles: ['desk'], claims: { floor: 'f-2' } }] }),
 })
 `,
@@ -170,6 +171,7 @@ test('diglot dev prints links and tokens, serves what was changed, and ends on C
   })
   await hears(/types: not checked: install typescript/)
   const [, url] = await hears(/listening on (\S+)\n/)
+  await hears(/REST: \S+\/api\/visits\nREST: \S+\/api\/visits\/\{visit\}\/notes\n/)
   const [, wsdl] = await hears(/WSDL: (\S+)\n/)
   const [, token] = await hears(/dora \(desk\): Bearer (\S+)\n/)
   assert.match(await (await fetch(String(wsdl))).text(), /urn:clinic/)
