@@ -46,7 +46,7 @@ const writeManifest = ({ name, version, node, typescript, nodeTypes, packages, s
       engines: { node },
       scripts: {
         start: 'diglot serve service.ts',
-        dev: 'node --watch node_modules/diglot/dist/cli.js serve service.ts',
+        dev: 'diglot dev service.ts',
         test: 'node --test',
         types: 'tsc -p .',
         ...(source !== undefined && { import: `diglot import ${source} -o contract.ts` }),
@@ -136,7 +136,7 @@ It needs Node ${node.replace('>=', '')} or later.
     npm test
     npm start
 
-\`npm start\` serves it at \`http://127.0.0.1:8080\`, with its data in \`data/\`; \`npm run dev\` starts it again after each change of a file.
+\`npm start\` serves it at \`http://127.0.0.1:8080\`, with its data in \`data/\`; \`npm run dev\` starts it again after each change of a file, checks types beside, and prints links and tokens.
 ${source === undefined ? '' : writeSource(source)}In another terminal:
 
     curl ${firstRequest}

@@ -35,6 +35,11 @@ for (const [from, [path, status, namespace]] of Object.entries(expected))
       linkPackages(project)
     })
 
+    test('its scripts are commands of diglot, which checks types during development', () => {
+      const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+      assert.deepEqual([scripts.start, scripts.dev], ['diglot serve service.ts', 'diglot dev service.ts'])
+    })
+
     test('its types hold, and its tests pass', () => {
       const types = runTypes(project)
       assert.equal(types.status, 0, types.stdout)
