@@ -4,7 +4,7 @@ import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
 import { describeProblems, membersWriter, writeJsonPointer } from '../contract/field-json.ts'
-import { hasAmbientCredentials } from '../front/authenticate.ts'
+import { hasAmbientCredentials, isConfidential } from '../front/authenticate.ts'
 import { parseJson } from '../http/json.ts'
 import type { Request } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
@@ -138,9 +138,7 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
     case 'too-large':
       return { detail: `the content is larger than the limit of ${refusal.limit} octets` }
     case 'unauthenticated':
-      return {
-        detail: hasAmbientCredentials(exchange.entry.request) ? explanations.unauthenticated[1] : badCredentials,
-      }
+      return { detail: explainUnproven(exchange) }
     case 'stale':
       return { detail: explainFailed(exchange.entry.request) }
     case 'unimplemented':
@@ -152,6 +150,14 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
   }
 }
 
+function explainUnproven({ entry: { request }, face }: Exchange): string {
+  if (hasAmbientCredentials(request)) return explanations.unauthenticated[1]
+  const isPassword = /^basic /i.test(request.fields['authorization'] ?? '')
+  return isPassword && !isConfidential(request, face.context.settings) ? openPassword : badCredentials
+}
+
+const openPassword =
+  'A password counts over https alone, and this request came by http, or its proxy says so. Send it by https, or send a bearer token.'
 const badCredentials =
   'The credentials are wrong or no longer valid, or of a scheme that WWW-Authenticate does not name. Send others.'
 

@@ -901,6 +901,7 @@ describe('A5 callers', async () => {
     assert.match((await shop.as.anyone('GET', at)).json.detail, /^Send credentials/)
     const far = await shop.as.anyone('GET', at, basic('clara:clara-secret'), undefined, { from: '203.0.113.7' })
     assert.deepEqual([far.status, far.fields['www-authenticate']], [401, 'Bearer realm="orders"'])
+    assert.match(far.json.detail, /^A password counts over https alone/)
     assert.equal(
       (
         await shop.as.anyone('GET', at, basic('clara:clara-secret'), undefined, {
