@@ -311,7 +311,7 @@ function jobDocument(exchange: Exchange, row: JobRow): RepresentationDocument {
     href: `${href}/cancellation`,
     form: { method: 'POST', title: 'cancel', fields: {} },
   }
-  const related = { rel: 'related', href: `${exchange.base}/${job}/${row.id}` }
+  const related = { rel: 'related', href: `${exchange.base}/${job}/${row.id}`, label: 'Result' }
   const hasResult = row.state === 'completed' || (row.state === 'failed' && isLater(exchange))
   return {
     name: 'job',
@@ -349,7 +349,7 @@ function resultReply(exchange: Exchange, row: JobRow, output: RepresentationDocu
     value: output,
     links: [
       { rel: 'self', href: requestPath(exchange) },
-      { rel: 'related', href: `${exchange.base}/${job.job}/jobs/${row.id}` },
+      { rel: 'related', href: `${exchange.base}/${job.job}/jobs/${row.id}`, label: 'Job' },
     ],
   }
   return computedReply(exchange, document, { version: row.version, modified: row.modified })

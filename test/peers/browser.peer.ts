@@ -242,7 +242,7 @@ for (const [way, options] of ways)
           await page.waitForTimeout(200)
           await again.click()
         }
-      await page.getByRole('link', { name: 'Related' }).click()
+      await page.getByRole('link', { name: 'Result' }).click()
       await page.getByRole('heading', { name: /^Report / }).waitFor()
       await check(page, 'report')
       await page.goto('/api/v2/orders')

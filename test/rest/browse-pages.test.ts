@@ -429,7 +429,7 @@ describe('the page of a job', async () => {
     await shop.work()
     const done = await pageOf(shop, 'clara', at)
     assert.deepEqual(done.all(/data-refresh|<form|<progress|rel="related"/), [
-      `<a href="${at.replace('/jobs/', '/')}" rel="related">Related`,
+      `<a href="${at.replace('/jobs/', '/')}" rel="related">Result`,
     ])
   })
 })

@@ -57,3 +57,18 @@ test('The way back leads through each parent by its address', async () => {
     '/api/v2/orders/o-1/notes/n-1/replies Replies',
   ])
 })
+
+test('Every link of every page, from the entry on, leads to what is there', async () => {
+  await using running = await startTestService(shop, app)
+  const ask = running.fetchAs('ann')
+  const seen = new Set(['/api/v2', '/api/v2/orders/o-1/notes/n-1/replies/y-1'])
+  for (const at of seen) {
+    const response = await ask(running.address + at, { headers: { accept: 'text/html, */*;q=0.5' } })
+    // Where a file will be has a link, too.
+    assert.equal(response.status, at.endsWith('/scan') ? 404 : 200, at)
+    if (!response.headers.get('content-type')?.startsWith('text/html')) continue
+    for (const [, href = ''] of (await response.text()).matchAll(/<a [^>]*href="(\/api\/v2[^"#]*)"/g))
+      seen.add(href.replaceAll('&amp;', '&'))
+  }
+  assert.ok(seen.size > 10, [...seen].join(' '))
+})

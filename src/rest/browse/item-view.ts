@@ -143,7 +143,7 @@ function writeFileForms(exchange: Exchange, item: Snapshot): PageMarkup {
 export function writeLinkList(links: readonly DocumentLink[]): PageMarkup {
   const items = links
     .filter(({ templated, form, rel }) => !templated && rel !== 'self' && (!form || form.method === 'GET'))
-    .map(({ rel, href }) => buildElement('li', {}, writeAnchor(href, labelOf(rel), { rel })))
+    .map(({ rel, href, label = labelOf(rel) }) => buildElement('li', {}, writeAnchor(href, label, { rel })))
   return items.length === 0
     ? ''
     : buildElement('nav', { 'aria-label': 'Links' }, buildElement('ul', { class: 'links' }, ...items))

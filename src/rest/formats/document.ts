@@ -16,6 +16,8 @@ export interface DocumentLink {
   readonly form?: DocumentForm
   /** The media type that it leads to, where no other is to be had. */
   readonly type?: string
+  /** What people read in place of the relation. */
+  readonly label?: string
 }
 
 export interface DocumentForm {
