@@ -7,12 +7,13 @@
  *  (4) An unknown name and a wrong password get the same response, in the same time.
  */
 
-import { isConfidential } from '../front/authenticate.ts'
+import { isConfidential, sessionCookieName } from '../front/authenticate.ts'
 import { isCrossOrigin } from '../front/cross-origin.ts'
 import type { Entry, Mount } from '../front/entry.ts'
 import { createPages } from '../front/page.ts'
 import { buildElement, writeNotice } from '../html/element.ts'
-import type { Response } from '../http/message.ts'
+import { parseCookies } from '../http/cookie.ts'
+import type { Request, Response } from '../http/message.ts'
 import type { People } from '../identity/identities.ts'
 import type { OpenIdSignIn } from '../identity/openid.ts'
 import { sessionSeconds } from '../identity/session-cookie.ts'
@@ -37,9 +38,13 @@ export function createLoginPage(context: FaceContext, people: People, openid?: O
     context,
     {
       '/login': {
-        GET: ({ pairs }) => {
+        GET: ({ pairs, request }) => {
           const to = new Map(pairs).get('to') ?? ''
-          return respondWithPage(context, 200, 'Sign in', (openid ? writeOpenIdLink(openid, to) : '') + writeSignIn(to))
+          const [there, out] = [
+            openid ? writeOpenIdLink(openid, to) : '',
+            hasSession(context, request) ? signOutForm : '',
+          ]
+          return respondWithPage(context, 200, 'Sign in', there + writeSignIn(to) + out)
         },
         POST: async entry => {
           const response = await signIn(context, people, entry)
@@ -136,12 +141,17 @@ const writeSignIn = (to: string, name = ''): string =>
     writeSignInField('Password', { name: 'password', type: 'password', autocomplete: 'current-password' }),
     buildElement('input', { name: 'to', type: 'hidden', value: safeLocalPath(to) ?? '' }),
     buildElement('button', {}, 'Sign in'),
-  ) +
-  buildElement(
-    'form',
-    { class: 'bare', method: 'post', action: 'logout' },
-    buildElement('button', { class: 'minor' }, 'Sign out'),
   )
+
+const signOutForm = buildElement(
+  'form',
+  { class: 'bare', method: 'post', action: 'logout' },
+  buildElement('button', { class: 'minor' }, 'Sign out'),
+)
+
+/** Whether the browser has a cookie of a session, which may be over. */
+const hasSession = ({ app }: FaceContext, { fields, scheme }: Request): boolean =>
+  parseCookies(fields['cookie'] ?? '').has(sessionCookieName(app.contract.service, scheme))
 
 const writeSignInField = (label: string, attributes: Readonly<Record<string, string>>): string => {
   const id = `sign-in-${attributes['name']}`

@@ -20,6 +20,8 @@ describe('A1.4 pages for people', async () => {
     assert.equal(page.status, 200)
     const to = /name="to" type="hidden" value="([^"]+)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
     assert.equal(to, target)
+    assert.doesNotMatch(page.text, /Sign out/, 'there is no session')
+    assert.match((await ask('GET', login, { ...html, cookie })).text, /<button class="minor">Sign out/)
     const given = new URLSearchParams({ name: 'clara', password: 'clara-secret', to }).toString()
     const back = await ask('POST', '/login', form, given)
     assert.deepEqual([back.status, back.fields['location']], [303, target])
