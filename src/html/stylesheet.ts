@@ -6,7 +6,7 @@ export const stylesheet = `
 --wrong:#a11d13;--wrong-soft:#fbe6e3;--code:#f3efe6;--focus:#1a56c4;
 --sans:ui-sans-serif,system-ui,"Segoe UI",sans-serif;--serif:"Iowan Old Style",Charter,"Bitstream Charter",Georgia,serif;
 --mono:ui-monospace,"Cascadia Mono",Menlo,"DejaVu Sans Mono",monospace}
-@media(prefers-color-scheme:dark){:root{
+@media screen and (prefers-color-scheme:dark){:root{
 --paper:#161718;--sheet:#1f2122;--ink:#ece8df;--soft:#b0a99d;--line:#3b3c3d;
 --rest:#6fd1c6;--rest-soft:#17383a;--soap:#f08fc0;--soap-soft:#43203a;
 --wrong:#ff9c90;--wrong-soft:#46201c;--code:#191a1b;--focus:#8ab4ff}}
@@ -116,10 +116,10 @@ table,tbody,tr,td{display:block;width:100%}table{border:0;background:none}
 tr{background:var(--sheet);border:1px solid var(--line);border-radius:10px;margin:0 0 .8rem;padding:.3rem 0}
 td,tbody th{display:grid;grid-template-columns:minmax(6rem,38%) minmax(0,1fr);gap:.6rem;border:0;padding:.25rem .8rem}
 tbody th{display:block}
-td>*{justify-self:start;max-width:100%}time,td code{white-space:normal}
+td>*{justify-self:start;max-width:100%}time,td code,.number{white-space:normal}
 td::before{content:attr(data-label);color:var(--soft)}td:empty{display:none}
 dd tr{border-radius:6px}}
-@media print{.top nav,.visitor,form,aside,footer{display:none}}
+@media print{.top nav,.visitor,form,details:has(form),aside,footer{display:none}}
 @media(prefers-reduced-motion:no-preference){details[open]>:not(summary){animation:rise .18s ease-out}@keyframes rise{from{opacity:0;transform:translateY(-4px)}}}
 `.trim()
 
