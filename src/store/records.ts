@@ -9,7 +9,7 @@ import type { JobState } from '../contract/job.ts'
 import { laterJobName } from '../contract/later-call.ts'
 import { listLaterOperations } from '../contract/port-operation.ts'
 import type { Service } from '../contract/service.ts'
-import { type AuditRecord, type ChangeRecord, clocksDifferMs, type JobRow } from '../service/store.ts'
+import type { AuditRecord, ChangeRecord, JobRow } from '../service/store.ts'
 import type { Cells, StatementRunner } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { earliestVersion, followingVersion, laterTime } from './row-version.ts'
@@ -323,9 +323,7 @@ const compileChanges = (dialect: Dialect) => ({
 })
 
 const overdue = (now: Sql, named: Sql): Sql => sql`"state" = 'running' and "leased" <= ${now} and ${named}`
-/** One that was queued by a clock that is put back since is due: its time means nothing now. */
-const queuedUntil = (now: Sql, named: Sql): Sql =>
-  sql`"state" = 'queued' and ("due" <= ${now} or "modified" - ${sql.lit(clocksDifferMs)} > ${now}) and ${named}`
+const queuedUntil = (now: Sql, named: Sql): Sql => sql`"state" = 'queued' and "due" <= ${now} and ${named}`
 
 /** Takes the time, then the names of jobs. A row where one of them may be leased. */
 function dueStatement(dialect: Dialect, jobs: number): Statement {

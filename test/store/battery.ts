@@ -14,7 +14,6 @@ import { isScalar } from '../../src/contract/shape.ts'
 import { inMemoryFile } from '../../src/service/file-content.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import {
-  clocksDifferMs,
   type Filter,
   type ItemPage,
   isFormer,
@@ -1476,24 +1475,6 @@ const records: readonly Case[] = [
       assert.ok((again?.version ?? 0) > version)
       assert.equal((await lease(100, 300, ['digests', 'other']))?.id, 'j-1')
       assert.equal((await lease(100, 300, ['digests', 'other']))?.id, 'j-3')
-    }),
-  ],
-  [
-    'A3.1 a job that was queued by a clock which has been put back by hours is due, one that waits for its next try is not',
-    using(async store => {
-      const hour = 3_600_000
-      const ahead = { due: 10 * hour, modified: 9 * hour }
-      await store.write(async writer => {
-        await writer.putJob(jobRow('j-ahead', ahead))
-        await writer.putJob(jobRow('j-retried', { due: hour + 300_000, modified: hour + clocksDifferMs }))
-      })
-      const take = async (now: number) => {
-        assert.equal(await store.read(reader => reader.hasDueJob(['digests'], now)), now !== hour + 1)
-        return (await store.write(writer => writer.lease(['digests'], now, now + hour)))?.id
-      }
-      assert.equal(await take(hour), 'j-ahead')
-      assert.equal(await take(hour + 1), undefined)
-      assert.equal(await take(hour + 300_000), 'j-retried')
     }),
   ],
   [
