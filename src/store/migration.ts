@@ -29,7 +29,14 @@ import { dropNamed } from './dropped-names.ts'
 import type { ItemStatements } from './item-rows.ts'
 import { findDuplicates, findLargeTables, growIndexes } from './list-index-growth.ts'
 import { findLongValues, type WarnOfLength } from './long-values.ts'
-import { declareRecordTables, migrateEnded, migrateFailed, migratePieces, migrateTurns } from './records.ts'
+import {
+  declareRecordTables,
+  migrateEnded,
+  migrateFailed,
+  migratePieces,
+  migrateQueued,
+  migrateTurns,
+} from './records.ts'
 import { foldingVersion } from './search-dialect.ts'
 import { dropSearches, growSearches } from './search-growth.ts'
 import { sql } from './sql.ts'
@@ -70,7 +77,7 @@ export function* planMigration(schema: StoreSchema, wish?: MigrationWish, warn: 
 }
 
 /** Of tables besides the items'. */
-const storeShape = { format: shapeFormat, jobs: 'turns', ended: 'by job', failed: 'by time' }
+const storeShape = { format: shapeFormat, jobs: 'turns', ended: 'by job', failed: 'by time', queued: 'by due' }
 
 /** @param wish undefined at a start */
 function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, warn: WarnOfLength): Steps {
@@ -107,6 +114,10 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
   if (shape.get('store')?.get('failed') !== 'by time') {
     for (const text of migrateFailed) yield { text }
     yield rememberShape('store', 'failed', 'by time')
+  }
+  if (shape.get('store')?.get('queued') !== 'by due') {
+    for (const text of migrateQueued) yield { text }
+    yield rememberShape('store', 'queued', 'by due')
   }
   yield* dropSearches(schema, shape)
   for (const name of drop ?? []) yield* dropNamed(shape, name)

@@ -38,6 +38,7 @@ export function declareRecordTables(dialect: Dialect): readonly Sql[] {
     sql`create index "_job#finished" on "_job" ("modified") where "state" not in ('queued', 'running')`,
     endedIndex,
     failedIndex,
+    queuedIndex,
     sql`create table "_deed" ("sequence" ${dialect.counter}, "at" ${integer} not null, "subject" ${text} not null,
       "operation" ${text} not null, "resource" ${text} not null, "id" ${text} not null, "version" ${integer},
       "face" ${text} not null, "request" ${text} not null)`,
@@ -75,6 +76,11 @@ export const migrateEnded: readonly Sql[] = [endedIndex]
 const failedIndex = sql`create index "_job#failed" on "_job" ("modified" desc, "id") where "state" = 'failed'`
 /** What a store lacks that was created when they were found among all jobs. */
 export const migrateFailed: readonly Sql[] = [failedIndex]
+
+/** For those that are due, past all that wait for their time. */
+const queuedIndex = sql`create index "_job#queued" on "_job" ("job", "due") where "state" = 'queued'`
+/** What a store lacks that was created when they were found by their turns. */
+export const migrateQueued: readonly Sql[] = [queuedIndex]
 
 /**
  * Of `_file`: the name of its pieces, where it has more than one, and the octets in them; and the
@@ -324,30 +330,42 @@ const compileChanges = (dialect: Dialect) => ({
 
 const overdue = (now: Sql, named: Sql): Sql => sql`"state" = 'running' and "leased" <= ${now} and ${named}`
 const queuedUntil = (now: Sql, named: Sql): Sql => sql`"state" = 'queued' and "due" <= ${now} and ${named}`
+const dueJobs = (dialect: Dialect, now: Sql, named: Sql): Sql =>
+  sql`from "_job" ${dialect.byIndex('_job#queued')} where ${queuedUntil(now, named)}`
 
 /** Takes the time, then the names of jobs. A row where one of them may be leased. */
 function dueStatement(dialect: Dialect, jobs: number): Statement {
   const named = sql`"job" in (${parameterList(1, jobs)})`
   const over = sql`select 1 from "_job" where ${overdue(parameterAt(0), named)}`
-  const next = sql`select 1 from "_job" ${dialect.byIndex('_job#turn')} where ${queuedUntil(parameterAt(0), named)}`
+  const next = sql`select 1 ${dueJobs(dialect, parameterAt(0), named)}`
   return compileStatement(dialect, sql`select 1 where exists (${over}) or exists (${next})`)
 }
+
+/** A lease sorts so many due jobs by their turns; of more, it reads the index of turns. */
+const sortedJobsMax = 100
 
 /**
  * Takes the time, the end of the lease, how many jobs of one party may run, a drawn version, then
  * the names of jobs.
  */
 function leaseStatement(dialect: Dialect, jobs: number): Statement {
+  const now = parameterAt(0)
   const named = sql`"job" in (${parameterList(4, jobs)})`
-  const over = sql`select "id" from "_job" where ${overdue(parameterAt(0), named)}
+  const over = sql`select "id" from "_job" where ${overdue(now, named)}
     order by "leased", "due", "id" limit 1 ${dialect.choosing}`
   const running = sql`select count(*) from "_job" as "other" where "other"."state" = 'running' and "other"."party" = "_job"."party"`
-  const next = sql`select "id" from "_job" ${dialect.byIndex('_job#turn')} where ${queuedUntil(parameterAt(0), named)}
-    and (${running}) < ${parameterAt(2)} order by "turn", "due", "created", "id" limit 1 ${dialect.choosing}`
+  const first = (turn: Sql): Sql =>
+    sql`and (${running}) < ${parameterAt(2)} order by ${turn}, "due", "created", "id" limit 1 ${dialect.choosing}`
+  const due = dueJobs(dialect, now, named)
+  const count = sql`select count(*) from (select 1 ${due} limit ${sql.lit(sortedJobsMax + 1)}) as "due"`
+  // A sum keeps SQLite from the index of turns, which has all that wait for their time.
+  const few = sql`select "id" from "_job" where "id" in (select "id" ${due}) and ${queuedUntil(now, named)} ${first(sql`"turn" + 0`)}`
+  const many = sql`select "id" from "_job" ${dialect.byIndex('_job#turn')} where ${queuedUntil(now, named)} ${first(sql`"turn"`)}`
+  const next = sql`case when (${count}) <= ${sql.lit(sortedJobsMax)} then (${few}) else (${many}) end`
   return compileStatement(
     dialect,
-    sql`${dialect.updateRow} "_job" set "state" = 'running', "leased" = ${parameterAt(1)}, "modified" = ${parameterAt(0)}, "tries" = "tries" + 1,
-      "version" = ${followingVersion(sql`"version"`, parameterAt(3))} where "id" = coalesce((${over}), (${next}))
+    sql`${dialect.updateRow} "_job" set "state" = 'running', "leased" = ${parameterAt(1)}, "modified" = ${now}, "tries" = "tries" + 1,
+      "version" = ${followingVersion(sql`"version"`, parameterAt(3))} where "id" = coalesce((${over}), ${next})
       returning ${joinList(jobColumns.map(quoteName))}`,
   )
 }

@@ -1519,7 +1519,7 @@ const records: readonly Case[] = [
       await store.close()
     },
   ],
-  ...['ended', 'failed'].map(
+  ...['ended', 'failed', 'queued'].map(
     (name): Case => [
       `a database of an older program gets the index of ${name} jobs, once`,
       async place => {
@@ -1536,6 +1536,23 @@ const records: readonly Case[] = [
       },
     ],
   ),
+  [
+    'the job whose turn it is is taken, past all that wait for their time, whether few are due or many',
+    using(async store => {
+      const add = (many: number, of: (i: number) => Partial<JobRow>) =>
+        store.write(async writer => {
+          for (let i = 0; i < many; i++) await writer.putJob(jobRow(`j-${JSON.stringify(of(i))}`, of(i)))
+        })
+      await add(300, i => ({ due: 1e6 + i, turn: i }))
+      await add(1, () => ({ due: 1, turn: 90, job: 'other' }))
+      const look = () => store.read(reader => reader.hasDueJob(['digests'], 100))
+      const take = async () => (await store.write(writer => writer.lease(['digests'], 100, 1000)))?.turn
+      assert.deepEqual([await look(), await take()], [false, undefined])
+      await add(150, i => ({ due: i % 7, turn: 100 + ((i * 37) % 150) }))
+      for (let i = 0; i < 150; i++) assert.deepEqual([await look(), await take()], [true, 100 + i])
+      assert.deepEqual([await look(), await take()], [false, undefined])
+    }),
+  ],
   [
     'jobs of a state are counted up to a limit, and listed with the last changed first',
     using(async store => {

@@ -473,7 +473,7 @@ describe('sqlite: what only a file shows', () => {
     assert.ok(countOf() > before, 'the next write asks for itself')
   })
 
-  test('taking a job, queueing one, counting and listing those of a state, and asking whether an item is referred to read indexes alone, and sort nothing', async t => {
+  test('taking a job, queueing one, counting and listing those of a state, and asking whether an item is referred to read indexes alone, and sort a hundred due jobs at most', async t => {
     const { file, store } = await opened(t)
     await store.write(async writer => {
       for (let i = 0; i < 500; i++) {
@@ -508,13 +508,10 @@ describe('sqlite: what only a file shows', () => {
         .prepare(`explain query plan ${text}`)
         .all()
         .map(each => String(each['detail']))
-      assert.deepEqual(
-        steps.filter(step =>
-          /^SCAN (?!.*USING (?:COVERING )?INDEX)(?!CONSTANT|some$)|TEMP B-TREE FOR ORDER/.test(step),
-        ),
-        [],
-        text,
+      const slow = steps.filter(step =>
+        /^SCAN (?!.*USING (?:COVERING )?INDEX)(?!CONSTANT|some$|due$)|TEMP B-TREE FOR ORDER/.test(step),
       )
+      assert.deepEqual(slow, /limit 101\b/.test(text) ? ['USE TEMP B-TREE FOR ORDER BY'] : [], text)
     }
   })
 
