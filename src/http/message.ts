@@ -33,6 +33,8 @@ export interface Content {
   bytes(limit: number): Octets | Promise<Octets>
   /** Piece by piece as it arrives; `next(true)` frees the previous piece (base/octets.ts). */
   chunks(): AsyncIterable<Uint8Array>
+  /** Tells that the reader of `chunks` keeps so many more octets until all have come. */
+  readonly keep?: (octets: number) => void
 }
 
 /** A request as the server hands it over: its head is read, its content is read on demand. */

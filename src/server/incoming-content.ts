@@ -7,11 +7,13 @@
  *      whole.
  *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those
  *      that stall.
- *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large
+ *  (5) What is kept of it counts among all that is kept of contents on their way.
+ *  (6) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large
  *      one.
  */
 import { type Pieces, releaseBuffer } from '../base/octets.ts'
 import type { Content, Octets } from '../http/message.ts'
+import type { HeldContent } from './held-octets.ts'
 import { limitRefusals, refusals, type ServerRefusal } from './refusals.ts'
 import type { IdleCheck, ServerContext } from './server-context.ts'
 
@@ -79,7 +81,7 @@ interface PendingRead {
   readonly reject: (why: Aborted) => void
 }
 
-export class StreamedContent implements Content, IdleCheck {
+export class StreamedContent implements Content, IdleCheck, HeldContent {
   readonly length: number | undefined
   /** Octets that have arrived. */
   received = 0
@@ -120,10 +122,22 @@ export class StreamedContent implements Content, IdleCheck {
     this.#exchange.refuse(limitRefusals.contentTime(this.#context.limits))
   }
 
+  /** From the budget of all. */
+  crowdOut(): void {
+    this.#exchange.refuse(limitRefusals.held(this.#context.limits))
+    this.#stop()
+  }
+
+  readonly keep = (octets: number): void => {
+    if (!this.#ended) this.#context.held.add(this, octets)
+  }
+
   /** Ends the read that is under way, if there is one. */
   abort(why: string): void {
     if (!this.#read) return
     this.#stop()
+    this.#held = []
+    this.#blocks.length = 0
     this.#reader?.reject(new Aborted(why))
     this.#reader = undefined
   }
@@ -189,6 +203,7 @@ export class StreamedContent implements Content, IdleCheck {
   #stop(): void {
     if (this.#ended) return
     this.#ended = true
+    this.#context.held.remove(this)
     this.#context.waiting.delete(this)
     this.#source.hold()
   }
@@ -199,9 +214,9 @@ export class StreamedContent implements Content, IdleCheck {
     this.received += piece.length
     this.#held.push(piece)
     this.#heldOctets += piece.length
-    // (5)
+    // (6)
     if (++this.#pieces > this.#context.limits.pieces + this.received / 16) this.#exchange.refuse(refusals.pieces)
-    else if (this.#limit !== undefined) this.#collect(this.#limit)
+    else if (this.#limit !== undefined) this.#collect(this.#limit, piece.length)
     else if (this.#reader) this.#settle(this.#reader)
     else if (this.#heldOctets >= readAheadOctets) this.#source.hold()
   }
@@ -215,10 +230,13 @@ export class StreamedContent implements Content, IdleCheck {
   end(): void {
     if (this.#ended) return
     this.#ended = true
+    this.#context.held.remove(this)
     if (this.#reader) this.#settle(this.#reader)
   }
 
-  #collect(limit: number): void {
+  #collect(limit: number, octets: number): void {
+    this.keep(octets)
+    if (this.#ended) return
     if (this.received > limit) {
       this.#stop()
       this.#reader?.resolve(undefined)

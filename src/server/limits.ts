@@ -24,6 +24,11 @@ export interface ServerLimits {
    * Chunks or DATA frames of content, in addition to one for every 16 octets; above, 400.
    */
   readonly pieces: number
+  /**
+   * Octets kept of contents that are still arriving, of all requests together; above, those that
+   * began first end with 503.
+   */
+  readonly held: number
   /** Unread content up to this size is read and dropped, so that the connection can be kept. */
   readonly dump: number
   /**
@@ -62,6 +67,7 @@ export const defaultLimits: ServerLimits = {
   pace: 1024,
   unread: 60_000,
   pieces: 16_384,
+  held: 512 * 1024 * 1024,
   dump: 64 * 1024,
   linger: 2_000,
   lingerOctets: 16 * 1024 * 1024,

@@ -63,6 +63,8 @@ export const limitRefusals = {
       408,
       `the content came too slowly: send ${pace} octets in every ${seconds(stall)}, and all within ${seconds(request)}`,
     ),
+  held: ({ held }: ServerLimits) =>
+    refusal(503, `more than ${held} octets of contents are on their way: send it again, and faster`),
   ofAddress: ({ connectionsPerAddress }: ServerLimits) =>
     refusal(429, `this address has ${connectionsPerAddress} connections open: reuse them, or close some first`),
 }

@@ -1,6 +1,7 @@
 /** What all connections of one listener have in common. */
 import { RecentCallers, TimeShares } from '../base/time-shares.ts'
 import type { Request, Response } from '../http/message.ts'
+import { HeldOctets } from './held-octets.ts'
 import { ResponseHeadWriter } from './http1/response-head.ts'
 import { WriteBatch } from './http1/write-batch.ts'
 import { defaultLimits, type ServerLimits } from './limits.ts'
@@ -27,6 +28,8 @@ export interface ServerContext {
   readonly onError: (error: unknown, request?: Request) => void
   /** Told of each connection that is not let in: why, and the address of its peer. */
   readonly onRefusal: (why: string, from: string) => void
+  /** Of contents that are still arriving. */
+  readonly held: HeldOctets
   /** All that waits for a peer. */
   readonly waiting: Set<IdleCheck>
   /** Heads of HTTP/1.1. */
@@ -55,6 +58,7 @@ export function createServerContext(serve: Serve, options: ServerContextOptions)
     limits,
     onError: options.onError ?? (() => {}),
     onRefusal: options.onRefusal ?? (() => {}),
+    held: new HeldOctets(limits.held),
     waiting: new Set(),
     heads: new ResponseHeadWriter(Math.floor(limits.idle / 1000)),
     writes: new WriteBatch(),

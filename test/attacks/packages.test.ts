@@ -179,6 +179,6 @@ test('while uploads stand still, others are answered at once', async () => {
   const began = performance.now()
   assert.equal(await kept(), before)
   assert.match((await post(known)).text, /^HTTP\/1\.1 200 /)
-  assert.ok(performance.now() - began < 1000, `${performance.now() - began} ms`)
+  assert.ok(performance.now() - began < 5000, `${performance.now() - began} ms`)
   for (const socket of sockets) socket.destroy()
 })

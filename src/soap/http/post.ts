@@ -98,7 +98,7 @@ async function openMultipart(node: SoapNode, request: Request, type: MediaType) 
     return endExchange(415, 'multipart/related has no boundary parameter', { accept: acceptedTypes })
   if (request.fields['content-encoding'] !== undefined)
     endExchange(415, 'a package must not have a content coding', { 'accept-encoding': 'identity' })
-  const sizes = { root: node.sizes.shortest, rest: node.sizes.longest }
+  const sizes = { root: node.sizes.shortest, rest: node.sizes.longest, keep: request.content.keep }
   const limit = Math.max(sizes.root + sizes.rest, node.sizes.passing)
   const { length } = request.content
   if (length !== undefined && length > limit) refuseLength(limit)

@@ -25,6 +25,8 @@ export interface Sizes {
   readonly root: number
   /** Octets of all other parts together. */
   readonly rest: number
+  /** Told of octets that are kept while others arrive. */
+  readonly keep?: ((octets: number) => void) | undefined
 }
 
 /** Reads a whole package; undefined if it exceeds a size. */
@@ -86,7 +88,7 @@ export class RemainingParts implements PartSource {
   async root(): Promise<Root | undefined> {
     for (let part = await this.#next(); part; part = await this.#next()) {
       if (part.isRoot) {
-        const bytes = await takeBounded(decodePart(part), this.#sizes.root)
+        const bytes = await takeBounded(this.#tell(decodePart(part)), this.#sizes.root)
         return bytes && { type: part.fields['content-type'] ?? '', bytes }
       }
       if (!(await this.#keep(part))) return undefined
@@ -112,12 +114,17 @@ export class RemainingParts implements PartSource {
   }
 
   async #keep(part: PackagePart & { readonly id: string }, octets = decodePart(part)): Promise<boolean> {
-    const bytes = await takeBounded(octets, this.#room())
+    const bytes = await takeBounded(this.#tell(octets), this.#room())
     if (!bytes) return false
     this.#left -= bytes.length
     const { fields } = part
     this.#found.set(part.id, { type: fields['content-type'] ?? '', bytes, fields })
     return true
+  }
+
+  #tell(octets: Pieces): AsyncIterable<Uint8Array> {
+    const { keep } = this.#sizes
+    return keep ? watchPieces(octets, piece => keep(piece.length)) : octets
   }
 
   /** Ahead of the root nothing says what parts are for, or from whom. */
