@@ -292,6 +292,26 @@ for (const [sent, content, type] of messages)
     await untilHolds(() => next.open() === 0)
   })
 
+for (const [sent, type] of [
+  ['messages', soap12],
+  ['packages', `${related}bb`],
+] as const)
+  test(`${sent} that stand still on many connections are kept within one bound`, async () => {
+    const next = await nextNode(socket => socket.end(answerOf(envelope('<ok/>'))))
+    const listener = await startSoapRelay({ to: next.url, limits: { held: 500_000 } })
+    after(() => listener.close(0))
+    const start = `--bb\r\nContent-Type: ${soap12}\r\n\r\n${' '.repeat(100_000)}`
+    const head = `POST / HTTP/1.1\r\nHost: relay\r\nContent-Type: ${type}\r\nContent-Length: 200000\r\n\r\n`
+    const clients = Array.from({ length: 20 }, () => connect(Number(new URL(listener.url).port), '127.0.0.1'))
+    let refused = 0
+    for (const each of clients) {
+      each.on('error', () => {}).once('data', piece => (refused += Number(String(piece).startsWith('HTTP/1.1 503 '))))
+      each.write(head + start)
+    }
+    await untilHolds(() => refused >= 15)
+    for (const each of clients) each.destroy()
+  })
+
 async function untilHolds(holds: () => boolean): Promise<void> {
   for (const end = performance.now() + 10_000; !holds(); await sleep(10)) assert.ok(performance.now() < end)
 }

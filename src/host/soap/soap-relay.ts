@@ -174,7 +174,7 @@ async function relayPackage(context: RelayContext, request: Request, type: Media
   let media: SoapVersion = soap12
   try {
     const field = fields['content-type'] ?? ''
-    const found = await splitAtRoot(context, request.content.chunks(), type, field)
+    const found = await splitAtRoot(context, request.content.chunks(), type, field, request.content.keep)
     if (!found) return refuseUnknownType()
     media = found.media
     const relayed = await relayMessage(found.split.root, media, context.node())
@@ -202,10 +202,11 @@ async function splitAtRoot(
   chunks: AsyncIterable<Uint8Array>,
   { parameters }: MediaType,
   field: string,
+  keep?: (octets: number) => void,
 ): Promise<{ readonly split: SplitPackage; readonly media: SoapVersion } | undefined> {
   const { boundary, start } = parameters
   if (boundary === undefined || isReadDifferently.test(field)) return undefined
-  const split = await splitPackage(chunks, boundary, start, octetsMax)
+  const split = await splitPackage(chunks, boundary, start, octetsMax, keep)
   const root = parsePackageType(split.type)
   const named =
     root?.essence === 'application/xop+xml' ? (root.parameters['type'] ?? parameters['start-info']) : split.type

@@ -21,16 +21,20 @@ export interface SplitPackage {
   readonly rest: AsyncIterable<Uint8Array>
 }
 
-/** @param start the Content-ID of the root (RFC 2387 §3.2), which has to be the first part */
+/**
+ * @param start the Content-ID of the root (RFC 2387 §3.2), which has to be the first part
+ * @param keep told of octets that are kept while others arrive
+ */
 export async function splitPackage(
   chunks: AsyncIterable<Uint8Array>,
   boundary: string,
   start: string | undefined,
   limit: number,
+  keep?: (octets: number) => void,
 ): Promise<SplitPackage> {
   requireBoundary(boundary, refusePackage)
   const source = chunks[Symbol.asyncIterator]()
-  const held = new HeldStart(source, limit)
+  const held = new HeldStart(source, limit, keep)
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
   const opened = (await held.findFrom(delimiter, 0)) + delimiter.length
   const headEnd = await held.findFrom(blankLine, opened)
@@ -55,12 +59,14 @@ const refuseUnclearLine = (): never => refusePackage('a line of a package that i
 class HeldStart {
   readonly #source: AsyncIterator<Uint8Array>
   readonly #limit: number
+  readonly #keep: ((octets: number) => void) | undefined
   #room = Buffer.alloc(4096)
   #length = 0
 
-  constructor(source: AsyncIterator<Uint8Array>, limit: number) {
+  constructor(source: AsyncIterator<Uint8Array>, limit: number, keep?: (octets: number) => void) {
     this.#source = source
     this.#limit = limit
+    this.#keep = keep
     this.#add(Buffer.from('\r\n')) // the first line is read as if it followed another one
   }
 
@@ -82,7 +88,10 @@ class HeldStart {
 
   async #receiveMore(): Promise<boolean> {
     const next = await this.#source.next()
-    if (!next.done) this.#add(next.value)
+    if (!next.done) {
+      this.#keep?.(next.value.length)
+      this.#add(next.value)
+    }
     return !next.done
   }
 
