@@ -153,5 +153,13 @@ Add your own with \`npx diglot people add service.ts NAME --role ROLE\`, or acce
     docker build -f Containerfile -t ${name} .
     docker run -p 127.0.0.1:8080:8080 -v ${name}:/data ${name}
 
+In a container these commands need its database and its key:
+
+    printf '%s' "$PASSWORD" | docker run --rm -i -v ${name}:/data ${name} people add service.ts NAME --role ROLE --data /data/${name}.sqlite
+    docker run --rm -v ${name}:/data ${name} token service.ts --subject NAME --role ROLE
+
+A password counts over HTTPS alone: put a proxy that ends TLS in front, and end the first command with \`serve service.ts --data /data/${name}.sqlite --trust-proxy\`.
+The second of these prints a token to try the service with, as \`Authorization: Bearer …\`.
+
 Before a release, \`npx diglot diff service.ts --against git:main\` says whom its changes would break.
 `

@@ -6,7 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { type StarterExample, starterExamples } from '../../src/starter/create-project.ts'
-import { checkout, linkPackages, runDiglot, runTests, runTypes, serveProject } from '../support/linked-project.ts'
+import {
+  checkout,
+  childEnvironment,
+  linkPackages,
+  runDiglot,
+  runTests,
+  runTypes,
+  serveProject,
+} from '../support/linked-project.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-new-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -64,6 +72,40 @@ test('every example of the command is tried here', () => {
   assert.deepEqual(Object.keys(expected), Object.keys(starterExamples))
   const help = runDiglot(['new', '--help'], folder).stdout.replaceAll(/\s+/g, ' ')
   assert.ok(help.includes(Object.keys(starterExamples).join(', ')), help)
+})
+
+test('the commands of its README for a container are commands of diglot, and what they make counts there', async t => {
+  const project = join(folder, 'from-tickets')
+  const at = mkdtempSync(join(tmpdir(), 'diglot-data-'))
+  t.after(() => rmSync(at, { recursive: true }))
+  const [container, readme] = ['Containerfile', 'README.md'].map(file =>
+    readFileSync(join(project, file), 'utf8').replaceAll('/data/', `${at}/`),
+  )
+  const key = /DIGLOT_KEY=(\S+)/.exec(container ?? '')?.[1] ?? ''
+  const wordsOf = (command: string): readonly string[] =>
+    new RegExp(`docker run .* from-tickets (${command} .*)`)
+      .exec(readme ?? '')?.[1]
+      ?.replace('ROLE', 'agent')
+      .split(' ') ?? []
+  const [, ...served] = JSON.parse(/^CMD (.*)$/m.exec(container ?? '')?.[1] ?? '[]')
+  const { url, stop } = await serveProject(project, [...served, '--key', key])
+  t.after(stop)
+  const run = (command: string) => {
+    const env = { ...childEnvironment(), DIGLOT_KEY: key }
+    const cli = join(checkout, 'src', 'cli.ts')
+    return spawnSync(process.execPath, [cli, ...wordsOf(command)], {
+      cwd: project,
+      env,
+      input: 'a-secret',
+      encoding: 'utf8',
+    })
+  }
+  const [added, token] = [run('people add'), run('token')]
+  assert.deepEqual([added.status, token.status], [0, 0], added.stderr + token.stderr)
+  for (const authorization of [`Basic ${btoa('NAME:a-secret')}`, `Bearer ${token.stdout.trim()}`]) {
+    const entry = await fetch(`${url}/api/tickets`, { headers: { authorization } })
+    assert.equal(entry.status, 200, authorization)
+  }
 })
 
 test('the package of the project asks for this version, its Node and its compiler', () => {
