@@ -14,7 +14,7 @@ import type { Outcome } from '../service/outcome.ts'
 import type { Query } from '../service/store.ts'
 import { type ApiVersion, compileApiVersion } from './api-version.ts'
 import type { DocumentLink } from './formats/document.ts'
-import { RestMemory } from './memory.ts'
+import { RestMemory, writeAppearance } from './memory.ts'
 
 export interface RestOptions {
   /** Content codings by name, the preferred first: `{ br, zstd, gzip }`. Default: none. */
@@ -93,7 +93,8 @@ export interface CompiledFace {
 }
 
 export function compileFace(context: FaceContext, options: RestOptions): CompiledFace {
-  return { api: compileApi(context, options), context, options, memory: new RestMemory(writeFormulas(context.app)) }
+  const looks = `${writeFormulas(context.app)}\n${writeAppearance(context.app.contract)}`
+  return { api: compileApi(context, options), context, options, memory: new RestMemory(looks) }
 }
 
 function compileApi(

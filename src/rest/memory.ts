@@ -6,8 +6,10 @@
  */
 import { hash } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
+import { Field } from '../contract/field.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
+import type { Service } from '../contract/service.ts'
 import type { LastingFields } from '../http/lasting-fields.ts'
 import { type ItemPage, isShared, type Snapshot } from '../service/store.ts'
 import type { ApiVersion } from './api-version.ts'
@@ -67,11 +69,11 @@ export class RestMemory {
   readonly #variants = new Map<string, string>()
   readonly #coded = new Map<string, Uint8Array>()
   #codedOctets = 0
-  readonly #formulas: string
+  readonly #looks: string
 
-  /** @param formulas what makes computed fields: by other ones, no tag of these is used again */
-  constructor(formulas = '') {
-    this.#formulas = formulas
+  /** @param looks what decides how an item looks: by another one, no tag of these is used again */
+  constructor(looks = '') {
+    this.#looks = looks
   }
 
   /** Those that a connection repeats are one object (`server/http1/request-head.ts`). */
@@ -116,7 +118,7 @@ export class RestMemory {
   variantTag(variant: string): string {
     const known = this.#variants.get(variant)
     if (known !== undefined) return known
-    const tag = hash('sha256', variant + this.#formulas, 'hex').slice(0, 10)
+    const tag = hash('sha256', variant + this.#looks, 'hex').slice(0, 10)
     if (this.#variants.size >= restLimits.variantsKept) dropOldest(this.#variants)
     this.#variants.set(variant, tag)
     return tag
@@ -142,3 +144,22 @@ function dropOldest<V>(known: Map<string, V>): V | undefined {
   }
   return undefined
 }
+
+/**
+ * All of a contract that decides how a stored item looks: fields, links, and what versions make of
+ * them. The same version of it may look otherwise by another release, such as with the default of
+ * a new field, and then has other tags (RFC 9110 §8.8.1).
+ */
+export function writeAppearance({ resources, versions }: Service): string {
+  const looks = resources.map(({ name, fields, within, actions, files, given }) => {
+    const links = Object.entries(actions).map(([action, { rel, from, to }]) => [action, rel, from, to])
+    return [name, fields, within, links, Object.keys(files), given.relations]
+  })
+  const views = Object.values(versions).map(each => [each.without, each.renames, each.retypes, each.reshapes])
+  return JSON.stringify([looks, views], function (this: unknown, key, value: unknown) {
+    if (this instanceof Field && hiddenMarks.has(key)) return undefined
+    return typeof value === 'bigint' || typeof value === 'function' ? String(value) : value
+  })
+}
+/** What no representation shows of a field; the mask of a tag tells what a caller sees. */
+const hiddenMarks: ReadonlySet<string> = new Set(['texts', 'access', 'formerName'])
