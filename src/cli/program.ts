@@ -20,7 +20,7 @@ export function createProgram(): Command {
     .description('one service contract, served as resource-oriented HTTP and as SOAP')
     .version('0.2.0')
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'diglot: ')) })
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'diglot: ').replace(...newHint)) })
     .configureHelp({ subcommandTerm: each => `${each.name()} ${each.usage()}` })
     .hook('preAction', (_, command) => applyConfig(command))
   addNewCommand(program)
@@ -38,6 +38,12 @@ export function createProgram(): Command {
   nameHelp(program, 'diglot')
   return program
 }
+
+/** Other programs have these words for `new`. */
+const newHint = [
+  /^(diglot: unknown command '(?:init|create|scaffold)')$/m,
+  '$1: diglot new <folder> makes a project',
+] as const
 
 /** An error that commander prints ends with where the usage of its command stands. */
 function nameHelp(command: Command, name: string): void {

@@ -150,10 +150,14 @@ function findTables(at: string, from: string): TablesPlace {
   return { kind: 'sqlite', file: relative(at, resolve(from)).replaceAll('\\', '/') }
 }
 const isPostgres = (from: string): boolean => /^postgres(?:ql)?:\/\//.test(from)
+/** As the store of a service takes them (`store/server-list.ts`); a project has a pool of one. */
+const namesSeveral = (address: string): boolean => /^\w+:\/\/(?:[^/?#]*@)?[^/?#]*,|[?&]host=[^&]*,/.test(address)
 const hidePassword = (from: string): string =>
   isPostgres(from) ? from.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1@') : from
 
 async function readPlaceTables(from: string, { kind }: TablesPlace): Promise<FoundTables> {
+  if (kind === 'postgres' && namesSeveral(from))
+    throw new ProjectRefused(`${hidePassword(from)} names several servers: give the address of one, which is asked`)
   try {
     if (kind === 'postgres') return await readPostgresTables(from)
     return kind === 'script' ? readSqlScript(readFileSync(from, 'utf8')) : readSqliteFile(from)

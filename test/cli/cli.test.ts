@@ -43,6 +43,12 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ['no command', [], 2, /Usage: diglot/],
   ['an unknown command', ['fly'], 2, /unknown command 'fly'\nsee diglot --help\n$/],
   [
+    'a word of other programs',
+    ['init', 'shop'],
+    2,
+    /'init': diglot new <folder> makes a project\nsee diglot --help\n$/,
+  ],
+  [
     'a wrong flag',
     ['serve', orders, '--prot', '1'],
     2,

@@ -216,6 +216,12 @@ describe('what is refused, with its cure', () => {
       /^diglot: postgres:\/\/me@127\.0\.0\.1:1\/none cannot be read \((?!.*secret).*ECONNREFUSED/,
     )
   })
+  test('a database of several servers, of which the project asks one', () => {
+    refuse(
+      'postgres://me:secret@one,two:5433/shop',
+      /^diglot: postgres:\/\/me@one,two:5433\/shop names several servers: give the address of one, which is asked\n$/,
+    )
+  })
   test('a file that is not there', () =>
     refuse(
       'lost.db',
