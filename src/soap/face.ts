@@ -20,9 +20,9 @@ import { largeContentOctets } from '../service/large-work.ts'
 import { Refused, Unimplemented } from '../service/refusal.ts'
 import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import { packTyped } from '../service/typed-json.ts'
+import { CanonicalBudget } from '../xml/canonical-budget.ts'
 import {
   type Cursor,
-  canonicalOctetsMax,
   clarkNotation,
   Element,
   type Event,
@@ -431,7 +431,7 @@ function readBody(
   exchange: BoundOperation,
   { body, around, streamed, blocks }: Proven,
 ): { row: () => Values; sound: boolean } {
-  const kept = { left: canonicalOctetsMax(known.message.bytes.length) }
+  const kept = new CanonicalBudget(known.message.bytes.length)
   const reading = { found: [], parts: known.message.parts, around, blocks, kept }
   try {
     const row = exchange.read(body, reading, known.version)

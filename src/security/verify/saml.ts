@@ -12,12 +12,12 @@
 
 import type { KeyObject } from 'node:crypto'
 import type { SubjectConfirmation } from '../../contract/endpoint-rule.ts'
+import type { CanonicalBudget } from '../../xml/canonical-budget.ts'
 import { type Element, internName, type Name } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
 import { Certificate } from '../crypto/certificate.ts'
 import type { AssertionSubject, AssertionTrust, SubjectRule } from '../policy/verification-context.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
-import type { CanonicalBudget } from '../tree/canonical-budget.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import {
   optionalChild,

@@ -16,6 +16,7 @@
 import { hash, type KeyObject } from 'node:crypto'
 import { removeBlanks } from '../../base/base64.ts'
 import type { AttachmentForm } from '../../contract/endpoint-rule.ts'
+import type { CanonicalBudget } from '../../xml/canonical-budget.ts'
 import type { CanonicalForm, Element } from '../../xml/index.ts'
 import {
   type Allowances,
@@ -27,7 +28,6 @@ import {
 } from '../crypto/algorithm.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
 import { digestedOctets } from '../tree/attachment-octets.ts'
-import type { CanonicalBudget } from '../tree/canonical-budget.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import {
   onlyChildNamed,

@@ -447,7 +447,7 @@ export function readAnyElement(cursor: Cursor, { around, kept }: LiteralReading)
   const alone = new Element(undefined, element.name, element.prefix, element.attributes, declarations)
   alone.append(element.children)
   const written = writeElement(alone)
-  if (kept && (kept.left -= written.length) < 0)
+  if (kept && !kept.allows(written.length))
     refuseContent(cursor, 'repeats namespaces that are declared around it: declare them where they are used')
   return written
 }

@@ -8,6 +8,7 @@ import type { Scalar } from '../../contract/field.ts'
 import type { OctetLengths } from '../../contract/octet-types.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { type PublishedTypes, type TypeForm, type TypeNames, unpublishedTypes } from '../../contract/type-names.ts'
+import type { CanonicalBudget } from '../../xml/canonical-budget.ts'
 import { type Cursor, type Element, internName, type Name } from '../../xml/index.ts'
 import type { SchemaFlaw } from '../refusal.ts'
 import { soap11, soap12 } from '../version.ts'
@@ -29,7 +30,7 @@ export interface LiteralReading {
   /** Octets that the message may have, where a setting says it. */
   readonly longest?: number
   /** How many characters may still be kept as XML: each text of it has its own namespaces. */
-  readonly kept?: { left: number }
+  readonly kept?: CanonicalBudget
   /** The message is a response, which may say which of its parts is the return value. */
   readonly isResponse?: true
   /** The element is a document, with the octets of attachments in it: the XML of REST. */

@@ -6,10 +6,9 @@ import { isOfRequest, isOfResponse, type NamedHeader } from '../../contract/head
 import { compileTypeNames, typeRootsOfHeaders } from '../../contract/type-names.ts'
 import { type Message, toXmlName } from '../../contract/xml-message.ts'
 import type { CallHeaders } from '../../service/call.ts'
+import { CanonicalBudget } from '../../xml/canonical-budget.ts'
 import {
   type Cursor,
-  canonicalize,
-  canonicalOctetsMax,
   clarkNotation,
   escapeText,
   internName,
@@ -65,12 +64,10 @@ function compileContentReader({ content, name, uri }: NamedHeader, all: readonly
 /** The content of a block: elements that declare what they use of the namespaces around them. */
 function readXml(cursor: Cursor, { around }: LiteralReading): string {
   const { children, from, to } = readElement(cursor, around)
-  let left = canonicalOctetsMax(to - from)
+  const budget = new CanonicalBudget(to - from)
   const written = children.map(child => {
     if (child.kind !== 'element') return child.kind === 'text' ? escapeText(child.value) : ''
-    const text = canonicalize(child, { exclusive: true, comments: false, octetsMax: left })
-    left -= text.length
-    return text
+    return budget.canonicalizeText(child, { exclusive: true, comments: false })
   })
   return written.join('')
 }
