@@ -4,6 +4,7 @@
  * which WSDLs of 2006 demand addressing. References inside of a policy are dissolved: the policy
  * that they name takes their place (WS-Policy Framework 1.5, policy inclusion).
  */
+import { isTrueText } from '../contract/lexical/text.ts'
 import { Element, type Node } from '../xml/tree.ts'
 
 /** WS-Policy 1.2, the drafts of 1.5, and 1.5. */
@@ -111,7 +112,7 @@ const referredUri = (reference: Element): string =>
 const demandsAddressing = ({ name, attributes }: Element): boolean =>
   name.local === 'UsingAddressing' &&
   addressingNamespaces.includes(name.uri) &&
-  attributes.some(each => each.name.local === 'required' && /^(?:true|1)$/.test(each.value.trim()))
+  attributes.some(each => each.name.local === 'required' && isTrueText(each.value))
 
 /** Also those that stand where they count: other elements may name them. */
 function indexPolicies(roots: readonly Element[]): ReadonlyMap<string, Element> {

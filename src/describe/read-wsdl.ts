@@ -14,6 +14,7 @@
 
 import { parseClarkName } from '../base/clark-name.ts'
 import type { DeclaredActions } from '../contract/exchange.ts'
+import { isTrueText } from '../contract/lexical/text.ts'
 import { describeActionPattern } from '../contract/port-names.ts'
 import { Malformed } from '../xml/malformed.ts'
 import { clarkNotation } from '../xml/name.ts'
@@ -688,7 +689,7 @@ class WsdlReader {
       const { uri, local } = each.name
       if (uri === wsdl && local !== 'documentation' && local !== 'types')
         this.#findRequired(each, local === 'port' || local === 'binding' ? describeElement(each) : place)
-      else if (!knownExtensions.has(uri) && /^(?:true|1)$/.test(attributeValue(each, 'required', wsdl) ?? ''))
+      else if (!knownExtensions.has(uri) && isTrueText(attributeValue(each, 'required', wsdl)))
         this.#leftOut.push({ place, detail: `the extension ${clarkNotation(each.name)} is required, and left out` })
     }
   }

@@ -2,7 +2,9 @@
  * The services of a WSDL 2.0 in the terms of WSDL 1.1: an interface is a portType, an endpoint a
  * port, and each message has one element or none. Clauses: WSDL 2.0 Part 1 (§2) and Part 2 (§5).
  */
+
 import { parseClarkName } from '../base/clark-name.ts'
+import { isTrueText } from '../contract/lexical/text.ts'
 import { describeActionPattern } from '../contract/port-names.ts'
 import { clarkNotation } from '../xml/name.ts'
 import type { Element } from '../xml/tree.ts'
@@ -65,7 +67,6 @@ export const readWsdl20Services = (descriptions: readonly Element[]): Wsdl20Serv
 
 const childrenNamed = (element: Element, local: string, uri = wsdl20): Element[] =>
   element.elements().filter(({ name }) => name.uri === uri && name.local === local)
-const isTrueText = (text: string | undefined): boolean => text === 'true' || text === '1'
 const nameOf = (element: Element): string => attributeValue(element, 'name') ?? ''
 
 interface BoundDetails {

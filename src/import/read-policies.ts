@@ -3,6 +3,7 @@
  * words in which a contract declares it. An alternative that demands what these words cannot say is
  * left out; where none is left, that is told, and nothing weaker takes its place.
  */
+
 import {
   type AttachmentForm,
   type CallerProof,
@@ -12,6 +13,7 @@ import {
   proofOf,
   type SubjectConfirmation,
 } from '../contract/endpoint-rule.ts'
+import { isTrueText } from '../contract/lexical/text.ts'
 import type { WsdlBinding, WsdlMessage, WsdlOperation } from '../describe/read-wsdl.ts'
 import { clarkNotation, type Element } from '../xml/index.ts'
 
@@ -137,7 +139,7 @@ function readOperator(element: Element): readonly Alternative[] {
   return isMarked(element, 'Optional') ? [[]] : [[element]]
 }
 const isMarked = ({ attributes }: Element, mark: 'Optional' | 'Ignorable'): boolean =>
-  attributes.some(({ name, value }) => name.local === mark && /^(?:true|1)$/.test(value.trim()))
+  attributes.some(({ name, value }) => name.local === mark && isTrueText(value))
 
 // WS-SecurityPolicy
 

@@ -1,5 +1,7 @@
 /** The components of a set of schemas by kind and name, each with the document that declares it. */
+
 import { type ClarkName, parseClarkName } from '../base/clark-name.ts'
+import { isTrueText } from '../contract/lexical/text.ts'
 import type { NamespaceForm } from '../contract/xml-type.ts'
 import { readDocumentation, type SchemaDocument, schemaNamespaces } from '../describe/read-wsdl.ts'
 import type { Element } from '../xml/index.ts'
@@ -28,7 +30,7 @@ interface FoundComponent extends SchemaComponent {
 export const attributeOf = (node: Element, local: string): string | undefined =>
   node.attributes.find(({ name }) => name.uri === '' && name.local === local)?.value.trim()
 /** Whether an attribute says yes, as a boolean of XML Schema. */
-export const hasTrue = (node: Element, local: string): boolean => /^(true|1)$/.test(attributeOf(node, local) ?? '')
+export const hasTrue = (node: Element, local: string): boolean => isTrueText(attributeOf(node, local))
 export const schemaChildren = (node: Element): Element[] =>
   node.elements().filter(({ name }) => schemaNamespaces.has(name.uri))
 export const schemaChild = (node: Element, ...locals: readonly string[]): Element | undefined =>

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { writeTypescript } from '../../src/import/write-typescript.ts'
-import { importText } from './folder-find.ts'
+import { importText, writeAskingWsdl } from './folder-find.ts'
 import { digestPort } from './port-digest.ts'
 import { askPort, readMessage } from './served-port.ts'
 
@@ -54,4 +54,19 @@ test('SOAP 1.1 §5: the detail of a fault of an encoded message says its types',
   assert.deepEqual(reason?.name, { ...reason?.name, uri: 'urn:f', local: 'reason' }, text)
   assert.match(text, /<n1:reason [^>]*xsi:type="n\d:Reason"/)
   assert.match(text, /<code xsi:type="n\d:int">7<\/code>/)
+})
+
+test('XML Schema Part 2 §3.2.2 a truth value may have white space around it', () => {
+  const read = (nillable: string) =>
+    writeTypescript(
+      importText(
+        writeAskingWsdl(
+          `<xs:schema targetNamespace="urn:t"><xs:element name="r"><xs:complexType><xs:sequence>
+            <xs:element name="a" type="xs:int" nillable="${nillable}"/></xs:sequence></xs:complexType></xs:element></xs:schema>`,
+        ),
+      ),
+      'ask.wsdl',
+    )
+  for (const yes of ['true', '1', ' true ', '1 ']) assert.match(read(yes), /a: x\.element\(x\.int\)\.nillable\(\)/, yes)
+  for (const no of ['false', '0', 'TRUE', '']) assert.doesNotMatch(read(no), /nillable/, no)
 })

@@ -24,6 +24,9 @@ export function trimXmlSpace(text: string): string {
   return text.slice(from, to)
 }
 const isBlank = (code: number): boolean => code === 32 || code === 9 || code === 10 || code === 13
+/** Part 2 §3.2.2: the truth value that is true, as an attribute of XML has it. */
+export const isTrueText = (text: string | undefined): boolean =>
+  text !== undefined && /^(?:true|1)$/.test(trimXmlSpace(text))
 
 /**
  * White space by the XSD type (Part 2 §4.3.6): normalizedString replaces it, the others collapse

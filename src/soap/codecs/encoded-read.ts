@@ -16,6 +16,7 @@ import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { xsdTypeOf } from '../../contract/lexical/scalar.ts'
 import { readSettledScalar } from '../../contract/lexical/settled-text.ts'
+import { isTrueText } from '../../contract/lexical/text.ts'
 import { collectEntries, findRepeatedKey, type MapEntry, repeatedKeyFlaw } from '../../contract/map-entries.ts'
 import {
   foldShape,
@@ -339,7 +340,7 @@ function readText(graph: Graph, at: Element, shape: Scalar, text: string): unkno
   return undefined
 }
 
-export const isNilElement = (at: Element): boolean => /^\s*(true|1)\s*$/.test(at.attribute(xsiNil) ?? '')
+export const isNilElement = (at: Element): boolean => isTrueText(at.attribute(xsiNil))
 
 /**
  * Attributes of the encoding and of xsi, those that the fields declare, and SOAP's own on a header

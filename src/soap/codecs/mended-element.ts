@@ -7,7 +7,7 @@
  * declared names leave no doubt.
  */
 
-import { trimXmlSpace } from '../../contract/lexical/text.ts'
+import { isTrueText, trimXmlSpace } from '../../contract/lexical/text.ts'
 import { isBase64Type } from '../../contract/octet-types.ts'
 import { type Attribute, Element, internName, type Name, type Node } from '../../xml/index.ts'
 import type { AnyPlan, AttributePlan, ComplexPlan, ElementPlan, ParticlePlan, TypePlan } from './schema-plan.ts'
@@ -211,7 +211,7 @@ function mendChild(
   if (!leaf && mending.forgive('unknown', path, 'is not declared')) return undefined
   const rank = leaf?.rank ?? Number.POSITIVE_INFINITY
   if (leaf?.plan.kind !== 'element') return { element: copyElement(source, parent as Element), rank }
-  const isNil = /^(?:true|1)$/.test(trimXmlSpace(source.attribute(xsiNil) ?? ''))
+  const isNil = isTrueText(source.attribute(xsiNil))
   if (isNil && !leaf.plan.isNillable && mending.forgive('nil', path, 'is nil')) return undefined
   return { element: mendTyped(leaf.plan, leaf.plan.type(), { ...at, name: leaf.plan.name }, mending), rank }
 }
