@@ -11,15 +11,16 @@ const retryAfter = 5
 
 /**
  * Adds a job to the queue, at the next turn of its party: what one has queued delays another by one
- * job. Refuses where `waitingMax` of its own wait.
+ * job. Refuses where `waitingMax` of its own wait; those that are due after `until` do not count.
  */
 export async function addJob(
   writer: StoreWriter,
   queue: readonly string[],
   row: JobRow,
   waitingMax = Number.POSITIVE_INFINITY,
+  until?: number,
 ): Promise<JobRow> {
-  const { turn, waiting } = await writer.nextTurn(queue, row.party)
+  const { turn, waiting } = await writer.nextTurn(queue, row.party, until)
   if (waiting >= waitingMax) refuse({ kind: 'too-many', after: retryAfter, limit: waitingMax })
   return writer.putJob({ ...row, turn })
 }

@@ -46,11 +46,11 @@ export async function startJob(
   const input = fillDefaults(operation.job.input, call.input?.(undefined).value ?? {})
   await starting?.(createContext(about, reachOf(writer)), input)
   const row = { ...queuedJob(about.id('j'), operation.job.job, caller, input, about.now), party: call.admitted.party }
-  const job = await addJob(writer, namesOf(about.app.contract), row, callerJobsMax)
+  const job = await addJob(writer, namesOf(about.app.contract), row, callerJobsMax, about.now)
   return { kind: 'job', job, created: true }
 }
 
-/** Jobs of one caller that wait. */
+/** Jobs of one caller that wait for a worker; those of handlers that wait for their time do not. */
 export const callerJobsMax = 100
 
 const namesOf = ({ jobs }: Service): readonly string[] => jobs.map(each => each.job)

@@ -221,8 +221,15 @@ export interface StoreReader {
   /** The records of a space by their keys, in their order: for operators, not for a request. */
   recallAll(space: string, limit?: number): Maybe<ReadonlyMap<string, ExpiringRecord>>
   job(id: string): Maybe<JobRow | undefined>
-  /** The next turn of a party among queued jobs of these names, and how many of its own wait. */
-  nextTurn(jobs: readonly string[], party: string): Maybe<{ readonly turn: number; readonly waiting: number }>
+  /**
+   * The next turn of a party among queued jobs of these names, and how many of its own wait; with
+   * `until`, of those that are due by then.
+   */
+  nextTurn(
+    jobs: readonly string[],
+    party: string,
+    until?: number,
+  ): Maybe<{ readonly turn: number; readonly waiting: number }>
   /** Whether one of these names may be leased now: it is due, or the lease of a worker has ended. */
   hasDueJob(jobs: readonly string[], now: number): Maybe<boolean>
   /** Jobs in this state, the last changed first. */

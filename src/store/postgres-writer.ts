@@ -304,9 +304,9 @@ export class PostgresWriter extends SqlWriter {
   }
 
   /** One at a time adds for a party, so that none counts what another is adding. */
-  override async nextTurn(jobs: readonly string[], party: string) {
+  override async nextTurn(jobs: readonly string[], party: string, until?: number) {
     this.#lockKey('turn', party)
-    return super.nextTurn(jobs, party)
+    return super.nextTurn(jobs, party, until)
   }
 
   override async lease(

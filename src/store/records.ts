@@ -277,7 +277,8 @@ function compileJobs(dialect: Dialect) {
   return {
     lease: byCount(leaseStatement),
     due: byCount(dueStatement),
-    turn: byCount(turnStatement),
+    turn: byCount((on, jobs) => turnStatement(on, jobs)),
+    dueTurn: byCount((on, jobs) => turnStatement(on, jobs, parameterAt(1))),
     job: compileStatement(dialect, one),
     jobForChange: compileStatement(dialect, sql`${one} ${dialect.locking}`),
     dropJob: compileStatement(dialect, sql`delete from "_job" where "id" = ${parameterAt(0)}`),
@@ -371,12 +372,13 @@ function leaseStatement(dialect: Dialect, jobs: number): Statement {
 }
 
 /**
- * Of a party, then the names of jobs. Returns the count and the last turn of its queued jobs, then
- * the first turn of all.
+ * Of a party, then until when its jobs count, if there is an end, then the names of jobs. Returns
+ * the count and the last turn of its queued jobs, then the first turn of all.
  */
-function turnStatement(dialect: Dialect, jobs: number): Statement {
-  const queued = sql`where "state" = 'queued' and "job" in (${parameterList(1, jobs)})`
-  const own = sql`from "_job" ${queued} and "party" = ${parameterAt(0)}`
+function turnStatement(dialect: Dialect, jobs: number, until?: Sql): Statement {
+  const queued = sql`where "state" = 'queued' and "job" in (${parameterList(until ? 2 : 1, jobs)})`
+  const due = until ? sql`and "due" <= ${until}` : sql``
+  const own = sql`from "_job" ${queued} and "party" = ${parameterAt(0)} ${due}`
   const first = sql`select "turn" from "_job" ${dialect.byIndex('_job#turn')} ${queued} order by "turn" limit 1`
   return compileStatement(dialect, sql`select (select count(*) ${own}), (select max("turn") ${own}), (${first})`)
 }

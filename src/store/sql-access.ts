@@ -331,9 +331,14 @@ export class SqlReader implements StoreReader {
     return chain(this.on.first(this.schema.records[how], [id]), row => row && jobOf(row))
   }
 
-  nextTurn(jobs: readonly string[], party: string): ReturnType<StoreReader['nextTurn']> {
+  nextTurn(jobs: readonly string[], party: string, until?: number): ReturnType<StoreReader['nextTurn']> {
     if (jobs.length === 0) return { turn: 0, waiting: 0 }
-    return chain(this.on.first(this.schema.records.turn(jobs.length), [party, ...jobs]), row => {
+    const { turn, dueTurn } = this.schema.records
+    const asked =
+      until === undefined
+        ? this.on.first(turn(jobs.length), [party, ...jobs])
+        : this.on.first(dueTurn(jobs.length), [party, until, ...jobs])
+    return chain(asked, row => {
       const [waiting, last, first] = row ?? []
       return { waiting: Number(waiting), turn: Math.max(Number(last ?? -1) + 1, Number(first ?? 0)) }
     })

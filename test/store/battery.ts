@@ -1554,6 +1554,18 @@ const records: readonly Case[] = [
     }),
   ],
   [
+    'A8.1 jobs that wait for their time do not count among those that wait for a worker',
+    using(async store => {
+      await store.write(async writer => {
+        for (let i = 0; i < 5; i++) await writer.putJob(jobRow(`j-${i}`, { party: 'a', turn: i, due: 10 * i }))
+      })
+      const next = (until?: number) => store.read(reader => reader.nextTurn(['digests'], 'a', until))
+      assert.deepEqual(await next(), { turn: 5, waiting: 5 })
+      assert.deepEqual(await next(20), { turn: 3, waiting: 3 })
+      assert.deepEqual(await next(-1), { turn: 0, waiting: 0 })
+    }),
+  ],
+  [
     'jobs of a state are counted up to a limit, and listed with the last changed first',
     using(async store => {
       await store.write(async writer => {
