@@ -958,3 +958,19 @@ test('an exchange without a handler, and a handler without an exchange, are mist
     'implement() has a handler Desk.Seek, which is not an exchange of the port: remove it',
   ])
 })
+
+test('an unknown state of an action is told before the states that are not reached because of it', () => {
+  const mistaken = app([
+    js('x', {
+      fields: { ...id, state: t.state() },
+      states: ['open', 'paid'],
+      actions: (on: (state: string) => { to(state: string, given: object): unknown }) => ({
+        pay: on('open').to('payed', { rel: 'payment' }),
+      }),
+    }).rules({ allow: { read: [anyone], pay: [anyone] } }),
+  ])
+  const found = findContractMistakes(mistaken)
+  const placeOf = (text: RegExp): number => found.findIndex(each => text.test(each))
+  assert.ok(placeOf(/unknown state "payed"/) >= 0, found.join('\n'))
+  assert.ok(placeOf(/never reaches the state "paid"/) > placeOf(/unknown state "payed"/), found.join('\n'))
+})

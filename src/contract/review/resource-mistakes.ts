@@ -32,10 +32,11 @@ export function findMistakesOfResource(contract: Service, resource: Resource): s
     ...findNestingMistakes(contract, resource),
     ...findResourceFieldMistakes(contract, name, fields),
     ...findRepeated(states).map(state => `${name} declares the state "${state}" twice: declare it once`),
+    // An action that names an unknown state may be why another one is never reached.
+    ...Object.entries(actions).flatMap(([verb, action]) => actionMistakes(contract, resource, verb, action)),
     ...unreachable.map(
       state => `${name} never reaches the state "${state}": add a transition that leads there from "${states[0]}"`,
     ),
-    ...Object.entries(actions).flatMap(([verb, action]) => actionMistakes(contract, resource, verb, action)),
     ...findUnknownMembers(`${name}.rules`, resource.given, ruleMembers),
     ...Object.entries(actions)
       .filter(([verb, action]) => action.effect !== 'read' && !Object.hasOwn(resource.given.allow, verb))
