@@ -205,7 +205,11 @@ const answers: Answers = [
     socket => flood(socket, `HTTP/1.1 200 OK\r\nContent-Type: ${soap12}\r\n\r\n${' '.repeat(65_536)}`),
     /too long/,
   ],
-  ['chunks of one octet', socket => flood(socket, '1\r\n \r\n'.repeat(5000), { first: chunked200 }), /too many chunks/],
+  [
+    'chunks of one octet', // Node 24 joins those that have come: then their octets end it
+    socket => flood(socket, '1\r\n \r\n'.repeat(5000), { first: chunked200 }),
+    /too many chunks|too long/,
+  ],
   [
     'content that drips',
     socket => flood(socket, '1\r\n \r\n', { first: chunked200, pauseMs: 50 }),
