@@ -14,6 +14,9 @@ const from = Number(process.env['DIGLOT_SIMULATION_FROM'] ?? 0)
 /** As many as there are cores in `.ci/run`. */
 const processes = 2
 
+/** Few short collections: what a world leaves behind is whole services. */
+const roomy = ['--max-semi-space-size=64']
+
 const run = promisify(execFile)
 const told = (thrown: { readonly stdout?: string; readonly stderr?: string }) => thrown
 
@@ -21,7 +24,7 @@ it(`${seeds} worlds of two instances, their clients and their partner, with faul
   const each = Math.ceil(seeds / processes)
   const parts = Array.from({ length: processes }, (_, i) => {
     const words = ['--from', String(from + i * each), '--seeds', String(each)]
-    return run(process.execPath, ['--conditions=diglot-source', join(folder, 'run.ts'), ...words]).catch(told)
+    return run(process.execPath, [...roomy, '--conditions=diglot-source', join(folder, 'run.ts'), ...words]).catch(told)
   })
   for (const { stdout = '', stderr = '' } of await Promise.all(parts)) {
     t.diagnostic(stdout.trim().split('\n').at(-1) ?? '')
