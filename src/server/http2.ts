@@ -171,6 +171,10 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     }
   }
 
+  get from(): string {
+    return this.#session.from
+  }
+
   #readRequest(lines: readonly string[]): Request {
     const { scheme, from, certificate } = this.#session
     const pseudo = readPseudoFields(lines)

@@ -42,6 +42,8 @@ export interface ContentSource {
 
 /** What content needs of the exchange that it belongs to. */
 export interface ContentOwner {
+  /** The address of the sender (`peerAddress`). */
+  readonly from: string
   /** Sends 100 (Continue) where the client waits for it. */
   proceed(): void
   /** Ends the exchange with this refusal, where it has no response yet. */
@@ -117,12 +119,15 @@ export class StreamedContent implements Content, IdleCheck, HeldContent {
   get moved(): number {
     return this.received
   }
+  get from(): string {
+    return this.#exchange.from
+  }
 
   stalled(): void {
     this.#exchange.refuse(limitRefusals.contentTime(this.#context.limits))
   }
 
-  /** From the budget of all. */
+  /** From the budget of all, where its sender has more of it than any other. */
   crowdOut(): void {
     this.#exchange.refuse(limitRefusals.held(this.#context.limits))
     this.#stop()

@@ -25,8 +25,8 @@ export interface ServerLimits {
    */
   readonly pieces: number
   /**
-   * Octets kept of contents that are still arriving, of all requests together; above, those that
-   * began first end with 503.
+   * Octets kept of contents that are still arriving, of all requests together; above, a content of
+   * the address that has most of them ends with 503.
    */
   readonly held: number
   /** Unread content up to this size is read and dropped, so that the connection can be kept. */

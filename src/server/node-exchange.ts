@@ -59,6 +59,8 @@ const addMoved = createLateMembers<Sent, Pick<IdleCheck, 'moved'>>({
 })
 
 class NodeExchange implements ContentOwner {
+  /** Known with the request. */
+  from = ''
   readonly #context: ServerContext
   readonly #incoming: IncomingMessage
   readonly #outgoing: ServerResponse
@@ -98,6 +100,7 @@ class NodeExchange implements ContentOwner {
     if (host !== undefined && fields['host']?.startsWith(host) !== true) fields['host'] = host
     const peer = peerAddress(socket)
     const from = facts.from === undefined ? peer : facts.from
+    this.from = from
     const scheme = facts.scheme ?? ((socket as Partial<TLSSocket>).encrypted ? 'https' : 'http')
     const certificate = from === peer ? peerCertificate(socket) : undefined // it proves the peer, which may be a proxy
     return {

@@ -79,6 +79,14 @@ export function* planMigration(schema: StoreSchema, wish?: MigrationWish, warn: 
 /** Of tables besides the items'. */
 const storeShape = { format: shapeFormat, jobs: 'turns', ended: 'by job', failed: 'by time', queued: 'by due' }
 
+/** What makes the shape of jobs of one that an older program has left, in their order. */
+const jobSteps: readonly (readonly [name: keyof typeof storeShape, texts: (dialect: Dialect) => readonly Sql[]])[] = [
+  ['jobs', migrateTurns],
+  ['ended', () => migrateEnded],
+  ['failed', () => migrateFailed],
+  ['queued', () => migrateQueued],
+]
+
 /** @param wish undefined at a start */
 function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, warn: WarnOfLength): Steps {
   const { dialect } = schema
@@ -103,21 +111,10 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
     yield* migrateFiles(dialect)
     yield rememberShape('store', 'format', shapeFormat)
   }
-  if (shape.get('store')?.get('jobs') !== 'turns') {
-    for (const text of migrateTurns(dialect)) yield { text }
-    yield rememberShape('store', 'jobs', 'turns')
-  }
-  if (shape.get('store')?.get('ended') !== 'by job') {
-    for (const text of migrateEnded) yield { text }
-    yield rememberShape('store', 'ended', 'by job')
-  }
-  if (shape.get('store')?.get('failed') !== 'by time') {
-    for (const text of migrateFailed) yield { text }
-    yield rememberShape('store', 'failed', 'by time')
-  }
-  if (shape.get('store')?.get('queued') !== 'by due') {
-    for (const text of migrateQueued) yield { text }
-    yield rememberShape('store', 'queued', 'by due')
+  for (const [name, texts] of jobSteps) {
+    if (shape.get('store')?.get(name) === storeShape[name]) continue
+    for (const text of texts(dialect)) yield { text }
+    yield rememberShape('store', name, storeShape[name])
   }
   yield* dropSearches(schema, shape)
   for (const name of drop ?? []) yield* dropNamed(shape, name)

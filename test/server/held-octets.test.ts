@@ -1,4 +1,4 @@
-/** What is kept of contents that are still arriving: bounded for all requests together, and given to those that are quick. */
+/** What is kept of contents that are still arriving: bounded for all together, and given to those that are quick. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
@@ -10,7 +10,7 @@ import { receiveOctets, withServer } from './raw-connection.ts'
 test('beyond the bound those that began first end, until there is room', () => {
   const ended: string[] = []
   const held = new HeldOctets(100)
-  const content = (name: string) => ({ crowdOut: () => void ended.push(name) })
+  const content = (name: string) => ({ from: '192.0.2.1', crowdOut: () => void ended.push(name) })
   const [one, two, three] = [content('one'), content('two'), content('three')]
   held.add(one, 60)
   held.add(two, 40)
@@ -23,6 +23,16 @@ test('beyond the bound those that began first end, until there is room', () => {
   held.add(two, 50)
   held.add(three, 101)
   assert.deepEqual([held.total, ended], [0, ['one', 'two', 'three']], 'one that is longer than all may be ends, too')
+})
+
+test('beyond the bound the peer ends that has most, not the one that began first', () => {
+  const ended: string[] = []
+  const held = new HeldOctets(100)
+  const content = (from: string) => ({ from, crowdOut: () => void ended.push(from) })
+  held.add(content('slow and honest'), 30)
+  for (let i = 0; i < 10; i++) held.add(content('many'), 20)
+  held.add(content('late'), 10)
+  assert.deepEqual([held.total, new Set(ended)], [100, new Set(['many'])])
 })
 
 const readAll = async ({ content }: Request) => {

@@ -33,6 +33,10 @@ export class Http1Exchange implements ContentOwner {
     this.#head = head
   }
 
+  get from(): string {
+    return this.#turn.from
+  }
+
   /** Asks for the response. */
   begin(content: Content): void {
     const { context, scheme, from, certificate, gone } = this.#turn
