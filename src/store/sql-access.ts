@@ -59,6 +59,11 @@ interface ListStatements {
   readonly near: NearTexts<Statement> | undefined
 }
 
+/** The statements of a list, and its values. */
+interface CompiledList extends Pick<Listing, 'values' | 'limitAt'> {
+  readonly run: ListStatements
+}
+
 interface CompiledContract {
   readonly service: Service
   readonly dialect: Dialect
@@ -144,12 +149,13 @@ export class SqlReader implements StoreReader {
     const query = asked.sort.length > 0 ? asked : { ...asked, sort: declaredOrder(items.table.resource) }
     const itemOf = (row: Cells): Snapshot => this.schema.recent.item(items, row)
     return chain(this.#planSearch(items, query), plan => {
-      const { run, values, limitAt } = this.#compile(items, query, plan.lead)
+      const compiled = this.#compile(items, query, plan.lead)
+      const { run, values, limitAt } = compiled
       const { near } = run
       const page = near && plan.looks ? [plan.looks === 'near' ? near.page : near.farPage] : run.page
       return chain(this.#pageRows(page, { values, limitAt }, query), rows =>
         chain(this.#hasOther(run, values, query, rows.length), other =>
-          chain(query.counted ? this.#totalOf(items, query, plan, rows) : undefined, total =>
+          chain(query.counted ? this.#totalOf(items, query, plan, compiled, rows) : undefined, total =>
             chain(
               near && plan.looks === 'far' && rows.length <= query.size
                 ? this.on.first(near.farEnd, values)
@@ -184,21 +190,22 @@ export class SqlReader implements StoreReader {
     return undefined
   }
 
-  #compile(items: ItemStatements, query: Query, lead?: Lead) {
+  #compile(items: ItemStatements, query: Query, lead?: Lead): CompiledList {
     const { tables, dialect } = this.schema
     const { watch } = this
     const { form, texts, ...own } = compileListing(items.table, tables, query, dialect, items.columns, lead, watch)
     return { run: this.#form(`${items.table.name}\n${watch ? 'watched' : ''}\n${form}`, texts), ...own }
   }
 
-  #count(of: Statement | undefined, values: readonly Cell[]): Maybe<number> {
-    return of ? chain(this.on.first(of, values), row => Number(row?.[0])) : 0
+  /** Of a statement that counts. */
+  protected count(of: Statement, values: readonly Cell[]): Maybe<number> {
+    return chain(this.on.first(of, values), countInRow)
   }
 
   #planSearch(items: ItemStatements, query: Query): Maybe<SearchPlan> {
     const countNear = (what: 'matches' | 'rows'): Maybe<number> => {
       const { run, values } = this.#compile(items, query)
-      return this.#count(run.near?.[what], values)
+      return run.near ? this.count(run.near[what], values) : 0
     }
     return planSearch(this.schema, this.on, items.table, query, {
       countMatches: () => countNear('matches'),
@@ -206,20 +213,33 @@ export class SqlReader implements StoreReader {
     })
   }
 
-  #totalOf(items: ItemStatements, query: Query, plan: SearchPlan, rows: readonly Cells[]): Maybe<number | undefined> {
-    if (!isLastPage(rows, query) || plan.isFrequent) return this.#countMatches(items, query, plan)
+  #totalOf(
+    items: ItemStatements,
+    query: Query,
+    plan: SearchPlan,
+    compiled: CompiledList,
+    rows: readonly Cells[],
+  ): Maybe<number | undefined> {
+    if (!isLastPage(rows, query) || plan.isFrequent) return this.#countMatches(items, query, plan, compiled)
     return totalOf(query, (query.offset ?? 0) + rows.length)
   }
 
   /** Undefined where they are more than are counted, or where counting would look at many rows. */
-  #countMatches(items: ItemStatements, query: Query, { lead, isFrequent }: SearchPlan): Maybe<number | undefined> {
+  #countMatches(
+    items: ItemStatements,
+    query: Query,
+    { isFrequent }: SearchPlan,
+    compiled: CompiledList,
+  ): Maybe<number | undefined> {
     const isBounded = isFrequent && query.counted !== 'exact'
-    const { run, values } = this.#compile(items, query, isBounded ? undefined : lead)
-    if (!isBounded) return chain(this.#count(run.count, values), matches => totalOf(query, matches))
-    return chain(this.#count(run.near?.count, values), matches =>
+    const { run, values } = isBounded ? this.#compile(items, query) : compiled
+    const { near } = run
+    if (!isBounded) return chain(this.count(run.count, values), matches => totalOf(query, matches))
+    if (!near) return 0
+    return chain(this.count(near.count, values), matches =>
       matches > countedMax
         ? undefined
-        : chain(this.#count(run.near?.countRows, values), rows => (rows > lookedMax ? undefined : matches)),
+        : chain(this.count(near.countRows, values), rows => (rows > lookedMax ? undefined : matches)),
     )
   }
 
@@ -380,6 +400,9 @@ const goesOn = sql`${sql.id(goesOnFunction)}()`
 
 const totalOf = ({ counted }: Query, matches: number): number | undefined =>
   counted === 'exact' || matches <= countedMax ? matches : undefined
+
+/** The cell of a row that counts. */
+export const countInRow = (row: Cells | undefined): number => Number(row?.[0])
 
 const textOfCell = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)
 

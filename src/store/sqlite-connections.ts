@@ -8,14 +8,16 @@ import type { Maybe } from '../base/maybe.ts'
 import { Refused } from '../service/refusal.ts'
 import { closedStore, type Filter, type ItemPage, type Query, type ReadWork, Unavailable } from '../service/store.ts'
 import { type Cells, octetsOf, type StatementRunner, takenKey } from './connection.ts'
-import type { Cell } from './dialect.ts'
+import { CountMemory } from './count-memory.ts'
+import { type Cell, sqlite } from './dialect.ts'
 import { describeQuery, fewRows, judgeLength } from './long-query.ts'
 import type { OpenedFiles } from './opened-files.ts'
 import type { ReadThreads } from './read-thread.ts'
 import type { RecentTrouble } from './recent-trouble.ts'
 import { countCandidates } from './search-plan.ts'
-import { SqlReader, type StoreSchema, WatchedReader } from './sql-access.ts'
-import { boundParameters, type Statement } from './statement.ts'
+import { sql } from './sql.ts'
+import { countInRow, SqlReader, type StoreSchema, WatchedReader } from './sql-access.ts'
+import { boundParameters, compileStatement, type Statement } from './statement.ts'
 import type { Table } from './table.ts'
 import { isSqliteError } from './write-queue.ts'
 
@@ -259,16 +261,20 @@ class FileReader extends SqlReader {
 
   #readLater(): StatementRunner {
     return {
-      rows: (...asked) => this.#enter().rows(...asked),
-      first: (...asked) => this.#enter().first(...asked),
-      run: (...asked) => this.#enter().run(...asked),
+      rows: (...asked) => this.#enter().on.rows(...asked),
+      first: (...asked) => this.#enter().on.first(...asked),
+      run: (...asked) => this.#enter().on.run(...asked),
     }
   }
 
-  #enter(): PreparedRunner {
+  #enter(): OpenReader {
     this.#reading ??= this.#readers.enter()
     this.on = this.#reading.on
-    return this.#reading.on
+    return this.#reading
+  }
+
+  protected override count(of: Statement, values: readonly Cell[]): number {
+    return this.#enter().count(of, values)
   }
 
   #leave(): void {
@@ -292,6 +298,9 @@ const idleReadersMax = 8
 const usualCacheKiB = 32_768
 const otherCacheKiB = 2000
 
+/** Its value changes for a connection when another one has committed. */
+const dataVersion = compileStatement(sqlite, sql`pragma data_version`)
+
 class OpenReader {
   readonly on: PreparedRunner
   readonly cacheKiB: number
@@ -299,6 +308,8 @@ class OpenReader {
   readonly #database: DatabaseSync
   readonly #begin: StatementSync
   readonly #commit: StatementSync
+  readonly #counts = new CountMemory()
+  #hasFollowed = false
   constructor(file: string, cacheKiB: number) {
     this.cacheKiB = cacheKiB
     this.#database = new DatabaseSync(file, { readOnly: true, timeout: lockWaitMs })
@@ -309,6 +320,12 @@ class OpenReader {
   }
   begin(): void {
     this.#begin.get()
+    this.#hasFollowed = false
+  }
+  count(of: Statement, values: readonly Cell[]): number {
+    if (!this.#hasFollowed) this.#counts.follow(this.on.first(dataVersion, [])?.[0])
+    this.#hasFollowed = true
+    return this.#counts.recall(of, values, () => countInRow(this.on.first(of, values)))
   }
   end(): true {
     this.#commit.get()

@@ -215,6 +215,24 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual((await towns(store)).toSorted(), ['t-1', 't-2'], 'whoever was answered sees it, at once')
   })
 
+  test('(4) a total is that of the state that is read, also after another process has written', async t => {
+    const { file, store } = await opened(t)
+    const totalOf = async (): Promise<unknown> =>
+      (await store.read(reader => reader.list('towns', { ...all, size: 1 }))).total
+    await put(store, 't-1')
+    await put(store, 't-2')
+    assert.deepEqual([await totalOf(), await totalOf()], [2, 2])
+    direct(file, `update towns set id = 't-3' where id = 't-2'; delete from towns where id = 't-1'`)
+    await new Promise(setImmediate)
+    assert.equal(await totalOf(), 1)
+    let during: unknown
+    await store.read(async reader => {
+      await put(store, 't-4')
+      during = (await reader.list('towns', { ...all, size: 0 })).total
+    })
+    assert.deepEqual([during, await totalOf()], [1, 2], 'a snapshot keeps its own')
+  })
+
   test('(6) another process that writes is waited for, and for no longer than was said', async t => {
     const { file, store } = await opened(t, { patience: 150 })
     const other = new DatabaseSync(file)
