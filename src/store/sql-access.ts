@@ -18,7 +18,6 @@ import {
   type ItemPage,
   isFormer,
   type JobRow,
-  type PagePlace,
   type Query,
   type Replaced,
   type Snapshot,
@@ -28,10 +27,11 @@ import {
   type StoreWriter,
   Unavailable,
 } from '../service/store.ts'
-import { type Cells, endedRunner, octetsOf, type StatementRunner } from './connection.ts'
+import { type Cells, endedRunner, type StatementRunner } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { compileItems, type ItemStatements } from './item-rows.ts'
-import { compileListing, farLookedMax, type Lead, type Listing, lookedMax, type NearTexts } from './listing.ts'
+import { compileListing, type Lead, type Listing, lookedMax, type NearTexts } from './listing.ts'
+import { countFitting, createPage, isLastPage, type PageBounds, type PageRows, RowLengths } from './page-rows.ts'
 import { goesOnFunction } from './read-thread-port.ts'
 import { changeCells, changeOf, compileRecords, deedCells, deedOf, jobCells, jobOf, type Records } from './records.ts'
 import { RowCache } from './row-cache.ts'
@@ -48,6 +48,7 @@ export interface StoreSchema extends CompiledContract {
   readonly formsMade: { count: number }
   readonly searches: SearchMemory
   readonly recent: RowCache
+  readonly lengths: RowLengths
   /** Another look at the database, for what is read after the look that it came from has ended. */
   readonly look: LookAt
 }
@@ -88,6 +89,7 @@ export function compileStoreSchema(service: Service, dialect: Dialect, look: Loo
     formsMade: { count: 0 },
     searches: { statements: new Map(), states: new Map() },
     recent: new RowCache(),
+    lengths: new RowLengths(),
     look,
   }
 }
@@ -150,22 +152,42 @@ export class SqlReader implements StoreReader {
     const itemOf = (row: Cells): Snapshot => this.schema.recent.item(items, row)
     return chain(this.#planSearch(items, query), plan => {
       const compiled = this.#compile(items, query, plan.lead)
-      const { run, values, limitAt } = compiled
-      const { near } = run
-      const page = near && plan.looks ? [plan.looks === 'near' ? near.page : near.farPage] : run.page
-      return chain(this.#pageRows(page, { values, limitAt }, query), rows =>
-        chain(this.#hasOther(run, values, query, rows.length), other =>
-          chain(query.counted ? this.#totalOf(items, query, plan, compiled, rows) : undefined, total =>
-            chain(
-              near && plan.looks === 'far' && rows.length <= query.size
-                ? this.on.first(near.farEnd, values)
-                : undefined,
-              end => createPage(rows, query, other, total, end && itemOf(end), itemOf),
+      return chain(this.#readRows(items, query, plan, compiled), page =>
+        chain(this.#hasOther(compiled, query, page.rows.length), other =>
+          chain(query.counted ? this.#totalOf(items, query, plan, compiled, page) : undefined, total =>
+            chain(this.#findFarEnd(query, plan, compiled, page.rows.length), end =>
+              createPage(page, query, other, total, end && itemOf(end), itemOf),
             ),
           ),
         ),
       )
     })
+  }
+
+  #readRows(
+    { table }: ItemStatements,
+    query: Query,
+    { looks }: SearchPlan,
+    { run: { page, near }, ...asked }: CompiledList,
+  ): Maybe<PageRows> {
+    const { lengths } = this.schema
+    const statements = near && looks ? [looks === 'near' ? near.page : near.farPage] : page
+    const bounds = { size: query.size, octets: lengths.boundOf(table.name, query) }
+    return chain(this.#pageRows(statements, asked, bounds), rows => {
+      const fitting = countFitting(rows, query)
+      lengths.note(table.name, fitting.longest)
+      return { rows, fitting }
+    })
+  }
+
+  /** The row at which a look in the order of the list has ended before the page was full. */
+  #findFarEnd(
+    { size }: Query,
+    { looks }: SearchPlan,
+    { run: { near }, values }: CompiledList,
+    rows: number,
+  ): Maybe<Cells | undefined> {
+    return near && looks === 'far' && rows <= size ? this.on.first(near.farEnd, values) : undefined
   }
 
   /** Of one statement after the other, until there is one more than fits on the page. */
@@ -218,10 +240,10 @@ export class SqlReader implements StoreReader {
     query: Query,
     plan: SearchPlan,
     compiled: CompiledList,
-    rows: readonly Cells[],
+    page: PageRows,
   ): Maybe<number | undefined> {
-    if (!isLastPage(rows, query) || plan.isFrequent) return this.#countMatches(items, query, plan, compiled)
-    return totalOf(query, (query.offset ?? 0) + rows.length)
+    if (!isLastPage(page, query) || plan.isFrequent) return this.#countMatches(items, query, plan, compiled)
+    return totalOf(query, (query.offset ?? 0) + page.rows.length)
   }
 
   /** Undefined where they are more than are counted, or where counting would look at many rows. */
@@ -288,7 +310,7 @@ export class SqlReader implements StoreReader {
    * Whether there are rows on the other side of the page's beginning: only a cursor or an offset
    * leaves any.
    */
-  #hasOther(run: ListStatements, values: readonly Cell[], query: Query, rows: number): Maybe<boolean> {
+  #hasOther({ run, values }: CompiledList, query: Query, rows: number): Maybe<boolean> {
     if (!query.from && (query.offset ?? 0) === 0) return false
     if (!query.from && rows > 0) return true
     return chain(this.on.first(run.other, values), row => row !== undefined)
@@ -405,63 +427,6 @@ const totalOf = ({ counted }: Query, matches: number): number | undefined =>
 export const countInRow = (row: Cells | undefined): number => Number(row?.[0])
 
 const textOfCell = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)
-
-/** @param end where looking has ended before the page was full */
-function createPage(
-  rows: readonly Cells[],
-  query: Query,
-  other: boolean,
-  total: number | undefined,
-  end: Snapshot | undefined,
-  item: (row: Cells) => Snapshot,
-): ItemPage {
-  const backwards = query.from?.backwards === true
-  const { count, octets } = countFitting(rows, query)
-  const extra = rows.length > count
-  const items = (extra ? rows.slice(0, count) : rows).map(item)
-  if (backwards) items.reverse()
-  const place = (item: Snapshot): PagePlace => ({
-    id: item.id,
-    keys:
-      query.sort.length === 0
-        ? [item.created]
-        : query.sort.map(({ field }) => (field === 'id' ? item.id : item.value[field])),
-  })
-  const ended = extra ? undefined : end
-  const first = (backwards && ended) || items[0] || ended
-  const last = (!backwards && ended) || items.at(-1) || ended
-  const more = extra || ended !== undefined
-  return {
-    items,
-    total,
-    more: backwards ? { before: more, after: other } : { before: other, after: more },
-    edges: first && last && { first: place(first), last: place(last) },
-    octets,
-    isCut: (extra && count < query.size) || ended !== undefined,
-    ...(ended && { looked: farLookedMax }),
-  }
-}
-
-/** Whether a page by number has the last rows of its list, so that nothing has to be counted. */
-function isLastPage(rows: readonly Cells[], query: Query): boolean {
-  if (query.from || rows.length > query.size) return false
-  return (rows.length > 0 || (query.offset ?? 0) === 0) && countFitting(rows, query).count === rows.length
-}
-
-interface PageBounds {
-  readonly size: number
-  readonly octets?: number | undefined
-}
-/** The rows of a page: as many as its size and its octets allow, but one at least. */
-function countFitting(rows: readonly Cells[], { size, octets: max = Infinity }: PageBounds) {
-  let octets = 0
-  for (const [count, row] of rows.entries()) {
-    const length = octetsOf(row)
-    if (count === size || (count > 0 && octets + length > max)) return { count, octets }
-    octets += length
-  }
-  return { count: rows.length, octets }
-}
 
 /** For which pieces stay that no file has claimed, from the last one that came. */
 const stagedKeptMs = 3_600_000

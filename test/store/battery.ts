@@ -428,6 +428,19 @@ const pageEnds: readonly Case[] = [
     }),
   ],
   [
+    'also where all rows of the pages before were short',
+    using(async store => {
+      await put(store, 'i-0', { note: '' })
+      const order: Partial<Query> = { sort: [{ field: 'id', descending: false }], size: 20, octets: 8192 }
+      for (let i = 0; i < 2; i++) assert.equal((await list(store, 'items', order)).items.length, 1)
+      for (let i = 1; i < 20; i++) await put(store, `i-${i}`, { note: 'x'.repeat(1000) })
+      for (let i = 0; i < 2; i++) {
+        const page = await list(store, 'items', order)
+        assert.ok(page.isCut && page.octets <= 8192 && page.items.length === 8, String(page.items.length))
+      }
+    }),
+  ],
+  [
     'so does a page behind a cursor, within the rows that equal it, at their end and beyond',
     using(async store => {
       const ranks = [1, 1, 1, 2, 2, undefined]

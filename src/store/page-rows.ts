@@ -1,0 +1,96 @@
+/** The rows of a page: how many of those that were read fit, and how they become a page. */
+import type { ItemPage, PagePlace, Query, Snapshot } from '../service/store.ts'
+import { type Cells, octetsOf } from './connection.ts'
+import { farLookedMax } from './listing.ts'
+
+/** @param end where looking has ended before the page was full */
+export function createPage(
+  { rows, fitting: { count, octets } }: PageRows,
+  query: Query,
+  other: boolean,
+  total: number | undefined,
+  end: Snapshot | undefined,
+  item: (row: Cells) => Snapshot,
+): ItemPage {
+  const backwards = query.from?.backwards === true
+  const extra = rows.length > count
+  const items = (extra ? rows.slice(0, count) : rows).map(item)
+  if (backwards) items.reverse()
+  const place = (item: Snapshot): PagePlace => ({
+    id: item.id,
+    keys:
+      query.sort.length === 0
+        ? [item.created]
+        : query.sort.map(({ field }) => (field === 'id' ? item.id : item.value[field])),
+  })
+  const ended = extra ? undefined : end
+  const first = (backwards && ended) || items[0] || ended
+  const last = (!backwards && ended) || items.at(-1) || ended
+  const more = extra || ended !== undefined
+  return {
+    items,
+    total,
+    more: backwards ? { before: more, after: other } : { before: other, after: more },
+    edges: first && last && { first: place(first), last: place(last) },
+    octets,
+    isCut: (extra && count < query.size) || ended !== undefined,
+    ...(ended && { looked: farLookedMax }),
+  }
+}
+
+/** Whether a page by number has the last rows of its list, so that nothing has to be counted. */
+export function isLastPage({ rows, fitting }: PageRows, query: Query): boolean {
+  if (query.from || rows.length > query.size) return false
+  return (rows.length > 0 || (query.offset ?? 0) === 0) && fitting.count === rows.length
+}
+
+export interface PageBounds {
+  readonly size: number
+  readonly octets?: number | undefined
+}
+interface Fitting {
+  readonly count: number
+  readonly octets: number
+  /** Octets of the longest row, also of one that does not fit. */
+  readonly longest: number
+}
+export interface PageRows {
+  /** Those of the page, and more. */
+  readonly rows: readonly Cells[]
+  readonly fitting: Fitting
+}
+/** The rows of a page: as many as its size and its octets allow, but one at least. */
+export function countFitting(rows: readonly Cells[], { size, octets: max = Infinity }: PageBounds): Fitting {
+  let [count, octets, longest] = [0, 0, 0]
+  for (const row of rows) {
+    const length = octetsOf(row)
+    if (length > longest) longest = length
+    if (count === size || (count > 0 && octets + length > max)) break
+    octets += length
+    count++
+  }
+  return { count, octets, longest }
+}
+
+/** As many times its rows a page has to have room for. */
+const spare = 2
+
+/**
+ * Octets of the longest row that a page of each table has had. To end a page at its octets, SQLite
+ * has to be asked for each row by itself, which is a twelfth of a list of 20. Where twice as many
+ * rows of that length fit, all are read at once; so the first page with longer ones is whole in
+ * memory before it is cut.
+ */
+export class RowLengths {
+  readonly #longest = new Map<string, number>()
+
+  /** The octets at which reading has to end; undefined where no page of this size comes near them. */
+  boundOf(table: string, { size, octets }: Pick<Query, 'size' | 'octets'>): number | undefined {
+    const longest = this.#longest.get(table) ?? Infinity
+    return octets !== undefined && (size + 1) * longest * spare <= octets ? undefined : octets
+  }
+
+  note(table: string, length: number): void {
+    if (length > (this.#longest.get(table) ?? 0)) this.#longest.set(table, length)
+  }
+}
