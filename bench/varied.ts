@@ -111,7 +111,7 @@ export const varied = (): Promise<Row[]> =>
         ...(await items(peers, heads)),
         ...(await lists(peers, heads, data)),
         ...(await variedSoap(folder, { data, diglot, clerk: heads.clerk, draw: createDraw('soap') })),
-        ...(await million(diglot, heads)),
+        ...(await million(data, heads)),
         ...(await variedWrites(folder, { count: orders, sign: file => signHead(file, 'clara') })),
         ...(await variedProcess(folder, { data, count: orders, clerk: heads.clerk })),
       ]
@@ -289,8 +289,13 @@ function pageOf(drawn: number, positions: readonly Position[], clerk: string) {
 
 // A million requests
 
-/** What a million random GETs leave in memory, and what the collector takes of the time. */
-async function million(diglot: Target, { clerk }: Heads): Promise<Row[]> {
+/** What a million random GETs leave in memory, and what the collector takes of the time: of a server that did no more. */
+async function million(data: string, { clerk }: Heads): Promise<Row[]> {
+  const diglot = await start('diglot', 'diglot.ts', [data])
+  return countMillion(diglot, clerk).finally(() => stop(diglot))
+}
+
+async function countMillion(diglot: Target, clerk: string): Promise<Row[]> {
   const draw = createDraw('million')
   const ask = asking(() => {
     const id = `o-g${draw()}`
