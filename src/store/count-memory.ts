@@ -1,7 +1,7 @@
 /**
- * How many rows a list has, remembered until something is committed: the pages of one list, and
- * callers who read the same one, have the same total. Counting up to `countedMax` rows takes half
- * as long as reading a page of them, and an exact count looks at all.
+ * How many rows a list has, remembered until something is committed: each reader of the same list
+ * gets the same total. To count up to `countedMax` rows takes half as long as to read a page of
+ * them, and an exact count looks at all.
  */
 import type { Cell } from './dialect.ts'
 import { boundParameters, type Statement } from './statement.ts'
