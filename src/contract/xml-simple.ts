@@ -364,10 +364,14 @@ function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
   }
 }
 
-/** §4.3.1–§4.3.3: characters of a text, octets of bytes, items of a list. */
+/**
+ * §4.3.1–§4.3.3: characters of a text, octets of bytes, items of a list. A name has no length: any
+ * is valid.
+ */
 function restrictLength(base: SimpleCodec, { length, minLength, maxLength }: SchemaFacets): SimpleCodec {
   const [min, max] = [length ?? minLength ?? 0, length ?? maxLength ?? Number.POSITIVE_INFINITY]
-  if (min === 0 && max === Number.POSITIVE_INFINITY) return base
+  const isName = (base.unrestricted ?? base) === qnameCodec
+  if (isName || (min === 0 && max === Number.POSITIVE_INFINITY)) return base
   const check = (value: unknown): unknown | Flaw => {
     const size = sizeOf(value)
     if (size === undefined || (size >= min && size <= max)) return value

@@ -225,6 +225,7 @@ function facetsSchema(base: AnyXmlType, facets: SchemaFacets): JsonSchema {
   const kind = jsonKindOf(base)
   const { length, minLength = length, maxLength = length, minInclusive, maxInclusive, values } = facets
   if (kind === 'text') return omitUndefined<Json>({ enum: values, minLength, maxLength })
+  if (kind === 'name') return omitUndefined<Json>({ enum: values })
   if (kind === 'list') return omitUndefined<Json>({ minItems: minLength, maxItems: maxLength })
   if (kind !== 'integer') return {}
   const whole = (text: string | undefined): Json | undefined => {
@@ -244,12 +245,13 @@ function facetsSchema(base: AnyXmlType, facets: SchemaFacets): JsonSchema {
     exclusiveMaximum: below,
   })
 }
-/** Octets and decimals are text whose length is not that of their value. */
-function jsonKindOf({ definition }: AnyXmlType): 'text' | 'list' | 'integer' | 'other' {
+/** Octets and decimals are text whose length is not that of their value; names have none. */
+function jsonKindOf({ definition }: AnyXmlType): 'text' | 'name' | 'list' | 'integer' | 'other' {
   if (definition.kind === 'restriction') return jsonKindOf(definition.of)
   if (definition.kind === 'list') return 'list'
   if (definition.kind !== 'builtIn') return 'other'
   if (lists.has(definition.name)) return 'list'
   if (integers[definition.name]) return 'integer'
+  if (definition.name === 'QName' || definition.name === 'NOTATION') return 'name'
   return definition.name in formats && definition.name !== 'anyURI' ? 'other' : 'text'
 }

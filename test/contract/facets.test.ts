@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Flaw } from '../../src/contract/lexical/flaw.ts'
+import { compileXsdMatcher } from '../../src/contract/lexical/xsd-pattern.ts'
 import { clarkNames, equalsText, simpleCodecOf } from '../../src/contract/xml-simple.ts'
 import { type AnyXmlType, type SchemaFacets, x } from '../../src/contract/xml-type.ts'
 
@@ -68,9 +69,17 @@ const bounds: readonly (readonly [why: string, AnyXmlType, SchemaFacets, text: s
   ['F.1.1 … ends', x.string, { patterns: ['\\p{IsNumberForms}'] }, '\u2190', false],
   ['F.1.1 … of two ranges', x.string, { patterns: ['\\p{IsSpecials}+'] }, '\ufeff\ufffc', true],
   ['F.1.1 … beyond 16 bits', x.string, { patterns: ['\\p{IsPrivateUse}{2}'] }, '\ue000\u{10fffd}', true],
+  ['§4.3.1.3 a QName has no length', x.QName, { length: 3 }, '{urn:a}name', true],
+  ['§4.3.2.3, §4.3.3.3 … and none that is too short or too long', x.simple(x.NOTATION, { minLength: 90 }), { maxLength: 1 }, 'ab', true],
+  ['§4.3.1.3 … but a list of them has', x.simple(x.list(x.QName), {}), { length: 2 }, 'a b c', false],
+  ['F a hyphen ends a class, and another one begins a subtraction', x.string, { patterns: ['[a-c--[b]]+'] }, 'a-c', true],
 ] // biome-ignore format: a table
 for (const [why, type, facets, text, valid] of bounds)
   test(why, () => assert.equal(isValid(type, facets, text), valid, text))
+
+for (const pattern of ['\\u0041', '\\bfoo', '\\x41', '[\\A]', '\\1', '[a--b]', '[!--]'])
+  test(`F ${pattern} is no expression of XML Schema, and not another one either`, () =>
+    assert.equal(compileXsdMatcher(pattern), undefined))
 
 test('a value of megabytes costs less than a tenth of a second, whatever it is compared with', () => {
   const digits = '9'.repeat(4_000_000)

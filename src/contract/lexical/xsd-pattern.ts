@@ -125,7 +125,10 @@ class PatternConverter {
     const letter = this.#take()
     if (letter === 'n' || letter === 'r' || letter === 't') return `\\${letter}`
     if (letter === 'p' || letter === 'P') return this.#convertCategory(letter)
-    return letterClasses[letter] ?? escapeSet(letter)
+    const set = letterClasses[letter]
+    // Others, such as \b and \u0041, are of other languages, where they do not stand for their letter.
+    if (set === undefined && /[A-Za-z0-9]/.test(letter)) throw new SyntaxError(`\\${letter} is not an escape`)
+    return set ?? escapeSet(letter)
   }
 
   #convertCategory(letter: string): string {
@@ -145,6 +148,8 @@ class PatternConverter {
     if (isNegated) this.#at++
     let members = ''
     for (let character = this.#take(); character !== ']'; character = this.#take()) {
+      if (character === '-' && members !== '' && this.#isAhead('-') && !this.#isAhead('-['))
+        throw new SyntaxError('a hyphen cannot end a range')
       if (character === '-' && this.#characters[this.#at] === '[') {
         this.#at++
         const without = this.#convertClass()
@@ -156,6 +161,10 @@ class PatternConverter {
       else members += escapeSet(character)
     }
     return `[${isNegated ? '^' : ''}${members}]`
+  }
+
+  #isAhead(text: string): boolean {
+    return [...text].every((character, index) => this.#characters[this.#at + index] === character)
   }
 
   #isRange(members: string): boolean {
