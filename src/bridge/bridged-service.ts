@@ -14,6 +14,7 @@ import { laterJobName, StartedCall } from '../contract/later-call.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type Service, service } from '../contract/service.ts'
+import { UnsendableBlock } from '../service/exchange-context.ts'
 import { type Refusal, Refused, refuse } from '../service/refusal.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
 import { BehindFigures } from './behind-figures.ts'
@@ -334,7 +335,9 @@ function passAnswer(
     for (const [name, value] of Object.entries(blocks)) context.setHeader(name, value)
   } catch (thrown) {
     dropPassing(content)
-    throw thrown
+    if (!(thrown instanceof UnsendableBlock)) throw thrown
+    note(`${place}: ${thrown.message}`)
+    return refuseAs(BadGateway, `the service behind has answered, but ${thrown.message}`)
   }
   if (!passing) return content
   const cut = (thrown: unknown) => note(`${place}: cut while its octets passed: ${messageOf(thrown)}`)

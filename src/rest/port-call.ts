@@ -20,6 +20,7 @@ import type { AnyRootElement } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
 import { evaluatePreconditions } from '../http/precondition.ts'
+import { UnsendableBlock } from '../service/exchange-context.ts'
 import { refuse } from '../service/refusal.ts'
 import { packTyped } from '../service/typed-json.ts'
 import { readRootName } from '../xml/index.ts'
@@ -230,7 +231,9 @@ const fieldOctetsMax = 4096
 function writeBlockField(name: string, json: string): string {
   const text = escapeToAscii(json)
   if (text.length <= fieldOctetsMax) return text
-  throw new Error(`the header ${name} has ${text.length} octets as a field: at most ${fieldOctetsMax}, or ask by SOAP`)
+  throw new UnsendableBlock(
+    `the header ${name} has ${text.length} octets as a field: at most ${fieldOctetsMax}, or ask by SOAP`,
+  )
 }
 /** A field holds visible ASCII (RFC 9110 §5.5); JSON can say any other character in it. */
 const escapeToAscii = (json: string): string =>

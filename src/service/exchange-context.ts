@@ -11,6 +11,9 @@ import { createInnerWork } from './inner-work.ts'
 import { failUnimplemented } from './refusal.ts'
 import { findChangeRefusal } from './refusal-faults.ts'
 
+/** A header block of a reply that the face of its caller cannot send. */
+export class UnsendableBlock extends Error {}
+
 /**
  * @param about the call; no fault of the service ends it as such, so any may be caught
  * @param reach one transaction for each write

@@ -101,6 +101,27 @@ for (const soap of ['1.1', '1.2'] as const)
     assert.ok(queried.fields['etag'])
   })
 
+test('a header block of the answer that is longer than a field may be is a 502 that says so', async () => {
+  const behind = service('behind', { namespace: 'urn:behind', resources: [], ports: [portOf('1.1')] })
+  const unasked = () => assert.fail('not asked')
+  const handlers = { GetPrice: answerPrice, SetPrice: answerPrice, Clear: unasked, Note: unasked, add: unasked }
+  const { server } = await startHosted({}, implement(behind, { Shop: handlers }))
+  const { send, ask, notes } = await startBridge(`http://127.0.0.1:${server.port}/soap/Shop`)
+  const session = 's'.repeat(4094)
+  const answer = await send('SetPrice', { item: 'tea' }, { 'soap-session': JSON.stringify(session) })
+  assert.equal(answer.status, 502, answer.text)
+  const says = 'the header Session has 4097 octets as a field: at most 4096, or ask by SOAP'
+  assert.equal(JSON.parse(answer.text).detail, `the service behind has answered, but ${says}`)
+  assert.deepEqual(notes, [`Shop.SetPrice: ${says}`])
+  const asked = withHeader(
+    envelope('<Ask xmlns="urn:shop"><item>tea</item></Ask>'),
+    `<Session xmlns="urn:shop">${session}</Session>`,
+  )
+  const bySoap = await ask('POST', '/soap/Shop', { 'content-type': 'text/xml', soapaction: '"urn:SetPrice"' }, asked)
+  assert.equal(bySoap.status, 200, bySoap.text)
+  assert.ok(bySoap.text.includes(`${session}!`))
+})
+
 /** Answers by hand; counts its requests. */
 async function startMisbehaving(serve: (response: http.ServerResponse) => void) {
   let requests = 0
