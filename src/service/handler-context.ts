@@ -9,7 +9,7 @@ import { checkValue } from '../contract/typed-value.ts'
 import { addAskedFacts, type ContextFacts, isOfContent, reachOf, type StoreReach } from './handler-facts.ts'
 import { createItems } from './handler-items.ts'
 import { failByProblem, nameProblem } from './item-changes.ts'
-import { addJob, queuedJob } from './job-queue.ts'
+import { addJob, dueAtOnce, queuedJob } from './job-queue.ts'
 import { failUnimplemented, refuse } from './refusal.ts'
 
 export function createContext(about: ContextFacts, reach: StoreReach): Context {
@@ -87,7 +87,8 @@ async function startAfter(
   const [first] = checkValue(declared.input, whole)
   if (first && isOfContent(about)) refuse({ kind: 'invalid', problems: [nameProblem(name, first)] })
   if (first) failByProblem(about, `input of a handler: ${name}`, first)
-  const row = { ...queuedJob(about.id('j'), name, caller, whole, now), due: now + delay * 1000, party }
+  const due = delay > 0 ? now + delay * 1000 : dueAtOnce
+  const row = { ...queuedJob(about.id('j'), name, caller, whole, now), due, party }
   const queue = jobs.map(each => each.job)
   const { id } = await reach.write(writer => addJob(writer, queue, row, afterJobsMax))
   about.queued?.()

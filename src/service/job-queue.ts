@@ -38,6 +38,12 @@ export async function leaseDueJob(
   return store.write(writer => writer.lease(jobs, clock(), clock() + ms, partyMax))
 }
 
+/**
+ * When a job is due that waits for nothing: at any time of any clock, so that one which was ahead
+ * as it was queued holds up nothing at others.
+ */
+export const dueAtOnce = 0
+
 /** A job that has not begun. */
 export const queuedJob = (id: string, job: string, caller: Caller, input: Values, now: number): JobRow => ({
   id,
@@ -54,7 +60,7 @@ export const queuedJob = (id: string, job: string, caller: Caller, input: Values
   created: now,
   modified: now,
   leased: 0,
-  due: now,
+  due: dueAtOnce,
   party: caller.subject ?? '',
   turn: 0,
 })

@@ -23,7 +23,7 @@ import { createExternalStores } from './external-resource.ts'
 import { createContext, createProviderContext } from './handler-context.ts'
 import { type ContextFacts, reachOf, type StoreReach, type WatchChange, type WriteLine } from './handler-facts.ts'
 import { requireSoundOutput } from './item-changes.ts'
-import { addJob, leaseDueJob, queuedJob } from './job-queue.ts'
+import { addJob, dueAtOnce, leaseDueJob, queuedJob } from './job-queue.ts'
 import { createJobContext } from './job-step.ts'
 import type { Outcome } from './outcome.ts'
 import { type Refusal, Refused, refuse, Unimplemented } from './refusal.ts'
@@ -219,7 +219,7 @@ async function settleFailedTry(
   if (thrown instanceof Lost) return
   const { clock } = context
   if (stop.aborted || thrown instanceof Unavailable) {
-    const due = clock() + (thrown instanceof Unavailable ? thrown.after * 1000 : 0)
+    const due = thrown instanceof Unavailable ? clock() + thrown.after * 1000 : dueAtOnce
     return updateJob(context, job, { state: 'queued', tries: job.tries - 1, due, leased: 0 })
   }
   context.failed(job, thrown)
@@ -306,7 +306,15 @@ export function retryJob(store: Store, id: string, now: number): Promise<boolean
   return store.write(async writer => {
     const row = await writer.job(id)
     if (row?.state !== 'failed') return false
-    await writer.putJob({ ...row, state: 'queued', tries: 0, failure: undefined, due: now, leased: 0, modified: now })
+    await writer.putJob({
+      ...row,
+      state: 'queued',
+      tries: 0,
+      failure: undefined,
+      due: dueAtOnce,
+      leased: 0,
+      modified: now,
+    })
     return true
   })
 }

@@ -297,7 +297,9 @@ test('A8.1 replies that wait for one address have a bound, and others have their
 
 test('where no reply waits the store is read once a second, not written, and all that are due are delivered at once', async t => {
   const { came, url } = await startReceiver()
-  const { store, time, posting } = await createEndedOutbox(url)
+  const { store, time, posting, lease } = await createEndedOutbox(url)
+  const row = (await lease()) ?? assert.fail()
+  await store.write(writer => writer.putJob({ ...row, state: 'queued', due: time.now + 10_000, leased: 0 }))
   let looks = 0
   let writes = 0
   const read: typeof store.read = work => {
@@ -317,7 +319,6 @@ test('where no reply waits the store is read once a second, not written, and all
     }
   }
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  time.now -= 10_000 // the reply is not due yet
   const outbox = startOutbox({ ...posting, store: { ...store, read, write } }, [url])
   await settle()
   const atStart = looks
@@ -346,6 +347,16 @@ test('what someone had in hand when he died is delivered when his lease is over,
   await next.stop()
   assert.deepEqual([came[0]?.content, failures.length], ['<left/>', 0])
   assert.equal(await store.read(reader => reader.job(row.id)), undefined)
+  await store.close()
+})
+
+test('a reply that an instance queued whose clock was ahead is delivered at once by another', async () => {
+  const { came, url } = await startReceiver()
+  const { store, time, posting } = await createEndedOutbox(url)
+  time.now -= 15 * 60_000
+  const next = startOutbox(posting, [url])
+  await waitUntil(() => came.length === 1, 'not delivered')
+  await next.stop()
   await store.close()
 })
 

@@ -272,7 +272,30 @@ describe('A3.2 the lease of a job', () => {
     clock.now += 500
     assert.equal(await runNextJob(context, stop.signal), true)
     const { state, tries, due, leased } = await row()
-    assert.deepEqual([state, tries, due, leased, failed], ['queued', 0, clock.now, 0, []])
+    assert.deepEqual([state, tries, due, leased, failed], ['queued', 0, 0, 0, []])
+  })
+})
+
+describe('a job that an instance queued whose clock was hours ahead', () => {
+  const ahead = 5 * 3600_000
+  const app = implement(contract, {
+    notes: {},
+    counts: { run: async () => ({ seen: 1 }) },
+    others: { run: async () => ({}) },
+  })
+  const runAt = (clock: () => number, store: JobContext['store']) =>
+    runNextJob({ app, store, clock, id: String, failed: (_, why) => assert.fail(String(why)) }, new AbortController().signal) // biome-ignore format: one line
+  test('runs at once at another', async () => {
+    const { store, clock, row } = await startCount()
+    assert.equal(await runAt(() => clock.now - ahead, store), true)
+    assert.equal((await row()).state, 'completed')
+  })
+  test('and was given back or put back there, too', async () => {
+    const { store, clock, id, row, change } = await startCount()
+    await change({ state: 'failed', failure: 'error', due: clock.now })
+    assert.equal(await retryJob(store, id, clock.now), true)
+    assert.equal(await runAt(() => clock.now - ahead, store), true)
+    assert.equal((await row()).state, 'completed')
   })
 })
 
@@ -337,6 +360,6 @@ describe('a job that has failed', () => {
     await change({ state: 'failed', failure: 'error', tries: 20, due: 9e12, leased: 7 })
     assert.equal(await retryJob(store, id, 5), true)
     const { state, tries, failure, due, leased, modified } = await row()
-    assert.deepEqual([state, tries, failure, due, leased, modified], ['queued', 0, undefined, 5, 0, 5])
+    assert.deepEqual([state, tries, failure, due, leased, modified], ['queued', 0, undefined, 0, 0, 5])
   })
 })

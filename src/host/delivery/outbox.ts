@@ -9,7 +9,7 @@
  *  (4) At most `hostRepliesMax` replies wait for one host: a message that asks for another is
  *      refused before it is performed.
  */
-import { addJob, leaseDueJob } from '../../service/job-queue.ts'
+import { addJob, dueAtOnce, leaseDueJob } from '../../service/job-queue.ts'
 import { refuse } from '../../service/refusal.ts'
 import type { JobRow, Store } from '../../service/store.ts'
 import type { ReplyTargets } from '../../soap/headers/addressing.ts'
@@ -99,7 +99,7 @@ const rowOf = (message: OutboundMessage, id: string, now: number): JobRow => ({
   created: now,
   modified: now,
   leased: 0,
-  due: now,
+  due: dueAtOnce,
   party: hostOf(message.to),
   turn: 0,
 })
@@ -127,7 +127,7 @@ async function deliverNextReply(
     if (!stop.aborted) failed(thrown)
     const isGivenUp = !stop.aborted && (thrown instanceof Undeliverable || row.tries >= triesMax)
     const tried = stop.aborted ? row.tries - 1 : row.tries
-    const due = stop.aborted ? clock() : clock() + redeliveryDelayMs(row.tries)
+    const due = stop.aborted ? dueAtOnce : clock() + redeliveryDelayMs(row.tries)
     await store.write(async writer => {
       const now = await writer.job(row.id)
       if (now?.state !== 'running' || now.tries !== row.tries) return // another process has it
