@@ -92,6 +92,11 @@ export const ReferenceListName = internName(xencNs, 'ReferenceList')
 export const DataReferenceName = internName(xencNs, 'DataReference')
 export const OAEPparamsName = internName(xencNs, 'OAEPparams')
 export const MGFName = internName(xenc11Ns, 'MGF')
+export const AgreementMethodName = internName(xencNs, 'AgreementMethod')
+export const OriginatorKeyInfoName = internName(xencNs, 'OriginatorKeyInfo')
+export const RecipientKeyInfoName = internName(xencNs, 'RecipientKeyInfo')
+export const KeyDerivationMethodName = internName(xenc11Ns, 'KeyDerivationMethod')
+export const ConcatKDFParamsName = internName(xenc11Ns, 'ConcatKDFParams')
 
 // Attributes
 export const xmlIdAttribute = internName('http://www.w3.org/XML/1998/namespace', 'id')
@@ -104,6 +109,10 @@ export const mimeTypeAttribute = internName('', 'MimeType')
 export const algorithmAttribute = internName('', 'Algorithm')
 /** WSS4J writes the attribute of a DerivedKeyToken with a namespace, the schema has it without. */
 export const derivationAttribute = internName(secureConversationNs, 'Algorithm')
+/** XML Encryption 1.1 §5.4.1: in the order in which a key is derived by them. */
+export const concatAttributes = ['AlgorithmID', 'PartyUInfo', 'PartyVInfo', 'SuppPubInfo', 'SuppPrivInfo'].map(local =>
+  internName('', local),
+)
 export const valueTypeAttribute = internName('', 'ValueType')
 export const encodingTypeAttribute = internName('', 'EncodingType')
 export const prefixListAttribute = internName('', 'PrefixList')
@@ -122,6 +131,9 @@ export const keyIdentifierEncryptedKeyUri = `${oasis11}soap-message-security-1.1
 export const encryptedKeyTypeUri = `${oasis11}soap-message-security-1.1#EncryptedKey`
 export const derivedKeyTypeUri = `${secureConversationNs}/dk`
 export const derivationUri = `${derivedKeyTypeUri}/p_sha1`
+/** XML Encryption 1.1 §5.6.4, §5.4.1. */
+export const agreementUri = `${xenc11Ns}ECDH-ES`
+export const concatUri = `${xenc11Ns}ConcatKDF`
 export const passwordTextUri = `${oasis}username-token-profile-1.0#PasswordText`
 export const passwordDigestUri = `${oasis}username-token-profile-1.0#PasswordDigest`
 export const saml1IdUri = `${oasis11}saml-token-profile-1.0#SAMLAssertionID`

@@ -87,7 +87,7 @@ function compileAnswerProtection(
 }
 
 function encryptionTo(signer: Signer | undefined): Encryption {
-  if (signer?.kind !== 'x509' || signer.key.asymmetricKeyType !== 'rsa')
-    return failSecurity('InvalidSecurityToken', 'a certificate to which no answer can be encrypted: RSA alone can')
+  if (signer?.kind !== 'x509')
+    return failSecurity('InvalidSecurityToken', 'a message without a certificate to which its answer can be encrypted')
   return { to: signer.certificate, parts: ['Body', 'Attachments'], cipher: suiteCipher, transport: suiteTransport }
 }

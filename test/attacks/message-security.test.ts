@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sweepEveryMs } from '../../src/host/open-service.ts'
-import { type Cipher, cipherUri, decryptOctets, encryptOctets, transportKey } from '../../src/security/crypto/cipher.ts'
+import { type Cipher, cipherUri, decryptOctets, encryptOctets } from '../../src/security/crypto/cipher.ts'
 import { defaultLabel, deriveKey } from '../../src/security/crypto/derived-key.ts'
 import { suiteDerivedOctets, suiteTransport } from '../../src/security/policy/algorithm-suite.ts'
-import { writeEncryptedKey } from '../../src/security/protect/encrypt.ts'
+import { sealKey, writeEncryptedKey } from '../../src/security/protect/encrypt.ts'
 import { writeBinaryToken } from '../../src/security/protect/protection-draft.ts'
 import { attachmentContentUri, dsNs, wsseNs, wsuNs, x509v3Uri, xencNs } from '../../src/security/vocabulary.ts'
 import { now as start } from '../security/message.ts'
@@ -436,8 +436,7 @@ function sealText(mode: Cipher['mode'], plain: string) {
   const signed = writeNote('signed', { now: world.now, text: data })
   const list = `<e:ReferenceList xmlns:e="${xencNs}"><e:DataReference URI="#ED"/></e:ReferenceList>`
   const sendWith = (secret: Buffer) => {
-    const sent = transportKey(receiver.certificate.key, secret, suiteTransport)
-    const written = writeEncryptedKey('EK', receiver.certificate, suiteTransport, sent, list)
+    const written = writeEncryptedKey('EK', sealKey(receiver.certificate, secret, suiteTransport), list)
     return sendNote(secured, 'signed', signed.replace('</wsse:Security>', `${written}</wsse:Security>`))
   }
   return { key, sealed, cipher, sendWith }

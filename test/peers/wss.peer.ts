@@ -80,6 +80,56 @@ function tryZeep(name: string, python: string): void {
   }
 }
 
+tryAgreement()
+
+/** WSS4J 4, which comes with Spring-WS. */
+function tryAgreement(): void {
+  const path = `${join(here, 'spring-ws', 'lib')}/*`
+  const made = mkdtempSync(join(tmpdir(), 'diglot-agree-'))
+  after(() => rmSync(made, { recursive: true }))
+  if (spawnSync('javac', ['-cp', path, '-d', made, join(here, 'wss', 'Agree.java')]).status === 0)
+    agreeOnKeys(path, made)
+  else absent('WSS4J 4')
+}
+
+function agreeOnKeys(path: string, made: string): void {
+  const names = ['p256', 'p384', 'p521']
+  const all = join(made, 'keys.p12')
+  for (const name of names) {
+    const one = join(made, `${name}.p12`)
+    const pair = ['-inkey', pem(name, 'key'), '-in', pem(name, 'cert'), '-name', name, '-out', one]
+    done(spawnSync('openssl', ['pkcs12', '-export', ...pair, '-passout', 'pass:test-only'], { encoding: 'utf8' }))
+    const to = ['-destkeystore', all, '-deststorepass', 'test-only']
+    const from = ['-srckeystore', one, '-srcstorepass', 'test-only', ...to]
+    done(spawnSync('keytool', ['-importkeystore', '-noprompt', ...from], { encoding: 'utf8' }))
+  }
+  const run = (input: string, ...words: readonly string[]) =>
+    spawnSync('java', ['-cp', `${path}:${made}`, 'Agree', all, ...words], { input, encoding: 'utf8' })
+  const xenc = 'http://www.w3.org/2001/04/xmlenc#'
+  const ways: readonly (readonly string[])[] = [
+    ['p256', '2', `${xenc}kw-aes128`],
+    ['p256', '8', `${xenc}kw-aes256`],
+    ['p384', '4', `${xenc}kw-aes192`, `${xenc}sha512`, '0061'],
+    ['p521', '1', `${xenc}kw-aes256`, 'http://www.w3.org/2001/04/xmldsig-more#sha384', '00616263'],
+  ]
+  const optional: SecurityPolicy = { required: false, anyOf: [{ caller: 'username' }] }
+  for (const way of ways)
+    test(`WSS4J 4: encrypted by ECDH-ES to ${way.join(', ')}, read here`, async () => {
+      const message = openMessage(done(run(plainMessage(), 'encrypt', ...way)))
+      assert.doesNotMatch(writeElement(message.body), /o-1/)
+      const guard = createGuard(Date.now(), { decrypts: [bob, ...names.map(keyPair)] })
+      await expectAccepted(verifyOrRefuse(message, optional, guard))
+      assert.match(writeElement(message.body), /o-1/)
+    })
+  for (const name of names)
+    test(`WSS4J 4 reads what is encrypted here to the certificate of ${name}`, () => {
+      const encryption = { to: keyPair(name).certificate, parts: ['Body'] } as const
+      const text = protectMessage(plainMessage(), { encryption }, Date.now()).envelope
+      assert.match(done(run(text, 'read')), /o-1/)
+      assert.notEqual(run(text.replace('AlgorithmID="0000"', 'AlgorithmID="0001"'), 'read').status, 0)
+    })
+}
+
 const jars = ['wss4j', 'xmlsec', 'commons-logging', 'slf4j-api', 'slf4j-nop', 'joda-time'].map(
   name => `/usr/share/java/${name}.jar`,
 )

@@ -12,7 +12,7 @@ import { defaultLabel, deriveKey, type ExchangeKey, exchangeKeyOf } from '../../
 import { suiteTransport } from '../../src/security/policy/algorithm-suite.ts'
 import { findPolicyMistakes, type SecurityPolicy } from '../../src/security/policy/policy.ts'
 import type { VerificationContext } from '../../src/security/policy/verification-context.ts'
-import { writeEncryptedKey, writeSentReference } from '../../src/security/protect/encrypt.ts'
+import { sealKey, writeEncryptedKey, writeSentReference } from '../../src/security/protect/encrypt.ts'
 import type { AnswerExchange, RequestExchange } from '../../src/security/protect/exchange-protection.ts'
 import { protectMessage } from '../../src/security/protect/protect.ts'
 import { Insecure, type SecurityFault } from '../../src/security/security-fault.ts'
@@ -281,9 +281,9 @@ function signAgain(text: string, secret: Buffer, change: Change = each => each):
 
 /** An EncryptedKey that brings this secret, and its identifier. */
 function bring(secret: Buffer): readonly [element: string, id: string, key: ExchangeKey] {
-  const sealed = transportKey(bob.key, secret, suiteTransport)
+  const sealed = sealKey(bob.certificate, secret, suiteTransport)
   const id = `EK-${randomBytes(8).toString('hex')}`
-  return [writeEncryptedKey(id, bob.certificate, suiteTransport, sealed), id, exchangeKeyOf(secret, sealed)]
+  return [writeEncryptedKey(id, sealed), id, exchangeKeyOf(secret, sealed.octets)]
 }
 /** A block that comes encrypted by AES-GCM, with a KeyInfo that has this reference. */
 const encryptBlock = (key: Buffer, reference: string, id = 'ED-own') => {

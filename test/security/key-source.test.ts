@@ -1,6 +1,6 @@
 /** Keys and certificates as applications hand them over, and what a mistake says: its place, and its cure. */
 import assert from 'node:assert/strict'
-import { createPublicKey, createSecretKey, X509Certificate } from 'node:crypto'
+import { createPublicKey, createSecretKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import {
   type CertificateSource,
@@ -135,6 +135,11 @@ for (const [title, means, says] of proof)
 
 const weak = x.createRsaKey(1024)
 const curve = x.createEcKey('secp256k1')
+const edwards = x.issueCertificate({
+  name: 'CN=ed',
+  key: generateKeyPairSync('ed25519'),
+  by: { name: 'CN=ed', key: x.createEcKey() },
+})
 const protections: readonly (readonly [string, ProtectionOptions, RegExp | undefined])[] = [
   ['a signature by PEM', { signature: { key: pkcs8, by: { certificate: alice.pem } } }, undefined],
   ['a signature by a secret', { signature: { key: Buffer.alloc(32), by: { name: 'shop' } } }, undefined],
@@ -155,9 +160,10 @@ const protections: readonly (readonly [string, ProtectionOptions, RegExp | undef
     /^security\.signature\.key is a key on the curve secp256k1/,
   ],
   ['encryption by PEM', { encryption: { to: keyPair('bob').pem } }, undefined],
+  ['encryption to a key on an elliptic curve', { encryption: { to: keyPair('p256').pem } }, undefined],
   [
     'encryption to a key that only signs',
-    { encryption: { to: keyPair('p256').pem } },
+    { encryption: { to: edwards } },
     /^security\.encryption\.to is not for an RSA key/,
   ],
 ]

@@ -7,6 +7,13 @@ export const modulusBitsMin = 2048
 export const modulusBitsMax = 8192 // one operation stays under a millisecond
 export const curves: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
+/** By their names in JWK, how XML Signature names them (§4.5.2.3.1). */
+export const curveUris: ReadonlyMap<string, string> = new Map([
+  ['P-256', 'urn:oid:1.2.840.10045.3.1.7'],
+  ['P-384', 'urn:oid:1.3.132.0.34'],
+  ['P-521', 'urn:oid:1.3.132.0.35'],
+])
+
 /** Node asks OpenSSL each time, for a microsecond. */
 export const keyDetailsOf = memoizeByObject((key: KeyObject) => key.asymmetricKeyDetails ?? {})
 

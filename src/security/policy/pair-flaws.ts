@@ -16,8 +16,10 @@ export function findKeyFlaw(key: Decryption['key']): string | undefined {
   return messageKeyKinds.has(kind) ? undefined : `a key of the kind ${kind}, for which messages have no algorithm`
 }
 
-/** Only RSA wraps the keys of content (XML Encryption §5.5). */
-export const canDecrypt = ({ key }: Decryption): boolean => key.asymmetricKeyType === 'rsa'
+/** RSA transports the keys of content (XML Encryption §5.5); on a curve one is agreed on (§5.6). */
+export const canDecrypt = ({ key }: Decryption): boolean => messageKeyKinds.has(key.asymmetricKeyType)
+/** As the published AlgorithmSuite has it (WS-SecurityPolicy 1.3 §6.1). */
+export const canDecryptBySuite = ({ key }: Decryption): boolean => key.asymmetricKeyType === 'rsa'
 
 /**
  * Why a pair cannot sign answers; undefined if it can.

@@ -8,7 +8,7 @@ import { clarkNotation, type Element, type Name } from '../../xml/index.ts'
 import type { Allowance } from '../crypto/algorithm.ts'
 import type { Freshness } from '../verify/timestamp.ts'
 import { SecurityName, wsseNs } from '../vocabulary.ts'
-import { canDecrypt, findSigningFlaw } from './pair-flaws.ts'
+import { canDecrypt, canDecryptBySuite, findSigningFlaw } from './pair-flaws.ts'
 import type { VerificationContext } from './verification-context.ts'
 
 /**
@@ -193,12 +193,10 @@ function requireSignature(
   ]
 }
 
-const canDecryptWith = ({ decrypts }: VerificationContext): boolean => decrypts?.some(canDecrypt) === true
-
 function requireExchangeKey({ caller, symmetric }: Demand, guard: VerificationContext): readonly Requirement[] {
   const isEndorsed: Requirement = [caller === 'x509', 'is symmetric, and cannot endorse a signature; use x509']
   const isReadable: Requirement = [
-    canDecryptWith(guard),
+    guard.decrypts?.some(canDecryptBySuite) === true,
     'is symmetric, and has no key to decrypt the key of an exchange with; configure one of RSA',
   ]
   return [
@@ -244,7 +242,7 @@ function requireEncryption(
 ): readonly Requirement[] {
   if (encrypted.length === 0) return []
   return [
-    [canDecryptWith(guard), 'demands encryption, and has no key to decrypt with; configure one of RSA'],
+    [guard.decrypts?.some(canDecrypt) === true, 'demands encryption, and has no key to decrypt with; configure one'],
     [!encrypted.includes('Timestamp'), 'cannot demand an encrypted Timestamp'],
     [
       !encrypted.includes('Attachments') || signedAttachmentsOf(signed) !== undefined,

@@ -3,13 +3,24 @@
  * §3).
  */
 
-import { randomBytes } from 'node:crypto'
-import { encodeBase64 } from '../../base/base64.ts'
+import { type KeyObject, randomBytes } from 'node:crypto'
+import { decodeBase64Url, encodeBase64 } from '../../base/base64.ts'
 import type { SentPart } from '../../soap/security-port.ts'
 import { type Element, writeAttribute, writeElement } from '../../xml/index.ts'
 import { digestUri } from '../crypto/algorithm.ts'
 import type { Certificate } from '../crypto/certificate.ts'
-import { type Cipher, cipherUri, encryptOctets, type KeyTransport, maskUri, transportKey } from '../crypto/cipher.ts'
+import {
+  type Cipher,
+  cipherUri,
+  encryptOctets,
+  type KeyTransport,
+  maskUri,
+  transportKey,
+  wrapKey,
+  wrapUri,
+} from '../crypto/cipher.ts'
+import { agreeOnKey, createOriginator } from '../crypto/key-agreement.ts'
+import { curveUris } from '../crypto/key-strength.ts'
 import type { CoveredPart } from '../policy/policy.ts'
 import { writeCoveredFields } from '../tree/attachment-fields.ts'
 import { replaceElement, trustedFragment } from '../tree/tree-edit.ts'
@@ -34,7 +45,10 @@ export interface Encryption {
   readonly parts: readonly CoveredPart[]
   /** Default: AES-256-GCM. */
   readonly cipher?: Cipher
-  /** Default: RSA-OAEP with SHA-256 and MGF1 with SHA-1, the pair that most receivers know. */
+  /**
+   * To an RSA key. Default: RSA-OAEP with SHA-256 and MGF1 with SHA-1, the pair that most receivers
+   * know. With the holder of a key on an elliptic curve a key is agreed on (ECDH-ES).
+   */
   readonly transport?: KeyTransport
 }
 
@@ -71,7 +85,7 @@ export function encryptParts(
     reference: writeSentReference(id),
     isSignedAfter,
   })
-  const key = writeEncryptedKey(id, to, transport, transportKey(to.key, secret, transport), list)
+  const key = writeEncryptedKey(id, sealKey(to, secret, transport), list)
   return trustedFragment([key, ...data].join(''), draft.security)
 }
 
@@ -118,20 +132,56 @@ function encryptPart(part: SentPart, use: EncryptingSecret) {
 const writeReferenceList = (ids: readonly string[]): string =>
   `<xenc:ReferenceList xmlns:xenc="${n.xencNs}">${ids.map(id => `<xenc:DataReference URI="#${id}"/>`).join('')}</xenc:ReferenceList>`
 
+/** A secret that the holder of a certificate can read. */
+interface SealedSecret {
+  readonly octets: Buffer
+  /** The EncryptionMethod. */
+  readonly method: string
+  /** The content of the KeyInfo. */
+  readonly keyInfo: string
+}
+
+/** To a key on an elliptic curve by an agreement (XML Encryption 1.1 §5.6.4), whatever is given. */
+export function sealKey(to: Certificate, secret: Buffer, transport: KeyTransport): SealedSecret {
+  if (to.key.asymmetricKeyType === 'ec') return sealByAgreement(to, secret)
+  const octets = transportKey(to.key, secret, transport)
+  return { octets, method: writeTransportMethod(transport), keyInfo: writeCertificateReference(to, 'thumbprint') }
+}
+
+/** An AES key wrap of 256 bits by a key of ConcatKDF with SHA-256, as it names its algorithm. */
+function sealByAgreement(to: Certificate, secret: Buffer): SealedSecret {
+  const { publicKey, privateKey } = createOriginator(to.key)
+  const kek = agreeOnKey(privateKey, to.key, { digest: agreedDigest, info: Buffer.alloc(1) }, agreedWrapSize)
+  if (!kek) throw new Error(`no key can be agreed on with ${to.x509.subject}`)
+  const derivation =
+    `<xenc11:KeyDerivationMethod xmlns:xenc11="${n.xenc11Ns}" Algorithm="${n.concatUri}">` +
+    `<xenc11:ConcatKDFParams AlgorithmID="0000" PartyUInfo="" PartyVInfo=""><ds:DigestMethod Algorithm="${digestUri(agreedDigest)}"/></xenc11:ConcatKDFParams></xenc11:KeyDerivationMethod>`
+  const parties =
+    `<xenc:OriginatorKeyInfo><ds:KeyValue>${writeEcKey(publicKey)}</ds:KeyValue></xenc:OriginatorKeyInfo>` +
+    `<xenc:RecipientKeyInfo>${writeCertificateReference(to, 'thumbprint')}</xenc:RecipientKeyInfo>`
+  return {
+    octets: wrapKey(kek, secret),
+    method: `<xenc:EncryptionMethod Algorithm="${wrapUri(agreedWrapSize)}"/>`,
+    keyInfo: `<xenc:AgreementMethod Algorithm="${n.agreementUri}">${derivation}${parties}</xenc:AgreementMethod>`,
+  }
+}
+const agreedDigest = 'sha256'
+const agreedWrapSize = 32
+
+/** XML Signature 1.1 §4.5.2.3.1: a point that is not compressed. */
+function writeEcKey(key: KeyObject): string {
+  const { crv = '', x = '', y = '' } = key.export({ format: 'jwk' })
+  const point = Buffer.concat([Buffer.of(4), ...[x, y].map(each => decodeBase64Url(each) ?? Buffer.alloc(0))])
+  return `<dsig11:ECKeyValue xmlns:dsig11="${n.dsig11Ns}"><dsig11:NamedCurve URI="${curveUris.get(crv)}"/><dsig11:PublicKey>${encodeBase64(point)}</dsig11:PublicKey></dsig11:ECKeyValue>`
+}
+
 /**
  * XML Encryption §3.5.1.
- * @param sealed the secret, encrypted to the certificate
  * @param list the ReferenceList of the data that it encrypts; empty where that stands elsewhere
  */
-export const writeEncryptedKey = (
-  id: string,
-  to: Certificate,
-  transport: KeyTransport,
-  sealed: Buffer,
-  list = '',
-): string =>
-  `<xenc:EncryptedKey xmlns:xenc="${n.xencNs}" xmlns:ds="${n.dsNs}" Id="${id}">${writeTransportMethod(transport)}` +
-  `<ds:KeyInfo>${writeCertificateReference(to, 'thumbprint')}</ds:KeyInfo>${writeCipherData(sealed)}${list}</xenc:EncryptedKey>`
+export const writeEncryptedKey = (id: string, { octets, method, keyInfo }: SealedSecret, list = ''): string =>
+  `<xenc:EncryptedKey xmlns:xenc="${n.xencNs}" xmlns:ds="${n.dsNs}" Id="${id}">${method}` +
+  `<ds:KeyInfo>${keyInfo}</ds:KeyInfo>${writeCipherData(octets)}${list}</xenc:EncryptedKey>`
 
 /** WSS §7.3: a reference to the EncryptedKey of this identifier. */
 export const writeSentReference = (id: string): string =>

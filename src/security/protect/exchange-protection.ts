@@ -8,13 +8,12 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { encodeBase64 } from '../../base/base64.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
-import { transportKey } from '../crypto/cipher.ts'
 import { defaultLabel, deriveKey, type ExchangeKey, exchangeKeyOf } from '../crypto/derived-key.ts'
 import { suiteCipher, suiteDerivedOctets, suiteKeyOctets, suiteTransport } from '../policy/algorithm-suite.ts'
 import type { CoveredPart, KeyForm } from '../policy/policy.ts'
 import type { Decryption } from '../policy/verification-context.ts'
 import * as n from '../vocabulary.ts'
-import { encryptInPlace, writeEncryptedKey, writeSentReference } from './encrypt.ts'
+import { encryptInPlace, sealKey, writeEncryptedKey, writeSentReference } from './encrypt.ts'
 import { createId, type ProtectionDraft, writeTokenReference } from './protection-draft.ts'
 import { listTargets, signTargets, writeKeyInfo } from './sign.ts'
 
@@ -83,9 +82,9 @@ interface ReferredKey extends ReferredSecret {
 function sendKey(draft: ProtectionDraft, to: Certificate): ReferredKey {
   const id = createId('EK')
   const secret = randomBytes(suiteKeyOctets)
-  const sealed = transportKey(to.key, secret, suiteTransport)
-  draft.add(writeEncryptedKey(id, to, suiteTransport, sealed))
-  return { secret, reference: writeSentReference(id), exchangeKey: exchangeKeyOf(secret, sealed) }
+  const sealed = sealKey(to, secret, suiteTransport)
+  draft.add(writeEncryptedKey(id, sealed))
+  return { secret, reference: writeSentReference(id), exchangeKey: exchangeKeyOf(secret, sealed.octets) }
 }
 
 function referToKey(exchangeKey: ExchangeKey): ReferredKey {

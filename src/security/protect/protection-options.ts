@@ -99,8 +99,9 @@ const prepareEncryption = (
 /** The certificate of a receiver. @throws TypeError where nothing can be encrypted to it */
 export function readReceiver(source: CertificateSource, place: string): Certificate {
   const certificate = readOneCertificate(source, place)
-  if (certificate.key.asymmetricKeyType === 'rsa' && !findKeyWeakness(certificate.key)) return certificate
+  const kind = certificate.key.asymmetricKeyType
+  if ((kind === 'rsa' || kind === 'ec') && !findKeyWeakness(certificate.key)) return certificate
   throw new TypeError(
-    `${place} is not for an RSA key of 2048 bits or more: give the receiver's certificate for encryption`,
+    `${place} is not for an RSA key of 2048 bits or more, or one on P-256, P-384 or P-521: give the receiver's certificate for encryption`,
   )
 }

@@ -6,6 +6,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { encodeBase64Url } from '../../base/base64.ts'
 import type { Element } from '../../xml/index.ts'
+import { curveUris } from '../crypto/key-strength.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
 import { readBase64, requiredAttribute, requiredChild } from '../tree/strict-children.ts'
 import {
@@ -51,8 +52,4 @@ function readEcKey(value: Element): KeyObject {
   return orFail(fault, 'an invalid EC key', () => createPublicKey({ key: { kty: 'EC', crv, x, y }, format: 'jwk' }))
 }
 
-const curveOfUri: ReadonlyMap<string, string> = new Map([
-  ['urn:oid:1.2.840.10045.3.1.7', 'P-256'],
-  ['urn:oid:1.3.132.0.34', 'P-384'],
-  ['urn:oid:1.3.132.0.35', 'P-521'],
-])
+const curveOfUri: ReadonlyMap<string, string> = new Map([...curveUris].map(([curve, uri]) => [uri, curve]))

@@ -13,6 +13,7 @@ import { type Allowances, harmlessAllowances, readDigestMethod } from '../crypto
 import type { Certificate } from '../crypto/certificate.ts'
 import { type KeyTransport, readKeyWrap, readMask, receiveKey, unwrapKey } from '../crypto/cipher.ts'
 import { deriveKey, type ExchangeKey, exchangeKeyOctetsMin, exchangeKeyOf } from '../crypto/derived-key.ts'
+import { agreeOnKey } from '../crypto/key-agreement.ts'
 import { findNamed } from '../crypto/trust.ts'
 import type { KeyForm } from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
@@ -28,6 +29,7 @@ import {
 } from '../tree/strict-children.ts'
 import { inlineIncludes } from '../tree/xop-inline.ts'
 import {
+  AgreementMethodName,
   algorithmAttribute,
   CipherDataName,
   CipherValueName,
@@ -42,6 +44,7 @@ import {
   xenc11Ns,
   xencNs,
 } from '../vocabulary.ts'
+import { readAgreement } from './agreement-method.ts'
 import { readDerivedKeyToken } from './derived-key-token.ts'
 import type { IncomingParts } from './incoming-parts.ts'
 import {
@@ -202,9 +205,17 @@ export class MessageSecrets {
       const transport = readTransport(method, allow)
       return receiveKey(this.#findPrivateKey(keyInfo), readSealed(element, parts), transport)
     }
-    const named = keyInfo ?? failSecurity('SecurityTokenUnavailable', 'a key without a key')
-    const kek = this.#requireShared(trimmedText(onlyChildNamed(named, KeyNameName)))
-    return kek.symmetricKeySize === size ? unwrapKey(kek, readSealed(element, parts)) : undefined
+    const kek = this.#findWrappingKey(keyInfo ?? failSecurity('SecurityTokenUnavailable', 'a key without a key'), size)
+    return kek?.symmetricKeySize === size ? unwrapKey(kek, readSealed(element, parts)) : undefined
+  }
+
+  /** One that was agreed on with the sender, or is shared by its name. */
+  #findWrappingKey(keyInfo: Element, size: number): KeyObject | undefined {
+    if (keyInfo.elements(AgreementMethodName).length === 0)
+      return this.#requireShared(trimmedText(onlyChildNamed(keyInfo, KeyNameName)))
+    const method = onlyChildNamed(keyInfo, AgreementMethodName)
+    const { originator, recipient, derivation } = readAgreement(method, this.#means.allow)
+    return agreeOnKey(this.#findPrivateKey(recipient), originator, derivation, size)
   }
 
   /** The service's own key that a KeyInfo names; without a KeyInfo the only one. */
