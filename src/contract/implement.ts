@@ -350,7 +350,24 @@ export interface Person {
 export interface Seed<S extends AnyService> {
   readonly people?: readonly Person[]
   readonly items?: SeededItems<S>
+  /** Files of these items, by their identifiers: `{ orders: { 'o-1': { scan: { … } } } }`. */
+  readonly files?: SeededFiles<S>
 }
+/** A file of the seed. */
+export interface SeededFile {
+  /** One that the contract names for the file. */
+  readonly mediaType: string
+  /** A text is in UTF-8. */
+  readonly bytes: Uint8Array | string
+}
+type SeededFiles<S extends AnyService> = {
+  readonly [R in S['resources'][number] as R['name']]?: IsSingle<R['types']['single']> extends true
+    ? FilesOfItem<R['files']>
+    : { readonly [id: string]: FilesOfItem<R['files']> }
+}
+type FilesOfItem<P> = { readonly [K in keyof P]?: SeededFile }
+/** Resource → identifier → part. */
+export type SeededParts = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, SeededFile>>>>>>
 type SeededItems<S extends AnyService> = Flatten<{
   readonly [R in S['resources'][number] as R['name']]?: IsSingle<R['types']['single']> extends true
     ? SeededItem<FieldsOf<R>>
@@ -378,6 +395,7 @@ export interface Implementation {
   readonly seed: () => {
     readonly people?: readonly Person[]
     readonly items?: SeededLists
+    readonly files?: SeededParts
   }
 }
 /** A figure that is read on demand. */
@@ -462,8 +480,12 @@ export function implement<S extends AnyService, V = {}, H extends AllHandlers<S,
     services,
     ports: Object.fromEntries(all.filter(([name]) => isPort(name))) as NonNullable<Implementation['ports']>,
     seed: () => {
-      const { people, items } = seed() as ReturnType<Implementation['seed']>
-      return { ...(people && { people }), ...(items && { items: toSeededLists(resources, items) }) }
+      const { people, items, files } = seed() as ReturnType<Implementation['seed']>
+      return {
+        ...(people && { people }),
+        ...(items && { items: toSeededLists(resources, items) }),
+        ...(files && { files: toSeededParts(resources, files) }),
+      }
     },
   }
 }
@@ -488,3 +510,12 @@ export function toSeededLists(
     ]),
   )
 }
+
+/** @param given resource → identifier → files, or the files of a single resource */
+const toSeededParts = (resources: readonly Resource[], given: SeededParts): SeededParts =>
+  Object.fromEntries(
+    Object.entries(given).map(([name, items]) => {
+      const isSingle = resources.some(each => each.name === name && each.isSingle)
+      return [name, isSingle ? { [singleId]: items as unknown as SeededParts[string][string] } : items] // typed by `implement`
+    }),
+  )

@@ -29,6 +29,7 @@ import { checkValue } from '../contract/typed-value.ts'
 import { makeMessage } from '../describe/example-message.ts'
 import type { ExamplePlace } from '../describe/example-text.ts'
 import { claimDemandedFault } from './demanded.ts'
+import { makeFile } from './example-file.ts'
 import { completeValue, makeExample, makeScalar } from './example-value.ts'
 
 /** The options of `createMock`. */
@@ -57,7 +58,7 @@ export function createMock(contract: AnyService, { seed = 1, examples = {} }: Mo
     ...service.ports.map(each => [each.port, handlePort(mock, each)] as const),
   ])
   const items = Object.fromEntries(service.resources.map(each => [each.name, seedItems(mock, each)]))
-  const seeded = { people: listMockPeople(mock), items }
+  const seeded = { people: listMockPeople(mock), items, files: seedFiles(mock, items) }
   return implement(service as never, handlers as never, { seed: () => seeded as never }) // made of the contract
 }
 
@@ -86,6 +87,21 @@ function seedItems(mock: MockSite, resource: Resource): readonly Values[] {
     id: mock.idOf(name, i + 1),
     ...(states.length > 0 && { state: states[i % states.length] }),
   }))
+}
+
+/** Each file of each item, where an example has room in it; of a single resource by its part. */
+function seedFiles({ service }: MockSite, items: Readonly<Record<string, readonly Values[]>>) {
+  const given = service.resources.map(({ name, files, isSingle }) => {
+    const parts = Object.fromEntries(
+      Object.entries(files).flatMap(([part, file]) => {
+        const example = makeFile(part, file)
+        return example ? [[part, example] as const] : []
+      }),
+    )
+    const ids = (items[name] ?? []).map(each => String(each['id']))
+    return [name, isSingle ? parts : Object.fromEntries(ids.map(id => [id, parts]))] as const
+  })
+  return Object.fromEntries(given)
 }
 
 /** One person for each role of the contract; name and password are the role. */

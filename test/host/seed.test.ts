@@ -11,6 +11,7 @@ const seed = app.seed()
 const [product = {}] = seed.items?.['products'] ?? []
 const [customer = {}] = seed.items?.['customers'] ?? []
 const [order = {}] = seed.items?.['orders'] ?? []
+const png = { mediaType: 'image/png', bytes: Uint8Array.of(1, 2, 3) }
 const base = { products: [product], customers: [customer] }
 
 const cases: readonly (readonly [title: string, seed: Seed, says: RegExp])[] = [
@@ -47,6 +48,31 @@ const cases: readonly (readonly [title: string, seed: Seed, says: RegExp])[] = [
     { people: [1, 2].map(() => ({ subject: 'ann', password: 'x', roles: ['clerk'] })) },
     /ann is there twice/,
   ],
+  [
+    'a file of no resource',
+    { items: base, files: { orders: { 'o-1': { scan: png } } } },
+    /the seed of orders o-1: scan is not a file of a stored resource/,
+  ],
+  [
+    'a file of an item that is not there',
+    { items: base, files: { products: { 'p-9': { picture: png } } } },
+    /the seed of products p-9: picture is a file of no item: seed the item, too/,
+  ],
+  [
+    'a file of a media type that the contract does not name',
+    { items: base, files: { products: { 'p-1': { picture: { ...png, mediaType: 'image/gif' } } } } },
+    /picture has the media type image\/gif: use image\/png or image\/jpeg/,
+  ],
+  [
+    'a file that is too long',
+    { items: base, files: { products: { 'p-1': { picture: { ...png, bytes: 'x'.repeat(5 * 1024 * 1024 + 1) } } } } },
+    /picture has 5242881 octets: give 5242880 at most/,
+  ],
+  [
+    'a file without octets',
+    { items: base, files: { products: { 'p-1': { picture: { mediaType: 'image/png' } as never } } } },
+    /picture has no bytes: give a text or a Uint8Array/,
+  ],
   ['a person without a password', { people: [{ subject: 'ann', password: '', roles: [] }] }, /password must be a text/],
   [
     'the same mistake in many items',
@@ -80,6 +106,37 @@ for (const [title, given, says] of cases)
       return true
     })
   })
+
+test('files of the seed are there from the start, also those of a single resource', async () => {
+  const files = { note: { mediaTypes: ['text/plain'], max: 100 } }
+  const allow = { read: [anyone] }
+  const rooms = resource('rooms', { fields: { id: t.id('r') }, files }).rules({ allow })
+  const hall = resource('hall', { single: true, fields: { opens: t.string() }, files }).rules({ allow })
+  const inn = implement(
+    service('inn', { namespace: 'urn:inn', resources: [rooms, hall] }),
+    {},
+    {
+      seed: () => ({
+        items: { rooms: [{ id: 'r-1' }, { id: 'r-2' }], hall: { opens: '8' } },
+        files: {
+          rooms: { 'r-1': { note: { mediaType: 'text/plain', bytes: 'schön' } } },
+          hall: { note: { mediaType: 'text/plain', bytes: Uint8Array.of(0x61) } },
+        },
+      }),
+    },
+  )
+  const server = await startService(inn, { port: 0, data: ':memory:' })
+  const read = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${server.port}/api/${path}`)
+    return [answer.status, answer.status === 200 && (await answer.text())]
+  }
+  assert.deepEqual(await Promise.all(['rooms/r-1/note', 'hall/note', 'rooms/r-2/note'].map(read)), [
+    [200, 'schön'],
+    [200, 'a'],
+    [404, false],
+  ])
+  await server.close()
+})
 
 test('a seed is refused at start: a list of a single resource, which the compiler does not see', async () => {
   const settings = resource('settings', { single: true, fields: { opens: t.string() } }).rules({

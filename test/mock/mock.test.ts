@@ -14,6 +14,7 @@ import { makeSimple } from '../../src/describe/example-message.ts'
 import { writeXsd } from '../../src/describe/index.ts'
 import { anyone, exchange, port, resource, service, t, x } from '../../src/index.ts'
 import { createMock } from '../../src/mock/create-mock.ts'
+import { makeFile } from '../../src/mock/example-file.ts'
 import { parseMisbehaviours } from '../../src/mock/misbehaviour.ts'
 import { type MockServer, startMock } from '../../src/mock/start-mock.ts'
 import { startTestService } from '../../src/testing/index.ts'
@@ -65,6 +66,33 @@ before(async () => {
   mock = await startMock(shop)
 })
 after(() => mock.close())
+
+test('each file of an item has an example, by REST and in a package', async () => {
+  const answer = await fetch(`${mock.url}/api/v2/products/p-1/picture`)
+  assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'image/png'])
+  const octets = new Uint8Array(await answer.arrayBuffer())
+  assert.equal(Buffer.from(octets.subarray(1, 4)).toString(), 'PNG')
+  const client = createSoapClient(shop, { address: `${mock.url}/soap/v2` })
+  const got = await client.products.picture.get(await client.products.get('p-1'))
+  assert.deepEqual(await got.bytes(), octets)
+})
+test('an example of a file is of its media type, and has room in it', () => {
+  const made = (mediaTypes: readonly string[], max: number) => {
+    const file = makeFile('note', { mediaTypes, max } as never)
+    return file && [file.mediaType, Buffer.from(file.bytes).toString('latin1').slice(0, 20)]
+  }
+  assert.deepEqual(made(['text/plain'], 2), ['text/plain', 'no'])
+  assert.deepEqual(made(['application/ld+json'], 100), ['application/ld+json', '{"example":"note"}'])
+  assert.deepEqual(made(['application/json', 'text/csv'], 5), ['text/csv', 'note'])
+  assert.deepEqual(made(['image/svg+xml'], 100), ['image/svg+xml', '<note/>'])
+  assert.equal(made(['application/pdf'], 10), undefined)
+  for (const [type, begins] of [
+    ['application/pdf', '%PDF-1.4'],
+    ['image/gif', 'GIF89a'],
+    ['image/jpeg', '\xff\xd8\xff'],
+  ] as const)
+    assert.ok(made([type], 1000)?.[1]?.startsWith(begins), type)
+})
 
 test('every seeded item passes the checks of its contract, and the same seed gives the same octets', () => {
   const itemsOf = (seed: number) => createMock(shop, { seed }).seed().items ?? {}

@@ -6,7 +6,7 @@
 import { ownMember } from '../../base/objects.ts'
 import { storedFieldsOf } from '../../contract/computed-fields.ts'
 import { fillDefaults } from '../../contract/default-values.ts'
-import type { Implementation, Person, Values } from '../../contract/implement.ts'
+import type { Implementation, Person, SeededFile, SeededParts, Values } from '../../contract/implement.ts'
 import { type Resource, singleId } from '../../contract/resource.ts'
 import { checkValue, findReferences } from '../../contract/typed-value.ts'
 import type { LocalKey } from '../../identity/local-key.ts'
@@ -38,9 +38,13 @@ export async function seedStore(
     await store.write(writer => writer.remember('seed', app.contract.service, seeded, now))
     return
   }
-  const { people = [], items: given = {} } = app.seed()
+  const { people = [], items: given = {}, files = {} } = app.seed()
   const items = fillItems(app, given)
-  const mistakes = [...findPeopleMistakes(people), ...findItemMistakes(app, items)]
+  const mistakes = [
+    ...findPeopleMistakes(people),
+    ...findItemMistakes(app, items),
+    ...findFileMistakes(app, items, files),
+  ]
   if (mistakes.length > 0) throw new SeedMistakes(mistakes.join('\n'))
   const enrol = await preparePeople(key, withoutPeople ? [] : people)
   await store.write(async writer => {
@@ -49,8 +53,27 @@ export async function seedStore(
     for (const resource of storedResources(app))
       for (const value of ownMember(items, resource.name) ?? [])
         await writer.put(resource.name, String(value['id']), value, {}, undefined, now)
+    for (const { resource, id, part, file } of listFiles(files)) {
+      const here = seededOctets(file)
+      const octets = { here, length: here.length, name: undefined }
+      await writer.putFile(resource, id, part, { mediaType: file.mediaType, octets }, now)
+    }
   })
 }
+
+interface ListedFile {
+  readonly resource: string
+  readonly id: string
+  readonly part: string
+  readonly file: SeededFile
+}
+const listFiles = (files: SeededParts): readonly ListedFile[] =>
+  Object.entries(files).flatMap(([resource, items]) =>
+    Object.entries(items).flatMap(([id, parts]) =>
+      Object.entries(parts).map(([part, file]) => ({ resource, id, part, file })),
+    ),
+  )
+const seededOctets = ({ bytes }: SeededFile): Uint8Array => (typeof bytes === 'string' ? Buffer.from(bytes) : bytes)
 
 const seeded = { value: 'done', expires: 8.64e15 }
 
@@ -119,6 +142,27 @@ function findResourceMistakes(
   return lines.length > linesMax
     ? [...lines.slice(0, linesMax), `${lines.length - linesMax} more mistakes in the seed of ${name}`]
     : lines
+}
+
+/** (1) */
+function findFileMistakes(app: Implementation, items: SeedItems, files: SeededParts): string[] {
+  const resources = new Map(storedResources(app).map(each => [each.name, each]))
+  return listFiles(files).flatMap(({ resource: name, id, part, file }) => {
+    const place = `the seed of ${name} ${id}: ${part}`
+    const declared = ownMember(resources.get(name)?.files ?? {}, part)
+    if (!declared) return [`${place} is not a file of a stored resource: declare it in the contract`]
+    const isThere = ownMember(items, name)?.some(each => each['id'] === id)
+    const length =
+      file.bytes instanceof Uint8Array || typeof file.bytes === 'string' ? seededOctets(file).length : undefined
+    return [
+      ...(isThere ? [] : [`${place} is a file of no item: seed the item, too`]),
+      ...(declared.mediaTypes.includes(file.mediaType)
+        ? []
+        : [`${place} has the media type ${file.mediaType}: use ${declared.mediaTypes.join(' or ')}`]),
+      ...(length === undefined ? [`${place} has no bytes: give a text or a Uint8Array`] : []),
+      ...((length ?? 0) > declared.max ? [`${place} has ${length} octets: give ${declared.max} at most`] : []),
+    ]
+  })
 }
 
 /** Items of the seed that have the same unique key. */
