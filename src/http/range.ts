@@ -39,6 +39,7 @@ export function parseRange(
     if (first !== undefined && last && Number(last) < Number(first)) return 'whole' // §14.1.1: invalid
     const from = suffix === undefined ? Number(first) : Math.max(0, length - Number(suffix))
     const to = suffix !== undefined || !last ? length - 1 : Math.min(Number(last), length - 1)
+    if (length === 0 && Number(suffix) > 0) return 'whole' // all of nothing, which no 206 can say
     if (from <= to && suffix !== '0') ranges.push({ first: from, last: to })
   }
   return ranges.length === 0 ? 'unsatisfiable' : mergeRanges(ranges)
