@@ -18,7 +18,7 @@ import { declaresAttribute, isTypeNamed } from '../soap/codecs/schema-plan.ts'
 import { UnfitValue } from '../soap/codecs/schema-write.ts'
 import { type LiteralReading, type LiteralWriting, loneWriting } from '../soap/codecs/values.ts'
 import type { Envelope } from '../soap/envelope.ts'
-import { stripForeignAttributes } from '../soap/headers/block.ts'
+import { markMandatory, stripForeignAttributes } from '../soap/headers/block.ts'
 import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
 import { type Cursor, clarkNotation, Element, type Name, readElement, walkTree } from '../xml/index.ts'
 import {
@@ -269,11 +269,12 @@ export class CallableExchange {
   }
 
   #writeBlock(name: string, value: unknown): readonly string[] {
-    const { requestHeaders } = this.#exchange
+    const { requestHeaders, mandatoryHeaders } = this.#exchange
     if (value === undefined) return []
     const root = Object.hasOwn(requestHeaders, name) ? requestHeaders[name] : undefined
     if (!root) return this.#refuseInput(['headers', name], 'is not a header block of this request')
-    return [this.#checked(['headers', name], () => this.#plans.literal(root).write(value, loneWriting))]
+    const block = this.#checked(['headers', name], () => this.#plans.literal(root).write(value, loneWriting))
+    return [mandatoryHeaders.request?.includes(name) ? markMandatory(block, this.#expected.version) : block]
   }
 
   #writeBody(input: unknown, writing: LiteralWriting): string {

@@ -44,6 +44,7 @@ export interface PortExchange<
   /** Header blocks by their names: of the request, and of the reply. */
   readonly requestHeaders: H
   readonly replyHeaders: ExchangeFaults
+  readonly mandatoryHeaders: MandatoryHeaders
   /** Which callers may ask it; by default those of its port. */
   readonly allow: readonly Grant[]
   /** Nothing changes by it. */
@@ -61,6 +62,12 @@ export interface PortExchange<
   readonly passingMax?: number
   /** Of a bridge: its answer comes later, so that asking it by REST starts a job. */
   readonly later?: LaterTerms
+}
+
+/** Names of header blocks that their sender marks with mustUnderstand (WSDL 2.0 Part 2 §5.9). */
+export interface MandatoryHeaders {
+  readonly request?: readonly string[]
+  readonly reply?: readonly string[]
 }
 
 /** How long calls whose answer comes later are kept. */
@@ -88,6 +95,8 @@ export function exchange<
   readonly faults?: F
   readonly requestHeaders?: H
   readonly replyHeaders?: ExchangeFaults
+  /** `{ request: ['Session'] }`: callers mark this header block with mustUnderstand. */
+  readonly mandatoryHeaders?: MandatoryHeaders
   /** `{ Session: ['NoSession'] }`: that fault is about this header block, and travels as one. */
   readonly headerFaults?: Readonly<Record<string, readonly (keyof F & string)[]>>
   readonly allow?: readonly Grant[]
@@ -108,6 +117,7 @@ export function exchange<
     faults: declaration.faults ?? ({} as F), // F's default
     requestHeaders: declaration.requestHeaders ?? ({} as H), // H's default
     replyHeaders: declaration.replyHeaders ?? {},
+    mandatoryHeaders: declaration.mandatoryHeaders ?? {},
     headerFaults: declaration.headerFaults ?? {},
     allow: declaration.allow ?? [],
     isSafe: declaration.safe === true || declaration.location !== undefined,

@@ -165,6 +165,8 @@ export interface WsdlPart {
   /** Of WSDL 2.0, what stands in place of a declared element: a phrase. */
   readonly content?: string
   readonly documentation?: string | undefined
+  /** Of a header block in WSDL 2.0: its sender marks it with mustUnderstand. */
+  readonly isMandatory?: boolean
 }
 
 export interface WsdlLimits {

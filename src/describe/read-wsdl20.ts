@@ -336,7 +336,8 @@ class Wsdl20Reader {
   }
   #readHeader(header: Element): WsdlPart[] {
     const element = this.#resolve(header, 'element')
-    return element === undefined ? [] : [{ name: parseClarkName(element)?.local ?? '', element }]
+    const isMandatory = isTrueText(attributeValue(header, 'mustUnderstand'))
+    return element === undefined ? [] : [{ name: parseClarkName(element)?.local ?? '', element, isMandatory }]
   }
 
   /** §6.1.1: an extension that is required changes what the rest means. */

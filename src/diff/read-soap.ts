@@ -86,6 +86,8 @@ class SoapFaceReader {
 
   #operation(exchange: PortExchange, demands: ReadonlyMap<string, string>): DescribedOperation {
     const { input, output, faults, requestHeaders, replyHeaders, location } = exchange
+    const { request = [], reply: answered = [] } = exchange.mandatoryHeaders
+    const mandatory = [...request, ...answered.map(each => `${each} of the reply`)].toSorted().join(', ')
     const placeOf = (fault: string): string => (isHeaderFault(exchange, fault) ? 'header fault' : 'fault')
     return {
       inputs: new Map([['Body', this.#input(input)], ...this.#blocks(requestHeaders)]),
@@ -102,6 +104,7 @@ class SoapFaceReader {
       facts: new Map([
         ['soapAction', exchange.action],
         ['reply', output === undefined ? 'none' : nameOfBody(output)],
+        ...(mandatory === '' ? [] : [['mandatory header blocks', mandatory] as const]),
         ...demands,
       ]),
       ways: new Map(location === undefined ? [] : [['GET at', [location || 'the endpoint']]]),

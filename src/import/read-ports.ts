@@ -5,6 +5,7 @@ import {
   type DeclaredActions,
   type ExchangeBody,
   exchange,
+  type MandatoryHeaders,
   type Port,
   type PortAddresses,
   type PortExchange,
@@ -263,6 +264,7 @@ function readExchange(
     ...joinHeaderFaults(readFaults(operation, place, model, losses), [...requestHeaders, ...replyHeaders], read),
     requestHeaders: listBlocks(requestHeaders),
     replyHeaders: listBlocks(replyHeaders),
+    mandatoryHeaders: { ...listMandatory('request', requestHeaders), ...listMandatory('reply', replyHeaders) },
     safe: operation.isSafe === true,
     ...(operation.documentation !== undefined && { description: operation.documentation }),
     ...readLocation(operation.location, asked, place, losses),
@@ -290,6 +292,11 @@ interface ReadHeader {
   readonly key: string
   readonly root: AnyRootElement
   readonly faults: readonly WsdlBlock[]
+  readonly isMandatory: boolean
+}
+function listMandatory(side: keyof MandatoryHeaders, headers: readonly ReadHeader[]): MandatoryHeaders {
+  const names = headers.flatMap(({ key, isMandatory }) => (isMandatory ? [key] : []))
+  return names.length > 0 ? { [side]: names } : {}
 }
 const listBlocks = (headers: readonly ReadHeader[]): Record<string, AnyRootElement> =>
   Object.fromEntries(headers.map(({ key, root }) => [key, root]))
@@ -304,7 +311,7 @@ function readHeaderParts(
   for (const header of headers) {
     const root = readHeaderBlock(header, place, model, losses)
     const key = findFreeName(header.name, each => read.has(each))
-    if (root) read.set(key, { key, root, faults: header.faults ?? [] })
+    if (root) read.set(key, { key, root, faults: header.faults ?? [], isMandatory: header.isMandatory === true })
   }
   return [...read.values()]
 }

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { AnswerError, ConnectionError, FaultError, InputError, TransportFailure } from '../../src/client/errors.ts'
+import { createHttpTransport } from '../../src/client/http-transport.ts'
 import { createPortClient, type PortClientOptions } from '../../src/client/port-client.ts'
 import type { ClientTransport, TransportRequest } from '../../src/client/transport.ts'
 import { type DescribedPorts, exchange, port } from '../../src/contract/exchange.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
+import type { ExchangeContext } from '../../src/contract/port-handlers.ts'
 import { service } from '../../src/contract/service.ts'
 import { x } from '../../src/contract/xml-type.ts'
 import { readWsdl } from '../../src/import/index.ts'
@@ -121,6 +123,62 @@ const open = (options: PortClientOptions<'BankPort', never> = {}) => {
   return client
 }
 
+for (const soap of ['1.1', '1.2'] as const)
+  test(`SOAP ${soap}, WSDL 2.0 Part 2 §5.9: header blocks of either side are marked as the contract says`, async () => {
+    const Ticket = bank.element('Ticket', x.object({ id: x.element(x.string) }))
+    const blocks = { Session, Ticket }
+    const desk = service('desk', {
+      namespace: 'urn:desk',
+      resources: [],
+      ports: [
+        port('Desk', {
+          namespace: 'urn:desk',
+          soap,
+          allow: [anyone],
+          exchanges: {
+            ask: exchange({
+              ...{ action: 'urn:ask', input: Sacks, output: Sacks, requestHeaders: blocks, replyHeaders: blocks },
+              mandatoryHeaders: { request: ['Session'], reply: ['Ticket'] },
+            }),
+          },
+        }),
+      ],
+    })
+    const handlers = {
+      ask: (count: number, ctx: ExchangeContext<{}, typeof blocks>) => {
+        for (const name of ['Session', 'Ticket'] as const) ctx.setHeader(name, ctx.headers[name])
+        return count
+      },
+    }
+    const { server } = await startHosted({}, implement(desk, { Desk: handlers }))
+    const seen: string[] = []
+    const address = `http://127.0.0.1:${server.port}/soap/Desk`
+    const transport = createHttpTransport(address)
+    after(() => transport.close())
+    const tapped: ClientTransport = {
+      close: () => {},
+      prepare: fields => {
+        const post = transport.prepare({ ...fields, 'accept-encoding': 'identity' })
+        return async sending => {
+          const answer = await post(sending)
+          seen.push(String(sending.content), Buffer.from(answer.content).toString())
+          return answer
+        }
+      },
+    }
+    const client = createPortClient<typeof desk>({ ...wsdl, ports: desk.ports } as never, {
+      transport: tapped,
+      soap,
+      address,
+    })
+    const sent = { Session: { id: 's' }, Ticket: { id: 't' } }
+    const { headers } = await client.ask.callForHeaders(1, { headers: sent })
+    assert.deepEqual(headers, sent)
+    const marked = seen.map(text =>
+      [...text.matchAll(/<(?:\w+:)?(Session|Ticket)[^>]*mustUnderstand="1"/g)].map(([, name]) => name),
+    )
+    assert.deepEqual(marked, [['Session'], ['Ticket']])
+  })
 for (const soap of ['1.1', '1.2'] as const) {
   test(`SOAP ${soap}: document, several parts, RPC literal and encoded, one-way, an empty Body, by a WSDL alone`, async () => {
     assert.deepEqual([wsdl.losses, wsdl.missing], [[], []])

@@ -901,7 +901,13 @@ test('WSDL 1.1 §3.7 faults about header blocks name blocks and faults that thei
     namespace: 'urn:p',
     allow: [anyone],
     exchanges: {
-      a: exchange({ action: '', input: 'empty', faults: { Block }, headerFaults: { Other: ['Block'] } }),
+      a: exchange({
+        action: '',
+        input: 'empty',
+        faults: { Block },
+        headerFaults: { Other: ['Block'] },
+        mandatoryHeaders: { reply: ['Gone'] },
+      }),
       b: exchange({
         action: '',
         input: 'empty',
@@ -916,6 +922,7 @@ test('WSDL 1.1 §3.7 faults about header blocks name blocks and faults that thei
     (thrown: unknown) => {
       assert.ok(thrown instanceof ContractMistakes)
       assert.deepEqual(thrown.mistakes, [
+        'P.a.mandatoryHeaders.reply names the header block "Gone", which it does not declare: add it to its headers',
         'P.a.headerFaults names the header block "Other", which it does not declare: add it to its headers',
         'P.b.headerFaults names the fault "Gone", which it does not declare: add it to its faults',
       ])

@@ -64,6 +64,36 @@ test('Part 1 §2.2.1: operations of an extended interface are its own, once each
   )
   assert.deepEqual(Object.keys(onlyPort(contract).exchanges), ['ask', 'base', 'root'])
 })
+test('Part 2 §5.9 header blocks that have to be understood are told by their side, in TypeScript too', () => {
+  const block = (mark: string) => `<wsoap:header element="t:Session"${mark}/>`
+  const bound = (asked: string, answered: string) =>
+    soap(
+      `<operation ref="t:ask" wsoap:action="urn:a"><input>${block(asked)}</input><output>${block(answered)}</output></operation>`,
+    )
+  const mark = ' mustUnderstand=" true "'
+  for (const [asked, answered, written] of [
+    [mark, '', { request: ['Session'] }],
+    ['', ' mustUnderstand="1"', { reply: ['Session'] }],
+    [mark, mark, { request: ['Session'], reply: ['Session'] }],
+    [' mustUnderstand="false"', '', {}],
+  ] as const) {
+    const contract = describe(inOut, bound(asked, answered))
+    assert.deepEqual(onlyPort(contract).exchanges['ask']?.mandatoryHeaders, written)
+    const printed = /mandatoryHeaders: .*/.exec(writeTypescript(contract, 'desk.wsdl'))?.[0]
+    const sides = Object.keys(written).map(side => `${side}: ['Session']`)
+    assert.equal(printed, sides.length === 0 ? undefined : `mandatoryHeaders: { ${sides.join(', ')} },`)
+    assert.deepEqual(contract.losses, [])
+  }
+})
+test('diglot diff tells of a header block that has to be understood from now on', () => {
+  const read = (mark: string) => {
+    const bound = `<operation ref="t:ask" wsoap:action="urn:a"><output><wsoap:header element="t:Session"${mark}/></output></operation>`
+    return readSoapDescription(writeDescription(inOut, soap(bound)), 'desk.wsdl', () => undefined)
+  }
+  assert.deepEqual(compareServices(read(''), read(' mustUnderstand="0"')), [])
+  const found = compareServices(read(''), read(' mustUnderstand="true"'))
+  assert.match(JSON.stringify(found), /mandatory header blocks.*Session of the reply/)
+})
 for (const pattern of ['in-only', 'robust-in-only'])
   test(`Part 2 §2.2: ${pattern} has no reply`, () => {
     const contract = describe(inPattern(pattern, '<input element="t:Ask"/><outfault ref="t:ClosedFault"/>'), soap())

@@ -82,13 +82,21 @@ const listAttached = (members: TypeMembers): readonly AnyMember[] =>
   })
 
 function headerFaultMistakes(name: string, exchange: PortExchange): string[] {
-  const { faults, headerFaults, requestHeaders, replyHeaders } = exchange
-  return Object.entries(headerFaults).flatMap(([header, about]) => [
-    ...(Object.hasOwn(requestHeaders, header) || Object.hasOwn(replyHeaders, header)
+  const { faults, headerFaults, requestHeaders, replyHeaders, mandatoryHeaders } = exchange
+  const undeclared = (place: string, header: string, ...declared: readonly object[]): string[] =>
+    declared.some(each => Object.hasOwn(each, header))
       ? []
-      : [`${name}.headerFaults names the header block "${header}", which it does not declare: add it to its headers`]),
+      : [`${name}.${place} names the header block "${header}", which it does not declare: add it to its headers`]
+  const { request = [], reply = [] } = mandatoryHeaders
+  const marked = [
+    ...request.flatMap(header => undeclared('mandatoryHeaders.request', header, requestHeaders)),
+    ...reply.flatMap(header => undeclared('mandatoryHeaders.reply', header, replyHeaders)),
+  ]
+  const about = Object.entries(headerFaults).flatMap(([header, about]) => [
+    ...undeclared('headerFaults', header, requestHeaders, replyHeaders),
     ...about
       .filter(fault => !Object.hasOwn(faults, fault))
       .map(fault => `${name}.headerFaults names the fault "${fault}", which it does not declare: add it to its faults`),
   ])
+  return [...marked, ...about]
 }

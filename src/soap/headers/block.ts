@@ -117,6 +117,10 @@ export function attributesFor({ version, role, mandatory, relay }: Addressee): s
   return given.length === 0 ? '' : ` xmlns:s="${version.namespace}" ${given.join(' ')}`
 }
 
+/** The same, of a block that is written already. */
+export const markMandatory = (block: string, version: SoapVersion): string =>
+  block.replace(/^<[^\s/>]+/, start => start + attributesFor({ version, mandatory: true }))
+
 /** A writer of an element that declares its namespace, with further attributes as XML. */
 export function compileRootWriter<T>(
   namespace: string,

@@ -27,7 +27,7 @@ import { createEncodedCodecs, type EncodedCodec } from '../codecs/schema-encoded
 import { declaresAttribute } from '../codecs/schema-plan.ts'
 import { type LiteralReading, loneWriting } from '../codecs/values.ts'
 import type { SoapFault } from '../fault.ts'
-import { type Block, refuseWithFault, stripForeignAttributes } from '../headers/block.ts'
+import { type Block, markMandatory, refuseWithFault, stripForeignAttributes } from '../headers/block.ts'
 import { refusePackage } from '../mime/multipart.ts'
 import { passParts } from '../mime/passing-parts.ts'
 import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
@@ -229,7 +229,8 @@ function createExchangeContext(
     setHeader: (name: string, value: unknown) => {
       const codec = replyBlocks[name]
       if (!codec) return failUndeclared(place, 'replyHeaders', name)
-      asked.add(codec.write(value, loneWriting))
+      const block = codec.write(value, loneWriting)
+      asked.add(exchange.mandatoryHeaders.reply?.includes(name) ? markMandatory(block, asked.version) : block)
     },
     fail: (fault: string, detail: unknown, reason = fault) => {
       const write = faults[fault]
