@@ -7,9 +7,11 @@
  *      not that their token is invalid.
  *  (3) Known keys count while the address fails, for an hour at most: neither an outage nor a
  *      forged token refuses a caller whose key is known.
+ *  (4) No more than `octetsMax` of an answer are held, decoded.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { isHttpAddress } from '../base/address.ts'
+import { takeBounded } from '../base/octets.ts'
 import { Unavailable } from '../service/store.ts'
 import { type Watching, watchFile } from './watched-file.ts'
 
@@ -21,6 +23,8 @@ const freshMs = 600_000
 const countMs = 3_600_000
 const requestMs = 5_000
 const retryEveryMs = 5_000
+/** Some hundred keys with their certificates. */
+const octetsMax = 1024 * 1024
 
 /** @param source a path, or an https address; http is for loopback alone. Throws `Unusable`. */
 export const openJwks = (source: string, watching: Watching): JWTVerifyGetKey => {
@@ -101,12 +105,15 @@ class RemoteKeys {
     return this.#fetching
   }
 
-  /** (1) */
+  /** (1), (4) */
   async #request(): Promise<JWTVerifyGetKey> {
     const headers = { accept: 'application/json, application/jwk-set+json' }
     const signal = AbortSignal.timeout(requestMs)
     const response = await fetch(this.#address, { redirect: 'manual', headers, signal })
-    if (response.status !== 200) throw new Error(`${this.#address} answered a request for keys with ${response.status}`)
-    return createLocalJWKSet((await response.json()) as JSONWebKeySet) // it checks the set
+    if (response.status !== 200 || !response.body)
+      throw new Error(`${this.#address} answered a request for keys with ${response.status}`)
+    const octets = await takeBounded(response.body, octetsMax)
+    if (!octets) throw new Error(`the keys of ${this.#address} are longer than ${octetsMax} octets`)
+    return createLocalJWKSet(JSON.parse(new TextDecoder().decode(octets)) as JSONWebKeySet) // it checks the set
   }
 }

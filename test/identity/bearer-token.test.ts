@@ -3,12 +3,14 @@
  * audience, in its time.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { signToken, type TokenTrust, trustLocalKey, verifyToken } from '../../src/identity/bearer-token.ts'
 import { openJwks } from '../../src/identity/jwks.ts'
@@ -318,6 +320,36 @@ describe('a JWKS at an address', () => {
     assert.equal(await subject(), 'erin')
     time += 1
     assert.equal(await subject(), undefined)
+  })
+
+  test('attack: an answer that never ends, or a small one that decodes to a large one, is read up to 1 MiB', async () => {
+    const padded = `${await writeKeySet(['r', rsa.publicKey, 'RS256'])}${' '.repeat(2 ** 20)}`
+    const bomb = gzipSync(padded)
+    let taken = 0
+    const server = createServer((request, reply) => {
+      if (request.url === '/bomb') {
+        reply.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb)
+        return
+      }
+      const piece = Buffer.alloc(64 * 1024, ' ')
+      const pour = (): void => {
+        for (let room = true; room && !reply.destroyed; taken += piece.length) room = reply.write(piece)
+      }
+      reply.on('drain', pour)
+      pour()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    after(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const { port } = server.address() as AddressInfo // TCP
+    for (const path of ['bomb', 'endless']) {
+      const keys = openJwks(`http://127.0.0.1:${port}/${path}`, watchingFor())
+      await assert.rejects(verifyToken(trustWith({ keys }), await signPayload(right), now), Unavailable)
+      assert.match(String(failures.at(-1)), /are longer than 1048576 octets/)
+    }
+    assert.ok(taken < 32e6, `${taken} octets were taken`)
   })
 
   test('a redirect is not followed', async () => {
