@@ -981,3 +981,31 @@ test('an unknown state of an action is told before the states that are not reach
   assert.ok(placeOf(/unknown state "payed"/) >= 0, found.join('\n'))
   assert.ok(placeOf(/never reaches the state "paid"/) > placeOf(/unknown state "payed"/), found.join('\n'))
 })
+
+test('A5.2 every facet of a field passes the start; `unseen` lets either face name what may not be read', async () => {
+  const tags = resource('tags', { fields: { id: t.id('t') } }).rules({ allow: { read: [role('head')] } })
+  const fields = {
+    id: t.id('x'),
+    text: t.string({ min: 0, max: 9, pattern: '.*', xsd: 'token' }).optional(),
+    small: t.int({ min: 0, max: 9, xsd: 'short' }).optional(),
+    large: t.long({ min: 0n, max: 9n, xsd: 'unsignedLong' }).optional(),
+    price: t.decimal(8, 2, { min: '0.00', max: '9.00' }).optional(),
+    share: t.double({ min: 0, max: 1, xsd: 'float' }).optional(),
+    day: t.date({ zone: 'required' }).optional(),
+    hour: t.time({ zone: 'prohibited' }).optional(),
+    moment: t.dateTime({ zone: 'optional' }).optional(),
+    octets: t.bytes({ max: 9, encoding: 'hex' }).optional(),
+    tag: t.ref('tags', { unseen: true }),
+    tags: t.list(t.ref('tags', { unseen: true }), { min: 0, max: 9, element: 'one' }).optional(),
+  }
+  const desk = [role('desk')]
+  const things = resource('things', { fields }).rules({ allow: { read: desk, create: desk } })
+  const contract = service('shop', { namespace: 'urn:x', resources: [tags, things] })
+  const seed = () => ({ items: { tags: [{ id: 't-1' }] } })
+  const dirk = { subject: 'dirk', roles: ['desk'] }
+  await using shop = await startTestService(contract, implement(contract, {}, { seed }))
+  for (const face of [shop.rest(dirk), shop.soap(dirk)]) {
+    assert.equal((await face.things.create({ tag: 't-1', tags: ['t-1'] })).tag, 't-1')
+    await assert.rejects(face.things.create({ tag: 't-2' }), /tag/)
+  }
+})

@@ -2,14 +2,14 @@
 
 import { misplacedComputed } from '../computed-fields.ts'
 import { fillDefaults } from '../default-values.ts'
-import type { AnyField, Fields, Shape } from '../field.ts'
+import type { AnyField, Fields, Scalar, Shape } from '../field.ts'
 import { isScalarField } from '../field-json.ts'
 import { parseScaledDecimal } from '../lexical/decimal.ts'
 import { intRange, longRange, type NumberRange } from '../lexical/number.ts'
 import { compilePattern } from '../lexical/text.ts'
-import { findUnknownMembers } from '../member-kinds.ts'
+import { findUnknownMembers, type MembersOf } from '../member-kinds.ts'
 import type { Service } from '../service.ts'
-import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../shape.ts'
+import { entryFields, foldScalar, foldShape, type ScalarCases, type ScalarOf, type ShapeCases } from '../shape.ts'
 import { checkValue } from '../typed-value.ts'
 import { misplacedAccess } from './access-mistakes.ts'
 import { fieldNameText, findRepeated } from './declared-names.ts'
@@ -35,8 +35,12 @@ const misplacedMarks = (place: string, field: AnyField): string[] => [
   ...misplacedComputed(place, field),
 ]
 
-const bounds = { min: true, max: true }
-const scalarFacets: ScalarCases<object> = {
+const bounds = { min: true, max: true } as const
+/** A facet that is added to a scalar is missing here at compile time. */
+type KnownFacets<K extends Scalar['kind']> = MembersOf<
+  Omit<ScalarOf<K>, 'kind' | (K extends 'duration' ? 'zone' : never)>
+>
+const scalarFacets: { readonly [K in Scalar['kind']]: () => KnownFacets<K> } = {
   string: () => ({ ...bounds, pattern: true, xsd: true }),
   boolean: () => ({}),
   int: () => ({ ...bounds, xsd: true }),
@@ -50,7 +54,7 @@ const scalarFacets: ScalarCases<object> = {
   bytes: () => ({ max: true, encoding: true }),
   enum: () => ({ values: true }),
   id: () => ({ prefix: true }),
-  ref: () => ({ resource: true }),
+  ref: () => ({ resource: true, unseen: true }),
 }
 const shapeFacets: ShapeCases<object> = {
   scalar: shape => foldScalar(shape, scalarFacets),
