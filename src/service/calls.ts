@@ -7,7 +7,7 @@ import { chain, type Maybe } from '../base/maybe.ts'
 import type { RecentCallers } from '../base/time-shares.ts'
 import { declaredFaults } from '../contract/fault.ts'
 import type { Implementation } from '../contract/implement.ts'
-import { isCreatedByPut, listOperations, type Operation } from '../contract/operation.ts'
+import { listOperations, type Operation } from '../contract/operation.ts'
 import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
 import type { ExchangeBasis } from '../contract/port-handlers.ts'
 import { removeItems } from './bulk-removal.ts'
@@ -28,7 +28,14 @@ import {
   type WriteLine,
 } from './handler-facts.ts'
 import { KeyLocks, performOnce } from './idempotency.ts'
-import { findItem, isOffered, requireConditional, requirePrecondition, requireVisible } from './item-checks.ts'
+import {
+  findItem,
+  isForPutToMake,
+  isOffered,
+  requireConditional,
+  requirePrecondition,
+  requireVisible,
+} from './item-checks.ts'
 import { endWithTurn } from './item-walk.ts'
 import { cancelJob, getAnswer, getJob, getResult, startJob } from './job.ts'
 import type { Limiter } from './limiter.ts'
@@ -364,9 +371,10 @@ async function precheck(call: Call, reader: StoreReader, about: ContextFacts): P
   const found = await findItem({ call, about, reader }, operation.resource)
   if (call.id === undefined) return
   if (operation.kind === 'create') return requirePrecondition(call, found && !isFormer(found) ? found : undefined)
-  const creates = operation.kind === 'replace' && isCreatedByPut(operation.resource)
-  if (creates && (!found || isFormer(found))) return requirePrecondition(call, undefined)
-  const item = requireVisible(found, operation, call.admitted.caller, about.now)
+  const viewer = { caller: call.admitted.caller, now: about.now }
+  if (operation.kind === 'replace' && isForPutToMake(operation.resource, found, viewer))
+    return requirePrecondition(call, undefined)
+  const item = requireVisible(found, operation, viewer.caller, viewer.now)
   if (operation.kind !== 'putFile') requirePrecondition(call, item)
   requireConditional(call, operation.resource)
 }

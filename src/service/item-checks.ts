@@ -9,8 +9,8 @@ import { findSetBars, findUnseenFields, guardedFieldsOf, type Viewer } from '../
 import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Implementation, Values } from '../contract/implement.ts'
 import { findParent, listAncestors } from '../contract/nesting.ts'
-import type { Operation } from '../contract/operation.ts'
-import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
+import { isCreatedByPut, type Operation } from '../contract/operation.ts'
+import { type Caller, type Grant, isAllowed, mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
 import type { AnyAction, Resource } from '../contract/resource.ts'
 import type { Call } from './call.ts'
 import type { ContextFacts } from './handler-facts.ts'
@@ -70,6 +70,19 @@ export function requireVisible(
     return refuse({ kind: 'forbidden' })
   return found
 }
+
+/**
+ * Whether a PUT makes the item. Of a caller that may create none it does not: what is not there is
+ * answered as a secret item, so that no identifier can be found out.
+ */
+export const isForPutToMake = (
+  resource: Resource,
+  found: Snapshot | Former | undefined,
+  { caller, now }: Viewer,
+): boolean =>
+  isCreatedByPut(resource) &&
+  (found === undefined || (isFormer(found) && found.to === undefined)) &&
+  mayEverBeAllowed(resource.given.allow['create'] ?? [], caller, now)
 
 const refusalOfFormer = (found: Former) =>
   found.to === undefined ? ({ kind: 'gone' } as const) : ({ kind: 'moved', to: found.to } as const)

@@ -4,7 +4,7 @@
 
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Values } from '../contract/implement.ts'
-import { isCreatedByPut, type Operation, type OperationOf } from '../contract/operation.ts'
+import type { Operation, OperationOf } from '../contract/operation.ts'
 import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
 import { type Resource, singleId } from '../contract/resource.ts'
 import { checkValue } from '../contract/typed-value.ts'
@@ -24,6 +24,7 @@ import {
 import {
   findForChange,
   idPrefix,
+  isForPutToMake,
   isOfferedByState,
   parentValue,
   requireConditional,
@@ -38,7 +39,7 @@ import {
 import { keepReadOnlyMembers } from './nested-read-only.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
-import { type Former, isFormer, type Snapshot } from './store.ts'
+import { isFormer, type Snapshot } from './store.ts'
 import { isSameValue, packTyped } from './typed-json.ts'
 
 /** Everything that the change of a call needs. */
@@ -139,8 +140,9 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   const { call, about } = change
   const { resource } = operation
   const found = await findForChange(change, resource)
-  if (operation.kind === 'replace' && mayCreate(resource, found)) return putNew(change, operation)
-  const item = requireVisible(found, operation, call.admitted.caller, about.now)
+  const viewer = { caller: call.admitted.caller, now: about.now }
+  if (operation.kind === 'replace' && isForPutToMake(resource, found, viewer)) return putNew(change, operation)
+  const item = requireVisible(found, operation, viewer.caller, viewer.now)
   requirePrecondition(call, item)
   requireConditional(call, resource)
   const input = call.input?.(item) ?? emptyInput
@@ -167,9 +169,6 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   if (isSameValue(item.value, value)) return { kind: 'item', item, created: false }
   return { kind: 'item', item: await putChanged(change, resource.name, item, value), created: false }
 }
-
-const mayCreate = (resource: Resource, found: Snapshot | Former | undefined): boolean =>
-  isCreatedByPut(resource) && (found === undefined || (isFormer(found) && found.to === undefined))
 
 function putNew(change: WriteContext, operation: OperationOf<'replace' | 'patch'>): Promise<Outcome> {
   const { call } = change

@@ -114,6 +114,35 @@ describe('A4.4 a PUT creates, where the contract lets it', () => {
   })
 })
 
+test('A5.2 a PUT of a caller that may create none finds no identifier out: secret, gone or never there', async () => {
+  const owner = role('owner').owning({ owner: 'name' })
+  const desk = role('desk')
+  const plots = resource('plots', { fields: { id: t.id('p'), owner: t.string(), size: t.int() } }).rules({
+    putCreates: true,
+    precondition: false,
+    allow: { read: [owner, desk], create: [desk], change: [owner], remove: [desk] },
+  })
+  const app = implement(service('land', { namespace: 'urn:land', resources: [plots] }), {})
+  const { ask, put } = await startService(app)
+  const dirk: Caller = { subject: 'dirk', roles: ['desk', 'owner'], claims: { name: 'dirk' } }
+  const eve: Caller = { subject: 'eve', roles: ['owner'], claims: { name: 'eve' } }
+  await put('plots', [
+    { id: 'p-1', owner: 'dirk', size: 1 },
+    { id: 'p-2', owner: 'dirk', size: 2 },
+    { id: 'p-3', owner: 'eve', size: 3 },
+  ])
+  await ask(dirk, 'DeletePlot', { id: 'p-2' })
+  const replace = (caller: Caller, id: string, value: Record<string, unknown>) =>
+    ask(caller, 'ReplacePlot', { id, ...input(value) })
+  for (const id of ['p-1', 'p-2', 'p-9'])
+    for (const value of [{ owner: 'eve', size: 4 }, { owner: 'dirk', size: 4 }, {}])
+      assert.deepEqual(await replace(eve, id, value), { kind: 'not-found' }, `${id} ${JSON.stringify(value)}`)
+  const changed = await replace(eve, 'p-3', { owner: 'eve', size: 4 })
+  assert.ok(changed.kind === 'item' && !changed.created)
+  const made = await replace(dirk, 'p-9', { owner: 'dirk', size: 5 })
+  assert.ok(made.kind === 'item' && made.created)
+})
+
 describe('A5.2 a field that a grant binds to a claim', () => {
   const member = role('member')
   const notes = resource('notes', {
