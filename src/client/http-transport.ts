@@ -2,6 +2,7 @@
  * Requests over connections of HTTP/1.1 that are kept. What always holds, by number:
  *  (1) A connection carries one message at a time and is used again only when its response was
  *      whole, nothing followed it, all of the message was sent, and neither side said that it ends.
+ *      It rests for a turn of the event loop first, in which octets that have come show themselves.
  *  (2) No more connections than allowed, no more calls waiting for one than allowed; those that
  *      wait go in their order.
  *  (3) A call settles once; its time limit holds from the moment it is made, waiting and connecting
@@ -322,6 +323,9 @@ class Pool {
   readonly #open = new Set<ClientConnection>()
   /** The one used last comes first. */
   readonly #free: ClientConnection[] = []
+  /** Connections whose response was whole in this turn of the loop (1). */
+  #turning: ClientConnection[] = []
+  #turn: NodeJS.Immediate | undefined
   readonly #waiting = new Set<ClientCall>()
   #sweeper: NodeJS.Timeout | undefined
   #isClosed = false
@@ -342,12 +346,10 @@ class Pool {
 
   #begin(call: ClientCall): void {
     if (call.isSettled) return
-    const connection = this.#isClosed
-      ? undefined
-      : (this.#takeFree() ?? (this.#open.size < this.#connectionsMax ? this.#openAnother() : undefined))
+    const connection = this.#isClosed ? undefined : (this.#takeFree() ?? this.#openIfMissing())
     if (connection) connection.carry(call)
     else if (this.#isClosed) call.reject(new TransportFailure('closed', 'the client was closed'))
-    else if (this.#waiting.size < this.#waitingMax) this.#waiting.add(call)
+    else if (this.#waiting.size < this.#waitingMax + this.#turning.length) this.#waiting.add(call)
     else call.reject(new TransportFailure('busy', `${this.#waitingMax} calls are waiting for a connection already`))
   }
 
@@ -357,6 +359,12 @@ class Pool {
       found.destroy()
     }
     return undefined
+  }
+
+  /** Another one, unless one that rests is free soon. */
+  #openIfMissing(): ClientConnection | undefined {
+    const isMissing = this.#open.size < this.#connectionsMax && this.#waiting.size >= this.#turning.length
+    return isMissing ? this.#openAnother() : undefined
   }
 
   #openAnother(): ClientConnection {
@@ -413,21 +421,33 @@ class Pool {
 
   /** A connection that can carry another. */
   release(connection: ClientConnection): void {
-    const next = this.#takeWaiting()
-    if (next) {
-      connection.carry(next)
-      return
-    }
     connection.rest(Date.now() + Math.min(this.#idleMs, connection.keptForMs))
-    this.#free.push(connection)
-    this.#sweeper ??= setTimeout(sweep, Math.max(this.#idleMs, 1), this).unref()
+    this.#turning.push(connection)
+    this.#turn ??= setImmediate(endTurn, this)
+  }
+
+  endTurn(): void {
+    const rested = this.#turning
+    this.#turning = []
+    this.#turn = undefined
+    const now = Date.now()
+    for (const connection of rested) {
+      const isFit = connection.isFit(now)
+      const next = isFit ? this.#takeWaiting() : undefined
+      if (!isFit) connection.destroy()
+      else if (next) connection.carry(next)
+      else this.#free.push(connection)
+    }
+    if (this.#free.length > 0) this.#sweeper ??= setTimeout(sweep, Math.max(this.#idleMs, 1), this).unref()
   }
 
   /** A connection that has ended. */
   remove(connection: ClientConnection): void {
     this.#open.delete(connection)
-    const at = this.#free.indexOf(connection)
-    if (at >= 0) this.#free.splice(at, 1)
+    for (const unused of [this.#free, this.#turning]) {
+      const at = unused.indexOf(connection)
+      if (at >= 0) unused.splice(at, 1)
+    }
     const next = this.#open.size < this.#connectionsMax ? this.#takeWaiting() : undefined
     if (next) this.#openAnother().carry(next)
   }
@@ -454,6 +474,7 @@ class Pool {
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#sweeper)
+    clearImmediate(this.#turn)
     const closed = new TransportFailure('closed', 'the client was closed')
     for (const call of this.#waiting) call.reject(closed)
     this.#waiting.clear()
@@ -461,6 +482,7 @@ class Pool {
   }
 }
 const sweep = (pool: Pool): void => pool.sweep()
+const endTurn = (pool: Pool): void => pool.endTurn()
 
 interface HostAndPort {
   readonly host: string

@@ -40,6 +40,22 @@ async function bare(each: (socket: Socket) => void): Promise<string> {
   return addressOf(server)
 }
 
+/** An answer of so many octets, and one that nobody has asked for. */
+function poisonedAnswer(octets: number): readonly string[] {
+  const head = (length: number) => `HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n`
+  const length = octets - head(octets).length
+  return [`${head(length)}${'a'.repeat(length)}`, `${head(6)}poison`]
+}
+/** Of calls one after the other, and of those that wait for one another's connection. */
+async function assertUnpoisoned(address: string, options: HttpOptions): Promise<void> {
+  const post = posting(address, { connections: 1, ...options })
+  const ask = async () => text((await post(one)).content).slice(0, 6)
+  const told: string[] = []
+  for (let i = 0; i < 6; i++) told.push(await ask())
+  told.push(...(await Promise.all(Array.from({ length: 6 }, ask))))
+  assert.deepEqual(told, Array(12).fill('aaaaaa'))
+}
+
 async function serving(script: Script, options: HttpOptions = {}) {
   const server = await startScriptedServer(script)
   const transport = createHttpTransport(server.address, options)
@@ -184,6 +200,10 @@ describe('(1) a connection is used again, or not', async () => {
     await pause(60)
     assert.equal(await ask(), '2')
     assert.equal(server.open(), 1)
+  })
+  test('attack: octets that had come with the answer before, which ended with a read, are no answer', async () => {
+    const address = await bare(socket => socket.on('data', () => socket.write(poisonedAnswer(65_536).join(''))))
+    await assertUnpoisoned(address, {})
   })
   test('the server ends an idle one', async () => {
     const { ask } = await serving(({ connection, socket }) => {
@@ -403,6 +423,10 @@ describe('https', { skip: pair ? false : 'skipped: no openssl here' }, async () 
     const ask = posting(server.address, { tls: { ca: pair!.cert } })
     for (let i = 0; i < 3; i++) assert.equal(text((await ask(one)).content), 'HELLO')
     assert.equal(server.connections(), 1)
+  })
+  test('attack: octets that had come with the answer before, in a record of their own, are no answer', async () => {
+    const poisoning = await startScriptedServer(() => poisonedAnswer(16_384).join(''), secure(pair ?? {}))
+    await assertUnpoisoned(poisoning.address, { tls: { ca: pair!.cert } })
   })
   test('a stranger’s certificate: nothing is sent', async () => {
     const before = server.asked.length
