@@ -64,9 +64,10 @@ export default implement(
       },
       // Lines of orders that are on their way or over are history; those of others need the product.
       removing: async (ctx, product) => {
-        const needing = { 'lines.product': product.id, state: { in: ['placed', 'paid'] } } as const
-        for await (const { id, state } of ctx.items.all.list('orders', needing))
-          ctx.conflict(`order ${id} names this product and is ${state}: ship, change or cancel it first`)
+        const needing = ctx.items.all.list('orders', { 'lines.product': product.id, state: { in: ['placed', 'paid'] } })
+        const [order] = (await needing.first(1)).items // one of them is enough
+        if (order)
+          ctx.conflict(`order ${order.id} names this product and is ${order.state}: ship, change or cancel it first`)
       },
     },
     reports: {

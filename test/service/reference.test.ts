@@ -223,3 +223,24 @@ test('A4.23 orders, customers and products filter by every scalar field, the ide
     assert.deepEqual([...(given.filter ?? [])].sort(), expected.sort(), name)
   }
 })
+
+test('G13 whether orders need a product is asked for one of them: among many orders a hundred cost much more', async () => {
+  const shop = await startOrdersService()
+  const sizes: number[] = []
+  const write = shop.store.write.bind(shop.store)
+  shop.store.write = (work, turn) =>
+    write(writer => {
+      const list: typeof writer.list = (resource, query) => {
+        sizes.push(query.size)
+        return writer.list(resource, query)
+      }
+      return work(new Proxy(writer, { get: (target, name) => (name === 'list' ? list : bindMember(target, name)) }))
+    }, turn)
+  const refused = await shop.ask(maria, 'DeleteProduct', { id: 'p-1', ...proceed })
+  assert.ok(refused.kind === 'conflict' && /^order o-\S+ names this product/.test(refused.detail ?? ''))
+  assert.deepEqual(sizes, [1])
+})
+const bindMember = (target: object, name: string | symbol): unknown => {
+  const member: unknown = Reflect.get(target, name)
+  return typeof member === 'function' ? member.bind(target) : member
+}
