@@ -12,11 +12,13 @@
  *      Logout 1.0); an outage there keeps no session here.
  *  (6) The provider ends sessions here by a logout token (Back-Channel Logout 1.0), which counts as
  *      `logout-token.ts` says, by the keys that its metadata name.
+ *  (7) No more than `answerOctetsMax` of an answer are held, decoded.
  */
 import type { JWTVerifyGetKey } from 'jose'
 import { isLoopbackAddress } from '../base/address.ts'
 import { decodeUtf8 } from '../base/attempt.ts'
 import { decodeBase64Url, encodeBase64Url } from '../base/base64.ts'
+import { takeBounded } from '../base/octets.ts'
 import type { Caller } from '../contract/policy.ts'
 import { Unavailable } from '../service/store.ts'
 import { type Places, readTokenCaller } from './bearer-token.ts'
@@ -106,6 +108,8 @@ export interface OpenIdSources {
 export const signInSeconds = 600
 /** Seconds that the provider has for an answer. */
 const answerSeconds = 10
+/** Tokens and metadata have some kilobytes. */
+const answerOctetsMax = 1024 * 1024
 const retrySeconds = 5
 /** (3) Sign-ins that ask the provider at once. */
 const askingMax = 64
@@ -244,6 +248,7 @@ function createDiscovery({ issuer, client, secret }: OpenIdProvider) {
   const discover = (library: Library): Promise<Configuration> =>
     library.discovery(server, client, secret, secret === undefined ? library.None() : undefined, {
       timeout: answerSeconds,
+      [library.customFetch]: fetchWithin,
       execute: [
         library.enableNonRepudiationChecks, // (2) the signature, although TLS says whose answer it is
         ...(server.protocol === 'http:' && isLoopbackAddress(server.hostname) ? [library.allowInsecureRequests] : []),
@@ -254,6 +259,16 @@ function createDiscovery({ issuer, client, secret }: OpenIdProvider) {
       found = undefined
       throw new Unavailable(retrySeconds, thrown)
     }))
+}
+
+/** (7) */
+async function fetchWithin(address: string, options: object): Promise<Response> {
+  const answer = await fetch(address, options)
+  if (!answer.body) return answer
+  const octets = await takeBounded(answer.body, answerOctetsMax)
+  if (!octets) throw new Error(`the answer of ${address} is longer than ${answerOctetsMax} octets`)
+  const { status, statusText, headers } = answer
+  return new Response(octets as Uint8Array<ArrayBuffer>, { status, statusText, headers })
 }
 
 /** The provider did not answer, or cannot now; all else that is thrown is a wrong answer. */

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import type { ServeOptions } from '../../src/host/serve.ts'
 import { type Answer, form, type Hosted, startHosted } from './hosted-service.ts'
@@ -22,6 +23,8 @@ interface Mischief {
   readonly key?: CryptoKey
   /** Answers the code in place of the tokens. */
   readonly answer?: readonly [status: number, content: string]
+  /** Octets of white space behind the tokens, in gzip. */
+  readonly padding?: number
 }
 
 /** Members of the provider's metadata besides those that all need. */
@@ -77,7 +80,10 @@ async function startProvider(metadata: (issuer: string) => Metadata = () => ({})
       .setIssuedAt()
       .setExpirationTime('5m')
       .sign(mischief.key ?? right.privateKey)
-    return send(200, { access_token: 'a', token_type: 'Bearer', id_token })
+    const tokens = { access_token: 'a', token_type: 'Bearer', id_token }
+    if (mischief.padding === undefined) return send(200, tokens)
+    const padded = gzipSync(JSON.stringify(tokens) + ' '.repeat(mischief.padding))
+    return response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(padded)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   after(() => server.close())
@@ -212,6 +218,7 @@ describe('RFC 6749 §10.12, RFC 7636, RFC 9700 §4: what a forger sends', async 
     ['of another nonce', { claims: claims => ({ ...claims, nonce: 'another' }) }],
     ['without a nonce', { claims: ({ nonce: _, ...claims }) => claims }],
     ['without a subject', { claims: ({ sub: _, ...claims }) => claims }],
+    ['of an answer that decodes to more than 1 MiB', { padding: 2 ** 20 }],
     ['no JSON', { answer: [200, '<html>'] }],
     ['no ID token', { answer: [200, JSON.stringify({ access_token: 'a', token_type: 'Bearer' })] }],
     ['unsigned', { answer: [200, JSON.stringify({ access_token: 'a', token_type: 'Bearer', id_token: 'e30.e30.' })] }],
