@@ -33,4 +33,12 @@ export {
   type StandardSchema,
   toStandardSchema,
 } from './standard-schema.ts'
-export { type BodyContent, type NamedType, type RootElement, type ValueOf, type XmlType, x } from './xml-type.ts'
+export {
+  type AbstractType,
+  type BodyContent,
+  type NamedType,
+  type RootElement,
+  type ValueOf,
+  type XmlType,
+  x,
+} from './xml-type.ts'

@@ -368,13 +368,25 @@ type AttachmentValue<T, M extends readonly string[]> = M extends readonly [strin
     ? T
     : { readonly mediaType: string; readonly value: T }
   : { readonly mediaType: ChosenType<M>; readonly value: T }
-type DerivedValue<D> = D extends NamedType<infer T, infer N> ? FlatValue<{ readonly $type: N } & T> : never
+type DerivedValue<D> =
+  D extends AbstractType<unknown, string>
+    ? never
+    : D extends NamedType<infer T, infer N>
+      ? FlatValue<{ readonly $type: N } & T>
+      : never
+/** What is of the type itself says no `$type`, so that one look at it tells all of them apart. */
+type UnderivedValue<T> = T extends object ? FlatValue<T & { readonly $type?: undefined }> : T
 
 /** A complex type with a name, which `xsi:type` can give. */
 export class NamedType<T = unknown, N extends string = string> extends XmlType<T> {
   declare readonly typeName: N
 }
+/** One of which there are values of derived types alone. */
+export class AbstractType<T = unknown, N extends string = string> extends NamedType<T, N> {
+  declare readonly isAbstract: true
+}
 
+type ExtendedValue<B, M extends TypeMembers> = unknown extends B ? MembersValue<M> : FlatValue<B & MembersValue<M>>
 interface TypeOptions<B> {
   readonly extends?: XmlType<B>
   readonly restricts?: AnyXmlType
@@ -395,8 +407,14 @@ export class XmlNamespace {
   type<const N extends string, M extends TypeMembers, B = unknown>(
     name: N,
     members: M,
-    options: TypeOptions<B> = {},
-  ): NamedType<unknown extends B ? MembersValue<M> : FlatValue<B & MembersValue<M>>, N> {
+    options: TypeOptions<B> & { readonly abstract: true },
+  ): AbstractType<ExtendedValue<B, M>, N>
+  type<const N extends string, M extends TypeMembers, B = unknown>(
+    name: N,
+    members: M,
+    options?: TypeOptions<B>,
+  ): NamedType<ExtendedValue<B, M>, N>
+  type(name: string, members: TypeMembers, options: TypeOptions<unknown> = {}): NamedType {
     return new NamedType(defineComplex(this.#name(name), this.form, members, options))
   }
   /** A simple type that narrows another one. */
@@ -476,6 +494,22 @@ const builtIns = Object.fromEntries(
   builtInNames.map(name => [name, new XmlType({ kind: 'builtIn', name })]),
 ) as unknown as { readonly [K in BuiltInName]: XmlType<BuiltInValues[K]> } // a type for each name
 
+/**
+ * A type or one that is derived from it, which `xsi:type` names: its value says so by `$type`.
+ * Of an abstract type there are the derived ones alone.
+ */
+function declareDerivable<T, D extends NamedType>(
+  type: AbstractType<T>,
+  derived: () => readonly D[],
+): XmlType<DerivedValue<D>>
+function declareDerivable<T, D extends NamedType>(
+  type: XmlType<T>,
+  derived: () => readonly D[],
+): XmlType<UnderivedValue<T> | DerivedValue<D>>
+function declareDerivable(type: AnyXmlType, derived: () => readonly AnyXmlType[]): AnyXmlType {
+  return new XmlType({ kind: 'derivable', type, derived })
+}
+
 /** The vocabulary of XML: the built-in types by their names, and the parts of types. */
 export const x = {
   ...builtIns,
@@ -506,8 +540,7 @@ export const x = {
   object: <M extends TypeMembers, B = unknown>(
     members: M,
     options: TypeOptions<B> = {},
-  ): XmlType<unknown extends B ? MembersValue<M> : FlatValue<B & MembersValue<M>>> =>
-    new XmlType(defineComplex(undefined, undefined, members, options)),
+  ): XmlType<ExtendedValue<B, M>> => new XmlType(defineComplex(undefined, undefined, members, options)),
   /** A simple type without a name. */
   simple: <T, const F extends SchemaFacets = {}>(of: XmlType<T>, facets: F): XmlType<RestrictedValue<T, F>> =>
     new XmlType({ kind: 'restriction', name: undefined, of, facets }),
@@ -519,11 +552,7 @@ export const x = {
   /** An array of SOAP's encoding; items that are nil or left out are null. */
   array: <T, const N extends number = 1>(item: Lazily<XmlType<T>>, dimensions?: N): XmlType<Rows<T, N>> =>
     new XmlType(defineArray(undefined, asFunction(item), dimensions)),
-  /**
-   * A type or one that is derived from it, which `xsi:type` names: its value says so by `$type`.
-   */
-  derivable: <T, D extends NamedType>(type: XmlType<T>, derived: () => readonly D[]): XmlType<T | DerivedValue<D>> =>
-    new XmlType({ kind: 'derivable', type, derived }),
+  derivable: declareDerivable,
   /** The element of a call or an answer in RPC style, around one accessor for each parameter. */
   call: <M extends TypeMembers>(uri: string, name: string, members: M): RootElement<MembersValue<M>> => {
     const form: NamespaceForm = { uri, elements: 'unqualified', attributes: 'unqualified' }

@@ -160,7 +160,9 @@ class Printer {
   #imports(text: string): string {
     const code = text.replace(/\/\*\*[\s\S]*?\*\//g, '')
     const values = ['exchange', 'port', 'service', 'x'].filter(name => new RegExp(`[ (]${name}[.(]`).test(code))
-    const types = ['NamedType', 'RootElement', 'ValueOf', 'XmlType'].filter(name => code.includes(`${name}<`))
+    const types = ['AbstractType', 'NamedType', 'RootElement', 'ValueOf', 'XmlType'].filter(name =>
+      code.includes(`${name}<`),
+    )
     const names = [
       ...(this.#callers === undefined ? [] : ['type Grant']),
       ...(this.#contract.rules?.size ? ['type SecurityRule'] : []),
@@ -209,7 +211,7 @@ class Printer {
     if (of instanceof RootElement) return `RootElement<${name}>`
     const { definition } = of
     return definition.kind === 'complex'
-      ? `NamedType<${name}, ${quoteLiteral(definition.name?.local ?? '')}>`
+      ? `${definition.isAbstract ? 'AbstractType' : 'NamedType'}<${name}, ${quoteLiteral(definition.name?.local ?? '')}>`
       : `XmlType<${name}>`
   }
   #valueType(of: Declared, name: string): string {
@@ -388,7 +390,10 @@ class Printer {
             'name' in each.definition && typeof each.definition.name === 'object' ? each.definition.name.local : ''
           return `({ readonly $type: ${quoteLiteral(local)} } & ${this.#typeText(each)})`
         })
-        return [this.#typeText(definition.type), ...derived].join(' | ')
+        const base = definition.type
+        const isAbstract = base.definition.kind === 'complex' && base.definition.isAbstract
+        const itself = `(${this.#typeText(base)} & { readonly $type?: undefined })`
+        return [...(isAbstract ? [] : [itself]), ...derived].join(' | ')
       }
     }
   }

@@ -18,6 +18,8 @@ import {
   role,
   service,
   t,
+  type ValueOf,
+  x,
 } from '../../src/index.ts'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -330,4 +332,22 @@ test('a nested resource has one parent, which content does not name', () => {
   implement(shop, { notes: { close } })
   // @ts-expect-error nor does derive
   implement(shop, { notes: { close: () => {}, derive: () => ({ order: 'o-2' }) } })
+})
+
+const zoo = x.namespace('urn:zoo')
+const Animal = zoo.type('Animal', { name: x.element(x.string) }, { abstract: true })
+const Bird = zoo.type('Bird', { wings: x.element(x.int) }, { extends: Animal })
+const Fish = zoo.type('Fish', { fins: x.element(x.int) }, { extends: Animal })
+const AnyAnimal = x.derivable(Animal, () => [Bird, Fish])
+const AnyBird = x.derivable(Bird, () => [zoo.type('Owl', { hunts: x.element(x.string) }, { extends: Bird })])
+
+test('§2.6 a value of a derived type is told by $type, and of an abstract type there is no other', () => {
+  const countLimbs = (animal: ValueOf<typeof AnyAnimal>): number =>
+    animal.$type === 'Bird' ? animal.wings : animal.fins
+  // @ts-expect-error an abstract type has no values of its own (XML Schema Part 1 §3.4.1)
+  assert.equal(countLimbs({ name: 'Ann' }), undefined)
+  assert.equal(countLimbs({ $type: 'Bird', name: 'Ann', wings: 2 }), 2)
+  const preyOf = (bird: ValueOf<typeof AnyBird>): string => (bird.$type === 'Owl' ? bird.hunts : `${bird.wings}`)
+  assert.equal(preyOf({ name: 'Bea', wings: 2 }), '2')
+  assert.equal(preyOf({ $type: 'Owl', name: 'Cid', wings: 2, hunts: 'mice' }), 'mice')
 })
