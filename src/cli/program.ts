@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { addNewCommand } from './begin-project.ts'
 import { addBridgeCommand } from './bridge-service.ts'
 import { addCompletionCommand } from './complete-words.ts'
+import { addCopyCommand } from './copy-service.ts'
 import { addContractCommands } from './describe-service.ts'
 import { addDevCommand } from './develop-service.ts'
 import { addCredentialCommands } from './issue-credentials.ts'
@@ -28,6 +29,7 @@ export function createProgram(): Command {
   addDevCommand(program)
   addRecordCommands(program)
   addMigrateCommand(program)
+  addCopyCommand(program)
   addCredentialCommands(program)
   addPeopleCommands(program)
   addContractCommands(program)

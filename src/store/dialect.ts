@@ -64,6 +64,17 @@ export interface Dialect {
   /** A row where this table exists. */
   readonly hasTable: (table: string) => Sql
   readonly boolean: (value: boolean) => Cell
+  /** A whole number of 64 bits, by its digits. */
+  readonly wholeNumber: (digits: string) => Cell
+  /** Of a table with a `counter`, while rows are copied into it. */
+  readonly counting: {
+    /** Between the columns and the values: the counter is given. */
+    readonly given: Sql
+    /** A row with the last number; none, or null, where none was given. */
+    readonly last: (table: string, counter: string) => Sql
+    /** Statements that go on from the number at the first place, which is above zero. */
+    readonly goOn: (table: string, counter: string) => readonly Sql[]
+  }
   /** Octets of the contract, never of a request. */
   readonly octets: (value: Uint8Array) => Sql
   /** Whether the text has this part; case counts. */
@@ -108,6 +119,15 @@ export const sqlite: Dialect = {
   small: number => number,
   hasTable: table => sql`select 1 from sqlite_master where type = 'table' and name = ${literal(table)}`,
   boolean: value => (value ? 1 : 0),
+  wholeNumber: digits => BigInt(digits),
+  counting: {
+    given: sql``,
+    last: table => sql`select cast("seq" as text) from sqlite_sequence where "name" = ${literal(table)}`,
+    goOn: table => [
+      sql`delete from sqlite_sequence where "name" = ${literal(table)}`,
+      sql`insert into sqlite_sequence ("seq", "name") values (${sql.place(0)}, ${literal(table)})`,
+    ],
+  },
   octets: value => sql.raw(`x'${writeHex(value)}'`),
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
   ascending: sql`asc`,
@@ -132,6 +152,9 @@ export const sqlite: Dialect = {
   removal: table => [sql`drop trigger ${sql.id(`${table} delete`)}`, refusingTrigger(table, 'delete')],
 }
 
+const sequenceOf = (table: string, counter: string): Sql =>
+  sql`pg_get_serial_sequence(${literal(`"${table}"`)}, ${literal(counter)})::regclass`
+
 export const postgres: Dialect = {
   search: postgresSearch,
   parameter: number => `$${number}`,
@@ -151,6 +174,12 @@ export const postgres: Dialect = {
   small: number => sql`${number}::integer`,
   hasTable: table => sql`select 1 from pg_tables where schemaname = current_schema() and tablename = ${literal(table)}`,
   boolean: value => value,
+  wholeNumber: digits => digits,
+  counting: {
+    given: sql`overriding system value`,
+    last: (table, counter) => sql`select cast(pg_sequence_last_value(${sequenceOf(table, counter)}) as text)`,
+    goOn: (table, counter) => [sql`select setval(${sequenceOf(table, counter)}, ${sql.place(0)}::bigint)`],
+  },
   octets: value => sql.raw(`'\\x${writeHex(value)}'::bytea`),
   contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   ascending: sql`asc nulls first`,

@@ -11,7 +11,8 @@ import { listLaterOperations } from '../contract/port-operation.ts'
 import type { Service } from '../contract/service.ts'
 import type { AuditRecord, ChangeRecord, JobRow } from '../service/store.ts'
 import type { Cells, StatementRunner } from './connection.ts'
-import type { Cell, Dialect, Sql } from './dialect.ts'
+import type { Cell, ColumnKind, Dialect, Sql } from './dialect.ts'
+import { instanceSpace } from './instance-needs.ts'
 import { earliestVersion, followingVersion, laterTime } from './row-version.ts'
 import { sql } from './sql.ts'
 import { compileStatement, joinList, parameterAt, parameterList, quoteName, type Statement } from './statement.ts'
@@ -49,6 +50,70 @@ export function declareRecordTables(dialect: Dialect): readonly Sql[] {
     sql`create index "_change#at" on "_change" ("at")`,
   ]
 }
+
+/** A table as it is copied to another database. */
+export interface CopiedTable {
+  readonly name: string
+  readonly columns: Readonly<Record<string, ColumnKind>>
+  /** The columns that tell its rows apart, in whose order they are read. */
+  readonly key: readonly string[]
+  /** Its key counts up, and goes on from there. */
+  readonly counts?: true
+  /** Rows of this database alone, by a column and its value. */
+  readonly own?: readonly [column: string, value: string]
+}
+
+/** All of them but `_shape`, which tells what a database itself has. */
+export const copiedRecords: readonly CopiedTable[] = [
+  {
+    name: '_former',
+    columns: { resource: 'text', id: 'text', version: 'integer', to: 'text' },
+    key: ['resource', 'id'],
+  },
+  {
+    name: '_file',
+    columns: {
+      ...{ resource: 'text', id: 'text', part: 'text', mediaType: 'text', bytes: 'blob', version: 'integer' },
+      ...{ modified: 'integer', content: 'text', length: 'integer', before: 'text' },
+    },
+    key: ['resource', 'id', 'part'],
+  },
+  { name: '_content', columns: { id: 'text', expires: 'integer' }, key: ['id'] },
+  { name: '_piece', columns: { content: 'text', number: 'integer', bytes: 'blob' }, key: ['content', 'number'] },
+  {
+    name: '_memo',
+    columns: { space: 'text', key: 'text', value: 'text', expires: 'integer' },
+    key: ['space', 'key'],
+    own: ['space', instanceSpace],
+  },
+  {
+    name: '_job',
+    columns: {
+      ...{ id: 'text', job: 'text', state: 'text', progress: 'real', owner: 'text', caller: 'text', input: 'text' },
+      ...{ output: 'text', failure: 'text', tries: 'integer', version: 'integer', created: 'integer' },
+      ...{ modified: 'integer', leased: 'integer', due: 'integer', party: 'text', turn: 'integer' },
+    },
+    key: ['id'],
+  },
+  {
+    name: '_deed',
+    columns: {
+      ...{ sequence: 'integer', at: 'integer', subject: 'text', operation: 'text', resource: 'text', id: 'text' },
+      ...{ version: 'integer', face: 'text', request: 'text' },
+    },
+    key: ['sequence'],
+    counts: true,
+  },
+  {
+    name: '_change',
+    columns: {
+      ...{ sequence: 'integer', at: 'integer', resource: 'text', id: 'text', version: 'integer', what: 'text' },
+      operation: 'text',
+    },
+    key: ['sequence'],
+    counts: true,
+  },
+]
 
 const turnColumns = ({ types: { text, integer } }: Dialect): readonly Sql[] => [
   sql`"party" ${text} not null default ''`,

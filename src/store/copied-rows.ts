@@ -1,0 +1,198 @@
+/**
+ * All that a database has, copied into an empty one of either kind: items under their versions,
+ * files, jobs, the audit, the feed with its numbers, removed identifiers, and people.
+ * What always holds:
+ *  (1) The source is read in one snapshot, and the copy is one transaction: it is whole, or it is
+ *      not there.
+ *  (2) Each table of the copy has as many rows as the source had, or the copy is undone.
+ *  (3) A version, a sequence and an identifier stay what they are, and counters go on from there,
+ *      so that no tag, cursor or place in the feed gets another meaning.
+ *  (4) What belongs to the database itself is made anew: its indexes, and its shape.
+ */
+import type { Cells, StatementRunner } from './connection.ts'
+import { tableKey } from './contract-differences.ts'
+import { readShape, shapeRows } from './database-shape.ts'
+import type { Cell, ColumnKind, Dialect, Sql } from './dialect.ts'
+import { instanceSpace } from './instance-needs.ts'
+import { type CopiedTable, copiedRecords } from './records.ts'
+import { sql } from './sql.ts'
+import { allOf, compileStatement, joinList, parameterAt, parameterList, quoteName, quoteNames } from './statement.ts'
+import { columnsOf, systemColumns, type Table } from './table.ts'
+
+/** One of the two databases: statements in one transaction, and what they are written in. */
+export interface CopySide {
+  readonly dialect: Dialect
+  readonly on: StatementRunner
+}
+/** A database whose rows are copied. */
+export interface RowsOfDatabase {
+  /** Runs work in one transaction; one that reads sees one snapshot. */
+  run<T>(does: 'read' | 'write', work: (side: CopySide) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+/** Told of each table: how many rows of it have come so far. */
+export type TellCopied = (table: string, rows: number, isOver: boolean) => void
+
+/** Rows of one question, and of one with octets in them. */
+const rowsMax = 500
+const octetRowsMax = 16
+/** Of one question, nearly. */
+const answerOctets = 4 * 1024 * 1024
+/** Both databases take more parameters than that in a statement. */
+const parametersMax = 30_000
+
+const listCopiedTables = (tables: ReadonlyMap<string, Table>): readonly CopiedTable[] => [
+  ...[...tables.values()].map(copiedItems),
+  ...copiedRecords,
+]
+
+function copiedItems(table: Table): CopiedTable {
+  const columns: Record<string, ColumnKind> = {}
+  for (const name of systemColumns) columns[name] = name === 'id' || name === '_kept' ? 'text' : 'integer'
+  for (const { name, kind } of columnsOf(table)) columns[name] = kind
+  for (const { column } of table.words) columns[column] = 'text'
+  return { name: table.name, columns, key: ['id'] }
+}
+
+const askSide = async (
+  { dialect, on }: CopySide,
+  text: Sql,
+  values: readonly Cell[] = [],
+  octets?: number,
+): Promise<readonly Cells[]> => on.rows(compileStatement(dialect, text, false), values, octets)
+
+/** Whether a service has run on it; a database without tables of ours is empty, too. */
+export async function isEmptyDatabase(side: CopySide): Promise<boolean> {
+  if ((await askSide(side, side.dialect.hasTable('_shape'))).length === 0) return true
+  const hasNoRow = async (table: string): Promise<boolean> =>
+    (await askSide(side, sql`select 1 from ${quoteName(table)} limit 1`)).length === 0
+  for (const table of ['_memo', '_deed', '_change']) if (!(await hasNoRow(table))) return false
+  for (const of of readShape(await askSide(side, shapeRows)).keys())
+    if (of.startsWith(tableKey('')) && !(await hasNoRow(of.slice(tableKey('').length)))) return false
+  return true
+}
+
+export interface RunningInstance {
+  /** For a person: `host, process 4711`. */
+  readonly instance: string
+  /** Until it is forgotten, if it was killed. */
+  readonly seconds: number
+}
+/** An instance that has said within three minutes that it uses the database. */
+export async function findRunningInstance(side: CopySide, now: number): Promise<RunningInstance | undefined> {
+  const [row] = await askSide(
+    side,
+    sql`select "value", cast("expires" as text) from "_memo" where "space" = ${parameterAt(0)} and "expires" > ${parameterAt(1)}`,
+    [instanceSpace, now],
+  )
+  if (!row) return undefined
+  const { instance } = JSON.parse(String(row[0])) as RunningInstance // as its lease wrote it
+  return { instance, seconds: Math.ceil((Number(row[1]) - now) / 1000) }
+}
+
+/**
+ * Fields and resources of an earlier contract, which the database keeps unseen: no table of the
+ * copy has them.
+ */
+export async function listLeftBehind(side: CopySide, tables: ReadonlyMap<string, Table>): Promise<readonly string[]> {
+  const left: string[] = []
+  for (const [of, parts] of readShape(await askSide(side, shapeRows))) {
+    if (!of.startsWith(tableKey(''))) continue
+    const name = of.slice(tableKey('').length)
+    const table = tables.get(name)
+    const known = new Set(table?.fields.map(({ stored }) => stored))
+    if (!table) left.push(name)
+    else
+      for (const [field, is] of parts)
+        if (field !== '' && !is.startsWith('words') && !known.has(field)) left.push(`${name}.${field}`)
+  }
+  return left
+}
+
+/** Copies every table. Both have the shape of the contract, and the target is empty. */
+export async function copyRows(
+  from: CopySide,
+  to: CopySide,
+  tables: ReadonlyMap<string, Table>,
+  tell: TellCopied,
+): Promise<void> {
+  for (const table of listCopiedTables(tables)) await copyOneTable(from, to, table, tell)
+  const swept = await askSide(from, sql`select "is" from "_shape" where "of" = 'store' and "name" = 'swept'`)
+  for (const row of swept)
+    await askSide(to, sql`insert into "_shape" ("of", "name", "is") values ('store', 'swept', ${parameterAt(0)})`, row)
+}
+
+async function copyOneTable(from: CopySide, to: CopySide, table: CopiedTable, tell: TellCopied): Promise<void> {
+  const { name, key, columns } = table
+  const names = Object.keys(columns)
+  const most = Math.floor(parametersMax / names.length)
+  let count = 0
+  let last: readonly Cell[] | undefined
+  for (;;) {
+    const read = await readNext(from, table, last)
+    if (read.length === 0) break
+    const rows = read.map(row => row.map((cell, at) => convertCell(cell, columns[names[at] ?? ''], to.dialect)))
+    for (let at = 0; at < rows.length; at += most) await addCopiedRows(to, table, rows.slice(at, at + most))
+    const end = read.at(-1) ?? []
+    last = key.map(each => end[names.indexOf(each)] ?? null)
+    count += read.length
+    tell(name, count, false)
+  }
+  if (table.counts) await goOnCounting(from, to, table)
+  const [counted] = await askSide(to, sql`select cast(count(*) as text) from ${quoteName(name)}`)
+  if (Number(counted?.[0]) !== count)
+    throw new Error(`the copy of ${name} has ${counted?.[0]} rows, and not ${count}: something else writes to it`)
+  tell(name, count, true)
+}
+
+/** In the order of the key, from the one of the last row on. */
+function readNext(
+  from: CopySide,
+  { name, key, columns, own }: CopiedTable,
+  last: readonly Cell[] | undefined,
+): Promise<readonly Cells[]> {
+  const selected = Object.entries(columns).map(([column, kind]) =>
+    kind === 'integer' ? sql`cast(${quoteName(column)} as text)` : quoteName(column),
+  )
+  const place = key.map((column, at) =>
+    columns[column] === 'integer' ? sql`cast(${parameterAt(at)} as ${from.dialect.types.integer})` : parameterAt(at),
+  )
+  const conditions = [
+    ...(last ? [sql`(${quoteNames(key)}) > (${joinList(place)})`] : []),
+    ...(own ? [sql`${quoteName(own[0])} <> ${sql.lit(own[1])}`] : []),
+  ]
+  const most = Object.values(columns).includes('blob') ? octetRowsMax : rowsMax
+  const text = sql`select ${joinList(selected)} from ${quoteName(name)} where ${allOf(conditions)}
+    order by ${quoteNames(key)} limit ${sql.lit(most)}`
+  return askSide(from, text, last, answerOctets)
+}
+
+function convertCell(cell: Cell, kind: ColumnKind | undefined, { boolean, wholeNumber }: Dialect): Cell {
+  if (cell === null) return null
+  if (kind === 'integer') return wholeNumber(String(cell))
+  return kind === 'boolean' ? boolean(cell === 1 || cell === true) : cell
+}
+
+async function addCopiedRows(
+  to: CopySide,
+  { name, columns, counts }: CopiedTable,
+  rows: readonly Cells[],
+): Promise<void> {
+  const names = Object.keys(columns)
+  const values = rows.map((_, at) => sql`(${parameterList(at * names.length, names.length)})`)
+  const given = counts ? to.dialect.counting.given : sql``
+  await askSide(
+    to,
+    sql`insert into ${quoteName(name)} (${quoteNames(names)}) ${given} values ${joinList(values)}`,
+    rows.flat(),
+  )
+}
+
+async function goOnCounting(from: CopySide, to: CopySide, { name, key }: CopiedTable): Promise<void> {
+  const [counter = ''] = key
+  const [row] = await askSide(from, from.dialect.counting.last(name, counter))
+  const last = row?.[0] ?? null
+  if (last === null || Number(last) < 1) return
+  for (const text of to.dialect.counting.goOn(name, counter))
+    await askSide(to, text, [to.dialect.wholeNumber(String(last))])
+}

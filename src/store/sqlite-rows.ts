@@ -1,0 +1,26 @@
+/** A SQLite file whose rows are copied: no other program changes it until that is over. */
+import { DatabaseSync } from 'node:sqlite'
+import type { RowsOfDatabase } from './copied-rows.ts'
+import { sqlite } from './dialect.ts'
+import { PreparedRunner } from './sqlite-connections.ts'
+
+/** Milliseconds to wait for a program that writes. */
+const patienceMs = 5000
+
+export function openSqliteRows(file: string): RowsOfDatabase {
+  const database = new DatabaseSync(file, { timeout: patienceMs, enableForeignKeyConstraints: false })
+  return {
+    run: async (_does, work) => {
+      database.exec('begin immediate')
+      try {
+        const answer = await work({ dialect: sqlite, on: new PreparedRunner(database) })
+        database.exec('commit')
+        return answer
+      } catch (thrown) {
+        if (database.isTransaction) database.exec('rollback')
+        throw thrown
+      }
+    },
+    close: async () => database.close(),
+  }
+}
