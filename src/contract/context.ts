@@ -73,6 +73,37 @@ export interface ItemReader<S extends AnyService> {
     where?: Flatten<FilterFields<FieldsNamed<S, N>, RulesNamed<S, N>['filter'] | ParentKeys<FieldsNamed<S, N>>>>,
     options?: ListOptions<RulesNamed<S, N>>,
   ): ItemList<ItemNamed<S, N>>
+  /** A file of an item, undefined where it or its item is missing. */
+  file<N extends FiledNames<S>>(
+    resource: N,
+    ...of: [...id: IdOf<S, N>, part: FileNamed<S, N>]
+  ): Promise<ItemFile | undefined>
+}
+
+/** The resources that have files. */
+type FiledNames<S extends AnyService> = {
+  [N in keyof ResourcesByName<S> & string]: [FileNamed<S, N>] extends [never] ? never : N
+}[keyof ResourcesByName<S> & string]
+type FileNamed<S extends AnyService, N extends keyof ResourcesByName<S> & string> = keyof ResourceNamed<S, N>['files'] &
+  string
+
+/** A file of an item, whose octets are read when they are asked for. */
+export interface ItemFile {
+  readonly mediaType: string
+  /** Octets. */
+  readonly length: number
+  /** The time when it was kept: ISO 8601 in UTC. */
+  readonly modified: string
+  /** All of it, in memory. */
+  octets(): Promise<Uint8Array>
+  /** Piece by piece, each of 256 KiB at most: for what is larger than memory. */
+  read(): AsyncIterable<Uint8Array>
+}
+/** What a handler keeps as a file. */
+export interface GivenFile {
+  /** One of those that the contract names. */
+  readonly mediaType: string
+  readonly octets: Uint8Array
 }
 
 type Act<S extends AnyService> = <
@@ -143,6 +174,14 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
    * call with 409, fault `StateConflict`, where the state does not allow it.
    */
   readonly act: Act<S> & ([SingleNames<S>] extends [never] ? {} : SingleAct<S>)
+  /**
+   * Keeps a file of an item, that of the call too, in place of one that is there; `receiving` is
+   * asked. It changes nothing of the item.
+   */
+  putFile<N extends FiledNames<S>>(
+    resource: N,
+    ...given: [...id: IdOf<S, N>, part: FileNamed<S, N>, file: GivenFile]
+  ): Promise<void>
   /** Reads every item, whatever the caller may read. */
   readonly all: ItemReader<S>
 }

@@ -10,7 +10,7 @@
  *  (4) Changes that a handler asks for at once, by Promise.all, are made one after the other.
  */
 import { omitUndefined } from '../base/objects.ts'
-import type { Context, ItemList, ItemReader, Items } from '../contract/context.ts'
+import type { Context, GivenFile, ItemList, ItemReader, Items } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import { allowsComparison, comparisons, findFilterField } from '../contract/filter-field.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
@@ -20,6 +20,7 @@ import { type Resource, singleId } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { checkValue } from '../contract/typed-value.ts'
 import { type ContextFacts, itemKey, requireResource, type StoreReach } from './handler-facts.ts'
+import { describeFile, putOwnFile, requireFilePart } from './handler-files.ts'
 import {
   addItem,
   applyAction,
@@ -53,9 +54,9 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
     name: string,
     id: string,
     work: (change: ItemChange, resource: Resource) => Promise<Snapshot>,
+    underWay = requireRoom(about, name, id),
   ): Promise<Values> => {
-    const resource = requireResource(about, name)
-    const inner = { ...about, underWay: requireRoom(about, name, id) }
+    const [resource, inner] = [requireResource(about, name), { ...about, underWay }]
     while (current) await Promise.allSettled([current])
     const changed = reach.write(async writer => {
       const change = changeOfService(inner, writer, resource, () => contextIn(inner, writer))
@@ -103,6 +104,12 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
       })
       return output ?? value
     },
+    putFile: async (name: string, ...given: readonly unknown[]) => {
+      const [id, part, file] = withId<[id: string, part: string, file: GivenFile]>(about, name, given)
+      const put = async (change: ItemChange, resource: Resource): Promise<Snapshot> =>
+        putOwnFile(change, resource, await requireCurrent(change, name, id), part, file)
+      await changing(name, id, put, roomForFile(about, name, id))
+    },
   } as unknown as Items<Service> // rows in place of the contract's values: `implement` checked the handlers against those
 }
 
@@ -129,6 +136,10 @@ function requireRoom({ operation, underWay }: ContextFacts, resource: string, id
     )
   return [...underWay, key]
 }
+
+/** A file changes nothing of its item, which may be under way. */
+const roomForFile = (about: ContextFacts, resource: string, id: string): readonly string[] =>
+  about.underWay.includes(itemKey(resource, id)) ? about.underWay : requireRoom(about, resource, id)
 
 async function requireCurrent({ about, writer }: ItemChange, resource: string, id: string): Promise<Snapshot> {
   const item = await writer.getForChange(resource, id)
@@ -250,6 +261,17 @@ function createItemReader(
       const mine = within(about, resource)
       const value = (await reach.read(reader => findCurrent(reader, name, id)))?.value
       return value && isWithin(value, mine) ? value : undefined
+    },
+    file: async (name: string, ...given: readonly unknown[]) => {
+      const [id, part] = withId<[id: string, part: string]>(about, name, given)
+      const resource = requireResource(about, name)
+      requireFilePart(about, resource, part)
+      const mine = within(about, resource)
+      const found = await reach.read(async reader => {
+        const value = (await findCurrent(reader, name, id))?.value
+        return value && isWithin(value, mine) ? reader.file(name, id, part) : undefined
+      })
+      return found && describeFile(found)
     },
     list: (name: string, where: Values = {}, { order = [] }: { readonly order?: readonly string[] } = {}) => {
       const resource = requireResource(about, name)

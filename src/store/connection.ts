@@ -12,6 +12,8 @@ export type Cells = readonly Cell[]
 
 /** Runs statements within one transaction, for one reader or writer. */
 export interface StatementRunner {
+  /** Whether its work is over, so that it refuses what is asked. Default: it is not. */
+  readonly hasEnded?: boolean
   /**
    * Rows as arrays, in the order of the statement's columns. With `octets` it may end after the row
    * that exceeds them.
@@ -41,7 +43,12 @@ const refuseEnded = (): never => {
   throw createEndedError()
 }
 /** In place of the connection, for a reader or writer whose work has ended. */
-export const endedRunner: StatementRunner = { rows: refuseEnded, first: refuseEnded, run: refuseEnded }
+export const endedRunner: StatementRunner = {
+  hasEnded: true,
+  rows: refuseEnded,
+  first: refuseEnded,
+  run: refuseEnded,
+}
 
 /**
  * A unique key that a program does not know of is taken. One that it knows of is asked for before,

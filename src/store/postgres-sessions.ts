@@ -288,6 +288,9 @@ class PooledTransaction implements StatementRunner {
   endWork(): void {
     this.#hasWorkEnded = true
   }
+  get hasEnded(): boolean {
+    return this.#hasWorkEnded
+  }
 
   rows(of: Statement, values: readonly Cell[]): Promise<readonly Cells[]> {
     if (this.#hasWorkEnded) throw createEndedError()

@@ -327,8 +327,11 @@ export class SqlReader implements StoreReader {
   }
 
   #pieces(content: string, length: number): StoredOctets {
-    const { look } = this.schema
-    return splitIntoPieces(content, length, (from, to) => look(reader => reader.octets(content, from, to)))
+    return splitIntoPieces(content, length, (from, to) => this.nextOctets(content, from, to))
+  }
+  /** Reading may outlast the look that found the file. */
+  protected nextOctets(content: string, from: number, to: number): Maybe<Uint8Array | undefined> {
+    return this.schema.look(reader => reader.octets(content, from, to))
   }
 
   /**
@@ -436,6 +439,11 @@ const stagedKeptMs = 3_600_000
 const retiredKeptMs = 600_000
 
 export class SqlWriter extends SqlReader implements StoreWriter {
+  /** As long as its work lasts, another look could wait for that, or lacks what it has staged. */
+  protected override nextOctets(content: string, from: number, to: number): Maybe<Uint8Array | undefined> {
+    return this.on.hasEnded ? super.nextOctets(content, from, to) : this.octets(content, from, to)
+  }
+
   /**
    * Items that this work has read: it finds them as they were until it writes. Each change begins
    * with none, so that what was asked before it and comes behind it is not found there.

@@ -22,7 +22,10 @@ const shop = service('shop', {
   namespace: 'urn:example:shop',
   resources: [
     resource('products', { fields: { id: t.id('p'), stock: t.int() } }).rules({ allow }),
-    resource('customers', { fields: { id: t.id('c'), email: t.string() } }).rules({ allow }),
+    resource('customers', {
+      fields: { id: t.id('c'), email: t.string() },
+      files: { scan: { mediaTypes: ['text/csv'], max: 1000 }, letter: { mediaTypes: ['application/pdf'], max: 1000 } },
+    }).rules({ allow }),
     resource('drafts', { fields: { id: t.id('d') } }).rules({ allow }),
     resource('invoices', {
       fields: { id: t.id('i'), order: t.ref('orders'), amount: t.decimal(12, 2), state: t.state() },
@@ -57,6 +60,7 @@ declare const ctx: Parameters<NonNullable<NonNullable<All['orders']>['pay']>>[0]
 declare const order: { id: string; total: string }, line: { product: string; quantity: number }
 declare const customer: { id: string; email: string }, draft: { id: string }, stock: number, id: string
 declare const count: (order: object) => void
+declare const parser: { write(piece: Uint8Array): void }, printLetter: (to: object) => Promise<Uint8Array>
 const DoctorBusy = fault('DoctorBusy', { status: 409, title: 'Busy' })
 const HasHistory = fault('HasHistory', { status: 409, title: 'Has a history' })
 const Unreadable = fault('Unreadable', { status: 422, title: 'Unreadable' })
