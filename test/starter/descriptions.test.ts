@@ -158,12 +158,31 @@ test('WS-SecurityPolicy: a new project has the rule beside its port, and starts 
 describe('diglot new --from OpenAPI', () => {
   const document = {
     openapi: '3.1.0',
-    info: { title: 'Parking', version: '1' },
+    info: {
+      ...{
+        title: 'Parking',
+        version: '1',
+        description: 'Where cars stand.',
+        contact: { email: 'desk@parking.example' },
+      },
+      license: { name: 'MIT License', identifier: 'MIT' },
+    },
     paths: {
       '/line-items': collection('Item'),
       '/line-items/{id}': item('Item'),
       '/zones': collection('Zone'),
       '/zones/{id}': item('Zone'),
+      '/zones/{id}/permits': below('id', collection('Permit')),
+      '/zones/{id}/permits/{permit}': below('id', below('permit', { get: { responses: { 200: answer('Permit') } } })),
+      '/signs': {
+        post: {
+          operationId: 'putSign',
+          requestBody: {
+            content: { 'multipart/form-data': { schema: { type: 'object', properties: { at: { type: 'string' } } } } },
+          },
+          responses: { 204: { description: 'It.' } },
+        },
+      },
       '/zones/{id}/close': { post: { responses: { 200: answer('Zone') } } },
       '/tariff': {
         get: { responses: { 200: answer('Tariff') } },
@@ -180,6 +199,10 @@ describe('diglot new --from OpenAPI', () => {
           type: 'object',
           required: ['name'],
           properties: { id: { type: 'string', readOnly: true }, name: { type: 'string' } },
+        },
+        Permit: {
+          ...{ type: 'object', required: ['plate'] },
+          properties: { id: { type: 'string', readOnly: true }, plate: { type: 'string' } },
         },
         Tariff: { type: 'object', required: ['hourly'], properties: { hourly: { type: 'integer' } } },
         Item: {
@@ -205,6 +228,13 @@ describe('diglot new --from OpenAPI', () => {
       post: { requestBody: { content }, responses: { 201: answer(name) } },
     }
   }
+  function below(name: string, operations: object) {
+    const { parameters = [] } = operations as { parameters?: readonly object[] }
+    return {
+      ...operations,
+      parameters: [...parameters, { name, in: 'path', required: true, schema: { type: 'string' } }],
+    }
+  }
   function item(name: string) {
     const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
     return { parameters, get: { responses: { 200: answer(name) } } }
@@ -216,6 +246,11 @@ describe('diglot new --from OpenAPI', () => {
     const made = runDiglot(['new', 'parking', '--from', 'parking.json'], folder)
     assert.equal(made.status, 0, made.stderr)
     assert.match(made.stderr, /^GET \/weather: /m)
+    assert.match(made.stderr, /^POST \/signs: takes its members as JSON or XML, .* and no multipart\/form-data$/m)
+    assert.match(
+      read('parking', 'contract.ts'),
+      /description: 'Where cars stand\.',\s+contact: \{ email: 'desk@parking\.example' \},\s+license: \{ name: 'MIT License', identifier: 'MIT' \}/,
+    )
     linkPackages(project)
     const types = runTypes(project)
     assert.equal(types.status, 0, types.stdout)
@@ -223,6 +258,8 @@ describe('diglot new --from OpenAPI', () => {
     assert.equal(tests.status, 0, tests.stdout)
     assert.match(tests.stdout, /^ok \d+ - one of zones is created and read by soap$/m)
     assert.match(tests.stdout, /^ok \d+ - one of line-items is created and read by rest$/m)
+    for (const face of ['rest', 'soap'])
+      assert.match(tests.stdout, new RegExp(`^ok \\d+ - one of permits is created and read by ${face}$`, 'm'))
     for (const face of ['rest', 'soap'])
       assert.match(tests.stdout, new RegExp(`^ok \\d+ - tariff is created and read by ${face}$`, 'm'))
     assert.match(tests.stdout, /# TODO/)

@@ -6,7 +6,7 @@ import { type AnyRootElement, x } from '../../contract/xml-type.ts'
 import { findFreeName } from '../constant-names.ts'
 import { ExchangeTypes } from './exchange-types.ts'
 import type { GuessRoom } from './guess-room.ts'
-import { tellOtherAnswers } from './left-out.ts'
+import { tellForm, tellOtherAnswers } from './left-out.ts'
 import type { RestOperation } from './operations.ts'
 import { toTypeName } from './schema-fields.ts'
 
@@ -21,6 +21,7 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
     // A field of HTTP is one of the service: it is a header of the contract, or told as left out.
     const { input, output } = types.messages(name, { ...operation, headers: [] }, () => [])
     tellOtherAnswers(room.document, operation, room.losses)
+    tellForm(room.document, operation, room.losses)
     roots.push(input, output)
     exchanges[name] = exchange({
       action: `${namespace}/${name}`,

@@ -66,6 +66,7 @@ export function readImportedService(
   const plain = service(name, {
     namespace: `urn:${name}`,
     title: stringOf(objectOf(document.root['info'])['title']) || name,
+    ...readAbout(objectOf(document.root['info'])),
     resources: searches ? resources.map(each => searchable(each, searches.of, addresses)) : resources,
     jobs,
     ...(searches && { searches }),
@@ -76,6 +77,21 @@ export function readImportedService(
   const made: Service = { ...plain, versions }
   for (const mistake of listMistakes(made)) losses.add('contract', `does not start yet: ${mistake}`)
   return { service: made, comments: room.fields.comments, losses: losses.all, missing: [...document.missing] }
+}
+
+/** OpenAPI §4.8.2: the description of the service, its contact and its licence. */
+function readAbout(info: JsonObject): Pick<Service, 'description' | 'contact' | 'license'> {
+  const textsOf = (given: JsonObject, names: readonly string[]): Readonly<Record<string, string>> =>
+    Object.fromEntries(names.map(name => [name, stringOf(given[name])]).filter(([, text]) => text !== ''))
+  const { description, summary } = textsOf(info, ['description', 'summary'])
+  const about = description ?? summary
+  const contact = textsOf(objectOf(info['contact']), ['name', 'url', 'email'])
+  const { name, ...terms } = textsOf(objectOf(info['license']), ['name', 'identifier', 'url'])
+  return {
+    ...(about !== undefined && { description: about }),
+    ...(Object.keys(contact).length > 0 && { contact }),
+    ...(name !== undefined && { license: { name, ...terms } }),
+  }
 }
 
 function openRoom(document: OpenApiDocument, losses: Losses, addresses: Addresses): GuessRoom {

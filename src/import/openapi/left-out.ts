@@ -104,6 +104,12 @@ export function tellOtherAnswers(document: OpenApiDocument, operation: RestOpera
       losses.add(operation.place, `the content of ${status} is left out: an answer is that of ${first}`)
 }
 
+/** A form becomes the members of an exchange, which is sent as JSON or XML. */
+export function tellForm(document: OpenApiDocument, { place, request }: RestOperation, losses: Losses): void {
+  const form = findJsonContent(document, request) ? undefined : findFormContent(document, request)
+  if (form) losses.add(place, `takes its members as JSON or XML, octets in base64, and no ${form.mediaType}`)
+}
+
 /** Cookies of operations that become part of a resource. */
 export function tellCookies(operations: Iterable<RestOperation>, losses: Losses): void {
   for (const { place, cookies } of operations)

@@ -201,6 +201,9 @@ class ServicePrinter {
     const members = [
       `namespace: ${quoteLiteral(service.namespace)}`,
       `title: ${quoteLiteral(service.title)}`,
+      ...(service.description === undefined ? [] : [`description: ${quoteLiteral(service.description)}`]),
+      ...writeTextGroup('contact', service.contact),
+      ...writeTextGroup('license', service.license),
       `resources: ${named(service.resources)}`,
       ...(service.jobs.length > 0 ? [`jobs: ${named(service.jobs)}`] : []),
       ...(searches ? [`searches: { of: ${quoteLiteral(searches.of)}, allow: ${this.#grants(searches.allow)} }`] : []),
@@ -406,4 +409,9 @@ function writeImports(body: string): string {
     ...(/\bx\.[a-z]/.test(code) ? ['x'] : []),
   ]
   return `import { ${[...types, ...calls, ...others].sort((a, b) => a.replace('type ', '').localeCompare(b.replace('type ', ''))).join(', ')} } from 'diglot'`
+}
+
+function writeTextGroup(name: string, group: object | undefined): readonly string[] {
+  const members = Object.entries(group ?? {}).map(([key, text]) => `${key}: ${quoteLiteral(String(text))}`)
+  return members.length > 0 ? [`${name}: { ${members.join(', ')} }`] : []
 }

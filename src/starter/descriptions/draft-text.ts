@@ -25,7 +25,9 @@ export function planCreation(
 ): CreationPlan | undefined {
   const draft = writeDraft(resource)
   if (!isCreatable(resource) || around.includes(resource) || draft === undefined) return undefined
-  const referred = draft.referred.map(name => all.find(each => each.name === name))
+  const parent = parentNameOf(resource)
+  const names = [...(parent === undefined ? [] : [parent]), ...draft.referred]
+  const referred = names.map(name => all.find(each => each.name === name))
   const plans = referred.map(each => each && planCreation(all, each, [...around, resource]))
   if (plans.includes(undefined)) return undefined
   const needed = plans.flatMap(plan => plan?.resources ?? [])
@@ -33,6 +35,11 @@ export function planCreation(
     resources: [...new Set([...needed, resource])],
     waits: listDerivedFields(resource).length > 0 || plans.some(plan => plan?.waits),
   }
+}
+/** The resource that it is within. */
+export function parentNameOf({ fields, within }: Resource): string | undefined {
+  const shape = within === undefined ? undefined : fields[within]?.shape
+  return shape?.kind === 'ref' ? shape.resource : undefined
 }
 const isCreatable = ({ given }: Resource): boolean => (given.allow['create'] ?? []).length > 0 && !given.putCreates
 

@@ -52,12 +52,16 @@ const writeHandler = (about: readonly string[], handler: string): string =>
 /** Whether a client cannot send it, or not all of it. */
 const isServerMade = ({ isOptional, isReadOnly, shape }: AnyField): boolean =>
   isReadOnly ? !isOptional : innerFields(shape).some(fields => Object.values(fields).some(isServerMade))
-/** The fields that `derive` computes. */
-export const listDerivedFields = ({ fields, states }: Resource): readonly string[] =>
+/** The fields that `derive` computes; the parent is said by the address. */
+export const listDerivedFields = ({ fields, states, within }: Resource): readonly string[] =>
   Object.entries(fields)
     .filter(
       ([name, field]) =>
-        name !== 'id' && (name !== 'state' || states.length === 0) && !field.isOptional && isServerMade(field),
+        name !== 'id' &&
+        name !== within &&
+        (name !== 'state' || states.length === 0) &&
+        !field.isOptional &&
+        isServerMade(field),
     )
     .map(([name]) => name)
 

@@ -15,7 +15,7 @@ import { createPortMessageCodecs } from '../../soap/codecs/port-message-codec.ts
 import type { LiteralWriting } from '../../soap/codecs/values.ts'
 import { writePartId } from '../../soap/mime/parts.ts'
 import { soap11, soap12 } from '../../soap/version.ts'
-import { madeName, planCreation, writeAccess, writeDraft } from './draft-text.ts'
+import { madeName, parentNameOf, planCreation, writeAccess, writeDraft } from './draft-text.ts'
 import type { HandledParts } from './write-handlers.ts'
 
 /** @param isOpen no caller needs credentials: the service has no roles */
@@ -50,18 +50,24 @@ function writeResourceTrials(all: readonly Resource[], resource: Resource, calle
   const isRead = (resource.given.allow['read'] ?? []).length > 0
   if (!isRead) return []
   if (!plan && resource.isSingle) return []
+  if (!plan && resource.within !== undefined) return []
   if (!plan) return [writeBothFaces(`${resource.name} are listed`, false, caller, writeListing(resource))]
   const made = plan.resources.map(each => {
     const draft = writeDraft(each, name => `${madeName(all.find(({ name: of }) => of === name) ?? resource)}.id`)
-    return `const ${madeName(each)} = await ${writeAccess(each)}.create(${draft?.text ?? '{}'})`
+    return `const ${madeName(each)} = await ${writeAccess(each)}.create(${draft?.text ?? '{}'}${writeParent(all, each)})`
   })
   const item = madeName(resource)
   if (resource.isSingle) {
     const read = `assert.deepEqual(await ${writeAccess(resource)}.get(), ${item})`
     return [writeBothFaces(`${resource.name} is created and read`, plan.waits, caller, [...made, read])]
   }
-  const read = `assert.equal((await ${writeAccess(resource)}.get(${item}.id)).id, ${item}.id)`
+  const read = `assert.equal((await ${writeAccess(resource)}.get(${item}.id${writeParent(all, resource)})).id, ${item}.id)`
   return [writeBothFaces(`one of ${resource.name} is created and read`, plan.waits, caller, [...made, read])]
+}
+/** A nested item is made and read within another that the test has made. */
+function writeParent(all: readonly Resource[], resource: Resource): string {
+  const parent = all.find(each => each.name === parentNameOf(resource))
+  return parent ? `, { within: ${madeName(parent)} }` : ''
 }
 const writeListing = (resource: Resource): readonly string[] => [
   `assert.deepEqual(await Array.fromAsync(${writeAccess(resource)}.list()), [])`,
