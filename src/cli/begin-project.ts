@@ -9,7 +9,9 @@ import { failUsage } from './usage.ts'
 export function addNewCommand(program: Command): void {
   program
     .command('new')
-    .description('make a folder with a service of your own, its tests, a container and checks; nothing is overwritten')
+    .description(
+      'create a folder with a service of your own, its tests, a container file and checks; nothing is overwritten',
+    )
     .argument('<folder>', 'the folder, whose name is the name of the service')
     .addOption(
       new Option(

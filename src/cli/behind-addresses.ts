@@ -6,7 +6,7 @@ import { failUsage } from './usage.ts'
 export type BehindAddresses = Readonly<Record<string, string>>
 
 export const createBehindOption = (): Option =>
-  new Option('--to <address>', 'its address; of one of several ports: RatesPort=https://…; repeatable')
+  new Option('--to <address>', 'address of the backend, or of one of its ports: RatesPort=https://…; repeatable')
     .makeOptionMandatory()
     .argParser((text: string, before: BehindAddresses = {}): BehindAddresses => {
       const [, port = '', address = text] = /^([^=:/]+)=(https?:.*)$/i.exec(text) ?? []

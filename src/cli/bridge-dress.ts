@@ -35,16 +35,19 @@ export function refuseDressFlags(flags: DressFlags): void {
 /** Adds the options that say what messages to a SOAP service wear. */
 export function addDressOptions(command: Command): Command {
   return command
-    .option('--key <file>', 'private key in PEM that signs messages and decrypts answers')
+    .option('--key <file>', 'PEM key that signs messages and decrypts responses')
     .option('--certificate <file>', 'its certificate in PEM')
-    .option('--service-certificates <file>', 'certificates in PEM that may sign answers')
-    .option('--service-authorities <file>', 'authorities in PEM whose certificates may; requires --service-name')
-    .option('--service-name <name>', 'the common name of the signer of answers')
-    .option('--encrypt-to <file>', 'certificate in PEM that messages are encrypted to (default: the one that signs)')
+    .option('--service-certificates <file>', 'PEM certificates that may sign responses')
+    .option(
+      '--service-authorities <file>',
+      'PEM certificates of authorities whose certificates may sign responses; requires --service-name',
+    )
+    .option('--service-name <name>', 'common name of the signer of responses')
+    .option('--encrypt-to <file>', 'PEM certificate that messages are encrypted to (default: the one that signs)')
     .option('--assertion <file>', 'a SAML assertion, read again for each message')
-    .option('--digest', 'the password of the UsernameToken (DIGLOT_BEHIND_PASSWORD) goes as a digest')
-    .option('--addressing', 'WS-Addressing in each message')
-    .option('--mtom', 'octets go outside of the XML')
+    .option('--digest', 'send the UsernameToken password (DIGLOT_BEHIND_PASSWORD) as a digest')
+    .option('--addressing', 'add WS-Addressing to each message')
+    .option('--mtom', 'send octets outside the XML')
 }
 
 /** The flags over the members of the map. Throws where a file or half of a pair is missing. */

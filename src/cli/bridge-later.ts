@@ -31,12 +31,12 @@ const callsOption = wholeNumberOption(1, 1_000_000)
 
 export const addLaterOptions = (command: Command): Command =>
   command
-    .option('--later', 'answers come later, by WS-Addressing, to the address of --replies')
-    .option('--replies <url>', 'the address of this bridge for the service behind (default: --public-url)')
-    .option('--answer-limit <seconds>', 'in which an answer that comes later has to come', secondsOption, 86_400)
-    .option('--answers <number>', 'calls that wait for such answers at once', callsOption, 10_000)
-    .option('--answers-of-caller <number>', 'those of one caller', callsOption, 100)
-    .option('--keep-answers <seconds>', 'for which such an answer can be read', secondsOption, 86_400)
+    .option('--later', 'replies come later, by WS-Addressing, to the address of --replies')
+    .option('--replies <url>', 'address at which the backend reaches this bridge (default: --public-url)')
+    .option('--answer-limit <seconds>', 'time within which a later reply must arrive', secondsOption, 86_400)
+    .option('--answers <number>', 'calls that wait for later replies at once', callsOption, 10_000)
+    .option('--answers-of-caller <number>', 'calls of one caller that wait for later replies at once', callsOption, 100)
+    .option('--keep-answers <seconds>', 'how long a later reply can be read', secondsOption, 86_400)
 
 /** Ports that say which of their answers come later: by the options, the map, or their policies. */
 export function markLaterPorts(

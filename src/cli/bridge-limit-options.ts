@@ -23,10 +23,19 @@ const passingOption = wholeNumberOption(1, 1024 ** 4)
 
 export const addLimitOptions = (command: Command): Command =>
   command
-    .option('--calls <number>', 'calls under way behind at once', callsOption, usualLimits.calls)
-    .option('--calls-of-caller <number>', 'those of one caller (default: half of them)', callsOption)
+    .option('--calls <number>', 'calls to the backend in progress at once', callsOption, usualLimits.calls)
+    .option(
+      '--calls-of-caller <number>',
+      'calls of one caller in progress at once (default: half of --calls)',
+      callsOption,
+    )
     .option('--waiting <number>', 'calls that wait for their turn', waitingOption, usualLimits.waiting)
-    .option('--waiting-of-caller <number>', 'those of one caller', waitingOption, usualLimits.waitingOfCaller)
+    .option(
+      '--waiting-of-caller <number>',
+      'calls of one caller that wait for their turn',
+      waitingOption,
+      usualLimits.waitingOfCaller,
+    )
     .option(
       '--reads <number>',
       `requests of one caller in a minute that read (default: ${usualRates.reads.count}, or as the map has it)`,
@@ -34,20 +43,25 @@ export const addLimitOptions = (command: Command): Command =>
     )
     .option(
       '--changes <number>',
-      `those that may change something (default: ${usualRates.changes.count}, or as the map has it)`,
+      `requests of one caller in a minute that may change something (default: ${usualRates.changes.count}, or as the map has it)`,
       rateOption,
     )
     .option(
       '--failures <number>',
-      'calls in a row without an answer, after which the service is left alone',
+      'calls in a row without a response, after which the backend is left alone',
       failuresOption,
       usualLimits.failures,
     )
-    .option('--pause <milliseconds>', 'for which it is', pauseOption, usualLimits.pause)
-    .option('--longest <octets>', 'of an answer, which is held in memory', longestOption, usualLimits.longest)
+    .option('--pause <milliseconds>', 'how long it is left alone', pauseOption, usualLimits.pause)
+    .option(
+      '--longest <octets>',
+      'octets of a response that is held in memory, at most',
+      longestOption,
+      usualLimits.longest,
+    )
     .option(
       '--longest-passing <octets>',
-      'of an answer in a package, or of a form, whose octets pass without being held',
+      'octets of a response in a package, or of a form, that is streamed, at most',
       passingOption,
       usualLimits.longestPassing,
     )

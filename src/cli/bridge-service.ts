@@ -40,21 +40,26 @@ import { failUsage } from './usage.ts'
 export function addBridgeCommand(program: Command): void {
   const command = program
     .command('bridge')
-    .description('serve a SOAP service of others by REST, or a REST service by SOAP')
+    .description('serve the SOAP service of another party as REST, or its REST service as SOAP')
     .argument('<description>', 'its WSDL or OpenAPI 3, in a file or at an address of a host that --fetch names')
     .addOption(createBehindOption())
     .option('--map <contract.ts>', 'the contract to serve: written by diglot import, then edited')
-    .option('--from <folder>', 'where documents are that the description refers to; repeatable', collectOption, [])
+    .option('--from <folder>', 'a folder with documents that the description refers to; repeatable', collectOption, [])
     .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
-    .option('--role <name>', 'a role whose callers may ask; repeatable', collectOption, [])
-    .option('--anyone', 'callers need no credentials here')
+    .option('--role <name>', 'a role whose callers may call; repeatable', collectOption, [])
+    .option('--anyone', 'admit all callers, without credentials')
     .option(
       '--data <file>',
       'where credentials of callers and calls with a later answer are kept (default: ./data/<service>.sqlite, or nowhere without either)',
     )
-    .option('--time-limit <milliseconds>', 'for one answer of the service', wholeNumberOption(1, 600_000), 30_000)
+    .option(
+      '--time-limit <milliseconds>',
+      'time for one response of the backend',
+      wholeNumberOption(1, 600_000),
+      30_000,
+    )
     .addOption(createLenientOption())
-    .option('--authorization <file>', 'the value of Authorization that is sent to the service, in a file')
+    .option('--authorization <file>', 'file with the value of Authorization for the backend')
   for (const addOptions of [addListenOptions, addCallerOptions, addLimitOptions, addDressOptions]) addOptions(command)
   addLaterOptions(command).action(bridgeCommand)
 }
@@ -62,7 +67,7 @@ export function addBridgeCommand(program: Command): void {
 const createLenientOption = (): Option =>
   new Option(
     '--lenient <name>',
-    `what answers of a SOAP service may have wrong: ${bridgeLeniencies.join(', ')}; repeatable`,
+    `deviations from its WSDL that responses of a SOAP service may have: ${bridgeLeniencies.join(', ')}; repeatable`,
   )
     .default([], 'none')
     .argParser((name: string, before: readonly BridgeLeniency[]) => {

@@ -8,7 +8,7 @@ type Shell = (typeof shells)[number]
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')
-    .description('print the completions of a shell, for its start file: eval "$(diglot completion bash)"')
+    .description('print the completions for a shell, for its start file: eval "$(diglot completion bash)"')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .action((shell: Shell) => void process.stdout.write(writers[shell](listCommands(program))))
 }

@@ -34,7 +34,7 @@ function addDescribeCommand(program: Command): void {
     .option('--wsdl2', 'WSDL 2.0')
     .option('--xsd', 'the XML Schema')
     .option('--machine', 'the states of each resource, as Mermaid diagrams')
-    .option('--release <release>', 'of OpenAPI: 3.1, or 3.2 with QUERY and the stream of changes', '3.1')
+    .option('--release <release>', 'OpenAPI release: 3.1, or 3.2 with QUERY and the stream of changes', '3.1')
     .option('--contract <version>', 'version of the contract, such as v1 (default: the newest)')
     .option('--endpoint <path>', 'the SOAP endpoint of a WSDL (default: the first of the version)')
     .option('--address <url>', 'the address in the description', addressOption, 'http://127.0.0.1:8080')
@@ -46,7 +46,7 @@ function addDocsCommand(program: Command): void {
     .command('docs')
     .description('write a site about a contract: both faces side by side, with examples that were run')
     .argument('[service.ts]', serviceText)
-    .requiredOption('-o, --output <folder>', 'the folder to write; a site that stands there is replaced')
+    .requiredOption('-o, --output <folder>', 'the folder to write; an existing site in it is replaced')
     .option(
       '--role <role>',
       'a site for callers with this role, which has nothing that they may not ask for; anyone: for those without credentials; repeatable (default: everything)',
@@ -54,7 +54,7 @@ function addDocsCommand(program: Command): void {
       [],
     )
     .option('--address <url>', 'the address in examples and descriptions', addressOption, 'https://api.example.org')
-    .option('--against <old>', 'add what has changed since this release: a file, an address or git:REVISION')
+    .option('--against <old>', 'add the changes since this release: a file, an address or git:REVISION')
     .option('--no-examples', 'run no examples: handlers are not called')
     .option('--force', 'write into a folder that has other files')
     .action(docsCommand)
@@ -63,7 +63,7 @@ function addDocsCommand(program: Command): void {
 function addDiffCommand(program: Command): void {
   program
     .command('diff')
-    .description('compare two releases: what breaks callers that read, and those that write, in each face')
+    .description('compare two releases: which changes break callers that read or write, in each face')
     .argument('[old]', 'a contract (service.ts), an OpenAPI document, a WSDL, their address, or git:REVISION[:path]')
     .argument('[new]', 'the other release, likewise')
     .option('--against <old>', 'compare the first argument, as the new release, with this one: --against git:main')
@@ -76,11 +76,11 @@ function addDiffCommand(program: Command): void {
 function addCheckCommand(program: Command): void {
   program
     .command('check')
-    .description('try every rule of the conventions against a live service, with each exchange as evidence')
+    .description('test every rule of the conventions against a live service, with each exchange as evidence')
     .argument('[address]', 'the base address of a service, or the address of a WSDL')
     .option('--list', 'print the rules; with --markdown as a page')
-    .option('--markdown', 'print the rules as a page of Markdown')
-    .option('--explain <rule>', 'print how a rule is probed')
+    .option('--markdown', 'print the rules as a Markdown page')
+    .option('--explain <rule>', 'print how a rule is tested')
     .option('--caller <name:password>', 'a caller by HTTP Basic; repeatable', collectOption, [])
     .option('--token <token>', 'a caller by bearer token; repeatable', collectOption, [])
     .option('--key <key>', 'a caller by API key, or by "FIELD: key"; repeatable', collectOption, [])
@@ -93,11 +93,11 @@ function addCheckCommand(program: Command): void {
       [],
     )
     .option('--profile <file>', 'what cannot be discovered, as JSON or a module')
-    .option('--learn <file>', 'write a first profile there, and try no rule; the service is not changed')
-    .option('--rule <rule>', 'try this rule alone; repeatable', collectOption, [])
-    .option('--attacks', 'try the attacks, too: small, polite, and harmless where the service holds')
+    .option('--learn <file>', 'write a first profile to this file, and test no rule; the service is not changed')
+    .option('--rule <rule>', 'test only this rule; repeatable', collectOption, [])
+    .option('--attacks', 'also try the attacks: small, rate-limited, and harmless to a sound service')
     .option('--allow-changes', 'create, change and remove items of the service')
-    .option('--resume <file>', 'keep there what is done, and go on where an interrupted run stood')
+    .option('--resume <file>', 'record progress in this file, and continue an interrupted run')
     .option('--insecure', 'accept any TLS certificate')
     .option('--rate <number>', 'requests a second', wholeNumberOption(1, 10_000), 50)
     .option('--time <seconds>', 'seconds for the whole run', wholeNumberOption(1, 3600), 120)
@@ -114,15 +114,23 @@ function addImportCommand(program: Command): void {
   program
     .command('import')
     .description('write the contract of a WSDL or an OpenAPI document, or the types of an XML Schema, as TypeScript')
-    .argument('<file>', 'a WSDL, XSD or OpenAPI document (JSON or YAML); what it refers to is looked up next to it')
+    .argument(
+      '<file>',
+      'a WSDL, XSD or OpenAPI document (JSON or YAML); documents that it refers to are looked up next to it',
+    )
     .option(
       '-o, --output <file>',
       'the file to write, or to update: what was edited in it is kept (default: standard output)',
     )
-    .option('--from <folder>', 'a folder with documents that it imports by address; repeatable', collectOption, [])
+    .option(
+      '--from <folder>',
+      'a folder with documents that the description imports by address; repeatable',
+      collectOption,
+      [],
+    )
     .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
-    .option('--operations', 'of OpenAPI: each operation as an exchange, for the client of diglot/openapi')
-    .option('--force', 'replace the file, with what was edited in it')
+    .option('--operations', 'OpenAPI only: write each operation as an exchange, for the client of diglot/openapi')
+    .option('--force', 'replace the file, and discard edits in it')
     .action(importCommand)
 }
 

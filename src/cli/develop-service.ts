@@ -28,11 +28,13 @@ interface DevFlags {
 export function addDevCommand(program: Command): void {
   program
     .command('dev')
-    .description('serve on this machine alone, again after each change; check types beside; print links and tokens')
+    .description(
+      'serve on this machine only, restart after each change, check types in parallel, print links and tokens',
+    )
     .argument('[service.ts]', serviceText)
     .addOption(createPortOption())
     .option('--data <file>', 'database file, or :memory: (default: ./data/<service>.sqlite)')
-    .option('--no-types', 'check no types')
+    .option('--no-types', 'skip type checks')
     .action(devCommand)
 }
 

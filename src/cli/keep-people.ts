@@ -9,13 +9,13 @@ import { collectOption, pairOption } from './option-types.ts'
 export function addPeopleCommands(program: Command): void {
   const people = program
     .command('people')
-    .description('the people of a service who have a password; passwords are read from standard input')
+    .description('manage people with passwords; passwords are read from standard input')
   const commandBelow = (name: string, description: string): Command =>
     people
       .command(name)
       .description(description)
       .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
-      .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+      .addOption(new Option('--database <url>', 'PostgreSQL instead of a file').env('DATABASE_URL'))
   const commandOnPeople = (name: string, description: string): Command =>
     commandBelow(name, description).argument('[service.ts]', serviceText)
   const commandOnPerson = (name: string, description: string): Command =>
@@ -25,7 +25,10 @@ export function addPeopleCommands(program: Command): void {
       .argument('[name]', 'name of the person')
   const withDigests = (command: Command): Command =>
     command
-      .option('--digests', 'also seal the password under the local key, so that UsernameToken digests can be checked')
+      .option(
+        '--digests',
+        'also store the password encrypted under the local key, so that UsernameToken digests can be checked',
+      )
       .addOption(new Option('--key <file>', 'the local key (default: next to the data)').env('DIGLOT_KEY'))
 
   withDigests(commandOnPerson('add', 'add a person, whose password is the one line of standard input'))

@@ -10,14 +10,16 @@ import { failUsage, writeOutput } from './usage.ts'
 export function addMigrateCommand(program: Command): void {
   program
     .command('migrate')
-    .description('bring a database to the contract: 0 done, or nothing to do; 3 steps are planned; 1 it cannot be done')
+    .description(
+      'adapt a database to the contract; exit status 0: done, or nothing to do; 3: steps are planned; 1: impossible',
+    )
     .argument('[service.ts]', serviceText)
     .option('--plan', 'print each step, in words and SQL, and change nothing')
-    .option('--apply', 'do it, in one transaction; then fill what a start leaves for later')
+    .option('--apply', 'carry out the steps, in one transaction; then complete what a start leaves for later')
     .option('--drop <name>', 'remove a table, or table.field, with its values; repeatable', collectOption, [])
-    .option('--json', 'print a JSON line for each step')
+    .option('--json', 'print one JSON line for each step')
     .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
-    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+    .addOption(new Option('--database <url>', 'PostgreSQL instead of a file').env('DATABASE_URL'))
     .action(migrateCommand)
 }
 

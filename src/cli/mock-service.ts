@@ -16,21 +16,29 @@ import { failUsage } from './usage.ts'
 export function addMockCommand(program: Command): void {
   const command = program
     .command('mock')
-    .description('serve a contract by examples, with states that move, and with answers that misbehave on demand')
+    .description('serve a contract with example data, state changes, and faulty responses on demand')
     .argument('[contract]', 'a module that exports a contract or an implementation, a WSDL, or an OpenAPI document')
     .addOption(createPortOption())
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--exposed', 'let other machines ask it, though its passwords are known')
-    .option('--seed <number>', 'another seed has other examples', wholeNumberOption(0, 4_294_967_295), 1)
-    .option('--example <place=text>', 'a value, such as customers.name=Ada; repeatable', pairOption, {})
-    .option('--behavior <behavior>', 'how every answer misbehaves, such as "delay=2s; cut" (default: not)')
+    .option('--exposed', 'listen for other machines, although the passwords are publicly known')
+    .option(
+      '--seed <number>',
+      'seed for the examples: another seed yields other values',
+      wholeNumberOption(0, 4_294_967_295),
+      1,
+    )
+    .option('--example <place=text>', 'an example value, such as customers.name=Ada; repeatable', pairOption, {})
+    .option('--behavior <behavior>', 'fault in every response, such as "delay=2s; cut" (default: none)')
     .option('--as <role>', 'the role of requests without credentials (default: none)')
-    .option('--signers <file>', 'PEM certificates of signers of SOAP messages, where the contract demands proof')
-    .option('--message-key <file>', 'PEM key that signs SOAP answers and decrypts requests')
+    .option('--signers <file>', 'PEM certificates of signers of SOAP messages, if the contract demands proof')
+    .option('--message-key <file>', 'PEM key that signs SOAP responses and decrypts requests')
     .option('--message-certificate <file>', 'its certificate, in PEM')
-    .option('--record <folder>', 'ask the service of --to in place of a contract, and write what it answers there')
+    .option(
+      '--record <folder>',
+      'call the service of --to instead of using a contract, and record its responses in this folder',
+    )
     .option('--to <url>', 'the service to record')
-    .option('--replay <folder>', 'answer from a recording in place of a contract')
+    .option('--replay <folder>', 'respond from a recording instead of a contract')
     .option(
       '--from <folder>',
       'a folder with documents that a description imports by address; repeatable',

@@ -22,10 +22,15 @@ export function addRelayCommand(program: Command): void {
     .option('--role <uri>', 'a role that this node plays besides next; repeatable', collectOption, [])
     .option('--uri <uri>', 'URI of this node in faults (default: the address it listens on)')
     .addOption(createProxyOption())
-    .option('--time-limit <milliseconds>', 'for an answer of the next node', wholeNumberOption(1, 600_000), 30_000)
+    .option(
+      '--time-limit <milliseconds>',
+      'time for a response of the next node',
+      wholeNumberOption(1, 600_000),
+      30_000,
+    )
     .option(
       '--longest <octets>',
-      'of a message, which is held in memory',
+      'octets of a message held in memory, at most',
       wholeNumberOption(1, 1024 ** 3),
       16 * 1024 ** 2,
     )

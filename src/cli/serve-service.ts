@@ -35,7 +35,7 @@ function addPlaceOptions(command: Command): Command {
   return addListenOptions(command)
     .option('--authorities <file>', 'PEM certificates of authorities that issue client certificates')
     .option('--data <file>', 'database file, or :memory: (default: ./data/<service>.sqlite)')
-    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+    .addOption(new Option('--database <url>', 'PostgreSQL instead of a file').env('DATABASE_URL'))
     .addOption(new Option('--replica <url>', 'a standby of the database, for safe requests').env('REPLICA_URL'))
     .option('--trace', 'add Diglot-Trace to responses, for development')
 }
@@ -49,10 +49,12 @@ function addSignInOptions(command: Command): Command {
         'OpenID provider at which people sign in with a browser; requires --openid-client',
       ).env('DIGLOT_OPENID'),
     )
-    .addOption(new Option('--openid-client <id>', 'how the provider knows this service').env('DIGLOT_OPENID_CLIENT'))
-    .option('--openid-secret <file>', 'its secret there, in a file (or DIGLOT_OPENID_SECRET has it)')
-    .option('--openid-people', 'the people of this service have the rights, not the ID token')
-    .option('--openid-sign-out-here', 'signing out ends the session here, and not that at the provider')
+    .addOption(
+      new Option('--openid-client <id>', 'client id of this service at the provider').env('DIGLOT_OPENID_CLIENT'),
+    )
+    .option('--openid-secret <file>', 'file with the client secret (or set DIGLOT_OPENID_SECRET)')
+    .option('--openid-people', 'take roles and claims from the people of this service, not from the ID token')
+    .option('--openid-sign-out-here', 'signing out ends only the session here, not the one at the provider')
     .addOption(
       new Option('--key <file>', 'the local key, shared by all instances (default: next to the data)').env(
         'DIGLOT_KEY',
@@ -66,32 +68,41 @@ function addMessageOptions(command: Command): Command {
     .option('--signers <file>', 'PEM certificates of signers of SOAP messages, or of their authorities')
     .option(
       '--partner <names=file>',
-      'one of several: people, and the certificates that may name them and no others (acme,acme-eu=acme.pem, or *=ours.pem); repeatable',
+      'one of several: people, and the certificates that may identify these people only (acme,acme-eu=acme.pem, or *=ours.pem); repeatable',
       collectOption,
       [],
     )
-    .option('--message-key <file>', 'PEM key that signs SOAP answers and decrypts requests; read again when it changes')
+    .option(
+      '--message-key <file>',
+      'PEM key that signs SOAP responses and decrypts requests; read again when it changes',
+    )
     .option('--message-certificate <file>', 'its certificate, in PEM')
     .option(
       '--message-key-passphrase <file>',
-      'what decrypts --message-key, in a file (or DIGLOT_MESSAGE_KEY_PASSPHRASE has it)',
+      'file with the passphrase of --message-key (or set DIGLOT_MESSAGE_KEY_PASSPHRASE)',
     )
     .option(
       '--crl <place>',
-      'CRLs of the authorities of signers, PEM or DER: a file, or an http address to ask; repeatable',
+      'CRLs of the authorities of signers, PEM or DER: a file, or an http address to fetch; repeatable',
       collectOption,
       [],
     )
-    .option('--ocsp <address>', 'an OCSP responder to ask about signers, by http; repeatable', collectOption, [])
+    .option(
+      '--ocsp <address>',
+      'http address of an OCSP responder to query about signers; repeatable',
+      collectOption,
+      [],
+    )
     .addOption(
-      new Option('--ocsp-hash <name>', 'how these are told the issuer (default: sha1, which all know)').choices(
-        ocspHashes,
-      ),
+      new Option(
+        '--ocsp-hash <name>',
+        'hash that names the issuer in a query (default: sha1, which all responders know)',
+      ).choices(ocspHashes),
     )
     .addOption(
       new Option(
         '--revocation <mode>',
-        'when no fresh CRL and no responder tells: refuse, or accept what none revokes',
+        'if no fresh CRL and no responder answers: refuse, or accept what none revokes',
       ).choices(['required', 'ifKnown']),
     )
     .option(
@@ -101,7 +112,7 @@ function addMessageOptions(command: Command): Command {
       [],
     )
     .addOption(
-      new Option('--certificate-name <kind>', 'the names by which certificates stand for people')
+      new Option('--certificate-name <kind>', 'the name in a certificate that identifies a person')
         .choices(certificateNameKinds)
         .default('commonName'),
     )
@@ -113,19 +124,19 @@ function addProcessOptions(command: Command): Command {
   return command
     .option('--insecure', 'accept the passwords of the example on any address')
     .addOption(
-      new Option('--http <server>', 'who reads HTTP: our own server, or node:http (HTTP/1.1 alone)')
+      new Option('--http <server>', 'HTTP server: the built-in one, or node:http (HTTP/1.1 only)')
         .choices(['own', 'node'])
         .default('own'),
     )
     .option('--workers <number>', 'processes that serve together on this machine', wholeNumberOption(1, 256), 1)
-    .option('--docs <folder>', 'a site that diglot docs has written, at /docs')
+    .option('--docs <folder>', 'serve a site written by diglot docs at /docs')
     .option(
       '--docs-reader <role>',
-      'a role whose callers read it, or anyone; repeatable (default: the roles it was made for)',
+      'a role whose callers may read the site, or anyone; repeatable (default: the roles it was made for)',
       collectOption,
       [],
     )
-    .option('--no-work', 'run no jobs here; diglot work does')
+    .option('--no-work', 'run no jobs here; leave them to diglot work')
 }
 
 interface ServeFlags extends ListenFlags {

@@ -11,7 +11,7 @@ export function addRecordCommands(program: Command): void {
     .description('run the jobs of a service until stopped, without serving')
     .argument('[service.ts]', serviceText)
     .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
-    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+    .addOption(new Option('--database <url>', 'PostgreSQL instead of a file').env('DATABASE_URL'))
     .option('--jobs <number>', 'jobs at once', wholeNumberOption(1, 256), 2)
     .action(workCommand)
 
@@ -20,14 +20,14 @@ export function addRecordCommands(program: Command): void {
     .description('list the failed jobs, one JSON line each')
     .argument('[service.ts]', serviceText)
     .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
-    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
-    .option('--limit <number>', 'jobs listed at most, the last that failed', wholeNumberOption(1, 1_000_000), 1000)
+    .addOption(new Option('--database <url>', 'PostgreSQL instead of a file').env('DATABASE_URL'))
+    .option('--limit <number>', 'number of jobs to list: those that failed last', wholeNumberOption(1, 1_000_000), 1000)
     .option('--retry <id>', 'queue this job again, with all its tries')
     .action(jobsCommand)
 
   program
     .command('backup')
-    .description('copy the database file while it is in use, and check the copy')
+    .description('copy the database file while it is in use, and verify the copy')
     .usage('[options] [service.ts] <copy>')
     .argument('[service.ts]', serviceText)
     .argument('[copy]', 'the copy, which must not exist')
@@ -36,12 +36,12 @@ export function addRecordCommands(program: Command): void {
 
   program
     .command('audit')
-    .description('print who did what, one JSON line each, the oldest first; --remove removes it once it is printed')
+    .description('print who did what, one JSON line each, the oldest first; --remove removes the printed rows')
     .argument('[service.ts]', serviceText)
-    .option('--before <time>', 'only what was done before this date or time, such as 2026-01-31', timeOption)
-    .option('--remove', 'remove what was printed; requires --before')
+    .option('--before <time>', 'only rows before this date or time, such as 2026-01-31', timeOption)
+    .option('--remove', 'remove the printed rows; requires --before')
     .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
-    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+    .addOption(new Option('--database <url>', 'PostgreSQL instead of a file').env('DATABASE_URL'))
     .action(auditCommand)
 }
 
