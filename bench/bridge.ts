@@ -1,5 +1,5 @@
 /**
- * The bridge beside one that is written by hand with Fastify and npm soap: the same WSDL, the same service behind, which is
+ * The bridge beside one that is written by hand with Fastify and npm soap: the same WSDL, the same backend, which is
  * not counted, and messages that differ. CPU per call in alternating pairs; memory before and after 100,000 calls; how much
  * later an answer comes than without it, under load.
  */
@@ -41,14 +41,14 @@ function askOf(path: string, { port }: Target): Ask {
   return { status: 200, ...of(0), vary: of }
 }
 
-/** The bridge, the service behind it, and the files of both, for as long as `work` takes. */
+/** The bridge, the backend, and the files of both, for as long as `work` takes. */
 const withBridge = (work: (bridge: Bridge) => Promise<Row>): Promise<Row[]> =>
   inFolder(async folder => {
     const file = join(folder, 'orders.wsdl')
     const port = await freePort()
     const address = `http://127.0.0.1:${port}/soap/v2`
     writeFileSync(file, writeWsdl11(shop as unknown as Service, 'v2', { address, soap: '1.1' }))
-    const behind = await launch('the service behind', port, behindWords(port), { core: 1 })
+    const behind = await launch('the backend', port, behindWords(port), { core: 1 })
     const target = await start('diglot', 'bridge.ts', [address, file])
     try {
       const path = `/api/v1/${portNameOf(file)}/GetOrder`
@@ -118,11 +118,11 @@ async function memoryOf({ target, ask }: Bridge): Promise<Row> {
 export const bridgeLateness = (): Promise<Row[]> => withBridge(lateness)
 /**
  * Requests at fixed times, so many that the bridge's core is busy for 70 % of the time, each for another order: through the
- * bridge, then to the service behind, then to a program in C instead of the bridge. The load has its core in common with the
+ * bridge, then to the backend, then to a program in C instead of the bridge. The load has its core in common with the
  * service, so it sleeps between two requests.
  */
 async function lateness({ folder, target, path, behind }: Bridge): Promise<Row> {
-  const [title, against] = ['bridge, ms added to the p99 at 70 % load', 'the service behind, asked without it']
+  const [title, against] = ['bridge, ms added to the p99 at 70 % load', 'the backend, asked without it']
   const missing = compile(folder, 'load') ?? compile(folder, 'constant')
   if (missing) return skipped(title, against, missing)
   const id = `o-${'#'.repeat(9)}`

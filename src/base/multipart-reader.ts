@@ -146,7 +146,7 @@ class Window {
   /** RFC 2046 §4.1.1: bare line feeds are the cause of all that follows. */
   #refuseLine(limit: number, detail: string): never {
     const text = this.#buffer.toString('latin1', 0, limit)
-    return this.#refuse(/(?<!\r)\n/.test(text) ? 'the lines of a package must end with CRLF, not LF alone' : detail)
+    return this.#refuse(/(?<!\r)\n/.test(text) ? 'the lines of a package must end with CRLF, not just LF' : detail)
   }
 
   /** Folded lines are unfolded (RFC 5322 §2.2.3). */

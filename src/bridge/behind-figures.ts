@@ -1,4 +1,4 @@
-/** What `/metrics` of a bridge says of the service behind: calls, outcomes; whether it is asked. */
+/** What `/metrics` of a bridge says of the backend: calls, outcomes; whether it is asked. */
 import type { Figure } from '../contract/implement.ts'
 import type { WaitingLines } from '../service/waiting-lines.ts'
 import type { Circuit } from './circuit.ts'
@@ -16,7 +16,7 @@ export class BehindFigures {
     return [
       {
         name: 'diglot_behind_calls',
-        help: 'Calls to the service behind that are under way, and that wait for their turn.',
+        help: 'Calls to the backend that are in progress, and that wait for their turn.',
         type: 'gauge',
         aggregator: 'sum',
         read: () => [
@@ -26,14 +26,14 @@ export class BehindFigures {
       },
       {
         name: 'diglot_behind_answers_total',
-        help: 'Calls to the service behind by their outcome: answer, accepted, fault, garbage, or why no whole one came.',
+        help: 'Calls to the backend by their outcome: answer, accepted, fault, garbage, or why no complete response arrived.',
         type: 'counter',
         aggregator: 'sum',
         read: () => [...this.#counts].map(([outcome, value]) => ({ labels: { outcome }, value })),
       },
       {
         name: 'diglot_behind_left_alone',
-        help: '1 while the service behind is not asked, since it has not answered.',
+        help: '1 while the backend is not called, since it has not responded.',
         type: 'gauge',
         aggregator: 'max',
         read: () => [{ labels: {}, value: circuit.isOpen ? 1 : 0 }],

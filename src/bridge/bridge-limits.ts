@@ -1,4 +1,4 @@
-/** How much a bridge asks of the service behind at once, and of its answers. */
+/** How much a bridge asks of the backend at once, and of its answers. */
 import type { HttpOptions } from '../client/http-transport.ts'
 import { longestDefault } from '../client/transport.ts'
 import type { LineBounds } from '../service/waiting-lines.ts'

@@ -1,5 +1,5 @@
 /**
- * A resource whose items are read and changed by exchanges of a service behind, as a provider. The
+ * A resource whose items are read and changed by exchanges of a backend, as a provider. The
  * version of an item is a digest of its content: the same content has the same tag, also after a
  * restart. A change is made after its item was read and compared, and read again after it.
  */
@@ -13,7 +13,7 @@ import type { BridgedWrite } from './guess-writes.ts'
 /** Whose call it is. */
 export type CallOwner = Pick<ProviderContext, 'caller' | 'party'>
 
-/** The service behind, asked for a caller. */
+/** The backend, asked for a caller. */
 export interface ResourceBehind {
   /** Undefined: there is no such item. */
   readonly read: (exchange: string, owner: CallOwner, input: unknown) => Promise<unknown>

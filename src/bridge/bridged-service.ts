@@ -28,7 +28,7 @@ import { completeLaterLimits, type LaterLimits } from './later-limits.ts'
 import type { LaterReader, PortAnswer, PortCall, PortCaller } from './port-caller.ts'
 
 export interface BridgeOptions {
-  /** Asks the service behind for an exchange of a port. */
+  /** Asks the backend for an exchange of a port. */
   readonly callerOf: (port: Port) => PortCaller
   /** Gets what a caller is not told of an answer that could not be used. */
   readonly note: (line: string) => void
@@ -39,7 +39,7 @@ export interface BridgeOptions {
   readonly limits?: Partial<BridgeLimits>
   /** Of exchanges whose answers come later. */
   readonly later?: {
-    /** The address of the bridge for the service behind, without a slash at its end. */
+    /** The address of the bridge for the backend, without a slash at its end. */
     readonly replies: string
     readonly limits?: Partial<LaterLimits>
   }
@@ -76,7 +76,7 @@ export function createBridge(
   const { callerOf, note, clock = Date.now, turnLimit = turnLimitDefault } = options
   const limits = completeLimits(options.limits)
   const circuit = new Circuit(clock, note, limits)
-  const lines = new WaitingLines(lineBoundsOf(limits), 'as many calls wait for the service behind as may')
+  const lines = new WaitingLines(lineBoundsOf(limits), 'too many calls wait for the backend')
   const figures = new BehindFigures()
   const callers = new Map(contract.ports.map(port => [port.port, callerOf(port)]))
   const asks = new Map(
@@ -125,7 +125,7 @@ function createDesk(
     ),
   )
   if (places.length === 0) return undefined
-  if (!later) throw new TypeError('answers come later: give the address of this bridge for the service behind')
+  if (!later) throw new TypeError('answers come later: give the address of this bridge for the backend')
   return new LaterDesk(places, {
     replies: later.replies,
     limits: completeLaterLimits(later.limits),
@@ -181,7 +181,7 @@ const askAgain =
     return exchanges[name]?.isSafe && isSentAgain ? await once(name, party, call) : first
   }
 
-/** The service behind for the provider of a resource. */
+/** The backend for the provider of a resource. */
 function reachResource(port: Port, ask: Ask, note: BridgeOptions['note']): ResourceBehind {
   const exchangeOf = (name: string) => port.exchanges[name] as PortExchange // the guess found it there
   const pass = (name: string, answer: PortAnswer) =>
@@ -203,9 +203,8 @@ function reachResource(port: Port, ask: Ask, note: BridgeOptions['note']): Resou
         throw thrown instanceof Refused ? new Refused(placeInItem(thrown.refusal as Refusal, path)) : thrown
       }
     },
-    refusePart: (name, why) => refuseAfter(name, why, 'the service behind lists a part of the items alone'),
-    refuseUnread: (name, why) =>
-      refuseAfter(name, why, 'the service behind has carried it out, and does not show the item'),
+    refusePart: (name, why) => refuseAfter(name, why, 'the backend returned only a part of the list'),
+    refuseUnread: (name, why) => refuseAfter(name, why, 'the backend has carried it out, but does not return the item'),
   }
 }
 /** What the schema of the message demands, at its place in the item. */
@@ -227,7 +226,7 @@ async function askThrough(
   ask: () => Promise<PortAnswer>,
 ): Promise<PortAnswer> {
   const after = circuit.admit()
-  if (after > 0) return refuse({ kind: 'unavailable', after, cause: 'the service behind does not answer' })
+  if (after > 0) return refuse({ kind: 'unavailable', after, cause: 'the backend does not respond' })
   const settle = (answer: PortAnswer | undefined) => {
     if (answer) figures.count(answer)
     circuit.settle(answer?.kind !== 'silence' || !unanswered.has(answer.why))
@@ -305,7 +304,7 @@ function passOn(
       if (answer.dress !== undefined)
         return refuseAs(
           BadGateway,
-          `the service behind refuses how the bridge secures or addresses messages (${answer.dress})`,
+          `the backend refused the security or addressing of the bridge’s message (${answer.dress})`,
         )
       return refuseAs(
         faultOfReason(exchange, answer),
@@ -314,14 +313,17 @@ function passOn(
     case 'silence':
       note(`${place}: no answer (${answer.why})${answer.mayHaveRun ? '; it may have been carried out' : ''}`)
       if (answer.after !== undefined && (exchange.isSafe || !answer.mayHaveRun))
-        return refuse({ kind: 'unavailable', after: answer.after, cause: 'the service behind is busy' })
+        return refuse({ kind: 'unavailable', after: answer.after, cause: 'the backend is busy' })
       return refuseAs(silenceFaults[answer.why], silenceReason(answer))
     case 'garbage':
       note(`${place}: ${answer.detail}`)
-      return refuseAs(BadGateway, answer.isUnproven ? unprovenReason : 'the service behind sent what is not an answer')
+      return refuseAs(
+        BadGateway,
+        answer.isUnproven ? unprovenReason : 'the response of the backend is not an answer to this request',
+      )
     case 'accepted':
-      note(`${place}: it was accepted, and no answer was asked to come later`)
-      return refuseAs(BadGateway, 'the service behind sent no answer: it may have been carried out')
+      note(`${place}: the backend accepted the message, although no later answer was expected`)
+      return refuseAs(BadGateway, 'the backend sent no answer: it may have been carried out')
   }
 }
 
@@ -357,7 +359,7 @@ async function* noteCut(pieces: Pieces, cut: (thrown: unknown) => void): Pieces 
   }
 }
 
-const unprovenReason = 'nothing proves the answer of the service behind: it may have been carried out'
+const unprovenReason = 'the response of the backend is not authenticated: it may have been carried out'
 
 /** What the service says of a caller is theirs to know; what it says of itself is not. */
 const faultOfReason = (exchange: PortExchange, answer: PortFault): Fault =>

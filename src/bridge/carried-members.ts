@@ -1,7 +1,7 @@
 /**
  * What a message carries of an item, at every depth. Types of the message need not be those of the
  * item: one whose members are all members of the item's is a draft of it, and what only the item
- * has there is up to the service behind.
+ * has there is up to the backend.
  */
 
 import { isDeepStrictEqual } from 'node:util'

@@ -48,7 +48,7 @@ export class Circuit {
   }
 
   #close(): void {
-    if (this.isOpen) this.#note('the service behind answers again')
+    if (this.isOpen) this.#note('the backend responds again')
     this.#failures = 0
   }
 
@@ -61,8 +61,6 @@ export class Circuit {
     this.#failures++
     if (!this.isOpen) return
     this.#pausedUntil = this.#clock() + this.#pauseMs
-    this.#note(
-      `the service behind has not answered ${this.#failures} times: it is left alone for ${this.#pauseMs / 1000} s`,
-    )
+    this.#note(`the backend has not responded ${this.#failures} times: it is not called for ${this.#pauseMs / 1000} s`)
   }
 }

@@ -112,7 +112,7 @@ type ExchangeOf = (slot: (typeof exchangeSlots)[number]) => PortExchange
 function readReads({ get, list: listed, id, version }: ResourceDescription, of: ExchangeOf, refuse: RefuseSlot) {
   const item =
     readItemExchange(get, of('get')) ??
-    refuse('get', 'has to send one simple value and to answer with an item, alone or in one element')
+    refuse('get', 'must send one simple value and return an item, by itself or in one element')
   const fields: Fields =
     fieldsOfType(item.item, item.form) ??
     refuse('get', 'answers with an item that no resource can have: one with a choice, a wildcard or derived types')
@@ -124,7 +124,7 @@ function readReads({ get, list: listed, id, version }: ResourceDescription, of: 
     refuse('version', `is not a member of the item with one value: it has ${simple.map(({ key }) => key).join(', ')}`)
   const list =
     readListExchange(listed, of('list')) ??
-    refuse('list', 'has to need nothing, and to answer with items, in one element of their own or in two')
+    refuse('list', 'must require no input, and return items, in one element of their own or in two')
   if (list.item !== item.item) refuse('list', `answers with items of another type than ${get}`)
   return { item, list, fields }
 }
@@ -134,18 +134,21 @@ function readWrites(said: ResourceDescription, of: ExchangeOf, read: ItemOfReads
     said.create === undefined
       ? undefined
       : (readCreate(said.create, of('create'), read) ??
-        refuse('create', 'has to send an item or members of one, need nothing else, and tell which item was made'))
+        refuse(
+          'create',
+          'must send an item or members of one, require nothing else, and return the identifier of the new item',
+        ))
   const change =
     said.update === undefined
       ? undefined
       : (readChange(said.update, of('update'), read) ??
-        refuse('update', 'has to send an item or members of one, with its identifier, and need nothing else'))
+        refuse('update', 'must send an item or members of one, with its identifier, and require nothing else'))
   if (change && lacksOfCreate(change, create, read))
     refuse('update', `does not send all that ${said.create} needs: an item that was changed would not be whole`)
   const remove =
     said.remove === undefined
       ? undefined
       : (readRemove(said.remove, of('remove'), read) ??
-        refuse('remove', 'has to send the identifier of an item, and need nothing else but its version'))
+        refuse('remove', 'must send the identifier of an item, and require nothing else except its version'))
   return { create, change, remove }
 }

@@ -200,7 +200,7 @@ const markFields = (fields: Fields, { readOnly, filled, create, change }: Bridge
     }),
   )
 
-/** Read-only fields are those of the service behind. */
+/** Read-only fields are those of the backend. */
 export const setNothing = (): Values => ({})
 
 /** By its name, and as the port says. */

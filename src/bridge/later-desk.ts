@@ -56,7 +56,7 @@ export interface LaterPlace {
 }
 
 export interface DeskOptions {
-  /** The address of the bridge for the service behind, without a slash at its end. */
+  /** The address of the bridge for the backend, without a slash at its end. */
   readonly replies: string
   readonly limits: LaterLimits
   /** Messages that are received at once. */
@@ -108,7 +108,7 @@ export class LaterDesk implements LaterCalls {
   constructor(places: readonly LaterPlace[], options: DeskOptions) {
     this.#places = new Map(places.map(each => [laterJobName(each.port.port, each.name), each]))
     this.#options = options
-    this.#turns = new WaitingLines(turnsOf(options), 'as many answers that come later wait as may')
+    this.#turns = new WaitingLines(turnsOf(options), 'too many calls wait for later answers')
   }
 
   listFigures(): readonly Figure[] {
@@ -297,7 +297,7 @@ export class LaterDesk implements LaterCalls {
     const place = `${port.port}.${name}: ${id}`
     const content = await read(reader.longest)
     if (!content) {
-      this.#options.note(`${place}: a message of more than ${reader.longest} octets came, and does not count`)
+      this.#options.note(`${place}: a message of more than ${reader.longest} octets arrived, and was refused`)
       return this.#refuse('too-long', refuseLongReply(reader))
     }
     const found = await this.#find(id, secret) // another message, or its caller, may have ended it
@@ -314,7 +314,7 @@ export class LaterDesk implements LaterCalls {
     const request = { ...proof.request, cameTo: replyPath(id, secret) }
     const answer = await reader.read(name, { status: 200, fields, content }, request)
     if (answer.kind === 'foreign') {
-      this.#options.note(`${place}: a message came that does not count (${answer.why}): ${answer.detail}`)
+      this.#options.note(`${place}: a message was refused (${answer.why}): ${answer.detail}`)
       return this.#refuse(answer.why, refuseForeignReply(reader, answer)) // (4)
     }
     if (await this.#settle(call.job, id, answer, taken)) return acceptReply
@@ -328,11 +328,11 @@ export class LaterDesk implements LaterCalls {
 
   #placeOf(job: string): LaterPlace {
     const place = this.#places.get(job)
-    if (!place) throw new Error(`the answers of ${dottedJobName(job)} do not come later`)
+    if (!place) throw new Error(`the answers of ${dottedJobName(job)} come at once`)
     return place
   }
   #requireSite(): DeskSite {
-    if (!this.#site) throw new Error('calls whose answers come later need a service that is open')
+    if (!this.#site) throw new Error('calls with later answers need a running service')
     return this.#site
   }
   readonly #noteFailure = (thrown: unknown): void =>

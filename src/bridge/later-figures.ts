@@ -34,7 +34,7 @@ export class LaterFigures {
       },
       {
         name: 'diglot_later_refused_total',
-        help: 'Messages to addresses of later answers that did not count, by the reason.',
+        help: 'Messages to addresses of later answers that were refused, by the reason.',
         type: 'counter',
         aggregator: 'sum',
         read: () => [...this.#refused].map(([why, value]) => ({ labels: { why }, value })),

@@ -4,7 +4,7 @@
  */
 import type { Forgiven, Leniency } from '../soap/codecs/mended-element.ts'
 
-/** Besides `envelope`, which is always forgiven: the service behind may be an old one. */
+/** Besides `envelope`, which is always forgiven: the backend may be an old one. */
 export const bridgeLeniencies = ['namespace', 'order', 'unknown', 'nil'] as const satisfies readonly Leniency[]
 export type BridgeLeniency = (typeof bridgeLeniencies)[number]
 
@@ -16,7 +16,7 @@ export function requireLeniencies(place: string, names: readonly unknown[]): voi
   if (wrong !== undefined) throw new Error(`${place} names ${String(wrong)}: use ${bridgeLeniencies.join(', ')}`)
 }
 
-/** Places of messages that are remembered: those of a service behind are few. */
+/** Places of messages that are remembered: those of a backend are few. */
 const placesMax = 1000
 
 /** Tells the operator what was forgiven, once for each place of a message: it comes with each. */
@@ -27,6 +27,6 @@ export function createForgivenNotes(note: (line: string) => void): (operation: s
     if (told.has(place) || told.size === placesMax) return
     told.add(place)
     note(`${operation}: forgiven (${kind}), told once: ${path === '' ? 'the answer' : path} ${detail}`)
-    if (told.size === placesMax) note(`flaws at ${placesMax} places were forgiven: those at others are not told`)
+    if (told.size === placesMax) note(`flaws at ${placesMax} places were tolerated: further places are not reported`)
   }
 }

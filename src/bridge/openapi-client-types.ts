@@ -20,7 +20,7 @@ type OperationInput<E extends PortExchange> = BodyValue<E['input']>
 
 /** One operation of a document. */
 export interface OpenApiCall<E extends PortExchange> {
-  /** Asks for it, and resolves with the content of the answer. */
+  /** Calls the operation, and resolves with the content of the response. */
   (
     ...given: {} extends OperationInput<E>
       ? [input?: OperationInput<E>, options?: OpenApiCallOptions]

@@ -40,15 +40,15 @@ export interface DescribedApi {
   readonly address: string
   /** What the types of its messages do not say, a line each. */
   readonly losses: readonly Loss[]
-  /** The operations with their HTTP, for the client alone. */
+  /** The operations with their HTTP, only for the client. */
   readonly rest: RestPort
 }
 
-/** Where `readOpenApi` finds what a document refers to. Its own folder counts in any case. */
+/** Where `readOpenApi` finds what a document refers to. Its own folder is always searched. */
 export interface ReadOpenApiOptions {
-  /** Folders with documents that others refer to by an address or a name alone. */
+  /** Folders with documents that others refer to by an address or only a name. */
   readonly from?: readonly string[]
-  /** Hosts that may be asked, with a port where it is not the usual one; default none. */
+  /** Hosts that may be contacted, with a port if it is not the default one; default none. */
   readonly fetch?: readonly string[]
 }
 

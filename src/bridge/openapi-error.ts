@@ -18,7 +18,7 @@ export class OpenApiError extends CallError {
   readonly fault: string | undefined
   /** The content of a declared error, valid by its schema. */
   readonly detail: unknown
-  /** Seconds after which the service wants to be asked again (RFC 9110 §10.2.3), if it says so. */
+  /** Seconds after which the client may retry (RFC 9110 §10.2.3), if the service says so. */
   readonly retryAfter: number | undefined
 
   constructor(operation: string, reason: string, { status, declared, retryAfter }: ProblemFacts) {

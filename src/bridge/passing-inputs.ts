@@ -1,4 +1,4 @@
-/** Messages of a bridge whose octets pass to the service behind without being held. */
+/** Messages of a bridge whose octets pass to the backend without being held. */
 import type { MessageDress } from '../client/dressed-message.ts'
 import { needsPackage } from '../contract/attached-parts.ts'
 import type { Port, PortExchange } from '../contract/exchange.ts'

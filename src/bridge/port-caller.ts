@@ -1,5 +1,5 @@
 /**
- * The service behind a bridge, asked for the exchanges of a port. A call ends in one of three ways:
+ * The backend of a bridge, asked for the exchanges of a port. A call ends in one of three ways:
  * an answer that is valid by the contract, a fault of the service, or a reason why neither is
  * known. Nothing that breaks the contract is passed on, or that has to be proven and is not.
  */

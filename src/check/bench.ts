@@ -44,7 +44,7 @@ export interface Sending {
   readonly expectsLimit?: boolean
 }
 
-/** What a run may use: callers, the profile, and whether it may change anything. */
+/** Settings of a run: callers, the profile, and whether it may change anything. */
 export interface BenchOptions {
   readonly callers: readonly CheckCaller[]
   readonly profile: CheckProfile
@@ -57,7 +57,7 @@ export interface BenchOptions {
   readonly earlier?: EarlierRelease
   /** For an address that the service can reach. Default: rules that need one are not observed. */
   readonly listen?: () => Promise<ProbeListener>
-  /** Keeps what is done, and has what an interrupted run did. Default: none. */
+  /** Records progress, and has that of an interrupted run. Default: none. */
   readonly journal?: RunJournal
   /** Requests a second. */
   readonly rate: number

@@ -26,7 +26,7 @@ function compareRules(one: CheckRule, other: CheckRule): number {
   return style.localeCompare(otherStyle) || section - otherSection || number - otherNumber
 }
 
-/** All rules that a run asks unless it is told which, in the order of the catalogue. */
+/** All rules that a run checks by default, in the order of the catalogue. */
 export const checkRules: readonly CheckRule[] = [
   ...interfaceRules,
   ...jobRules,
@@ -40,7 +40,7 @@ export const checkRules: readonly CheckRule[] = [
   ...faultRules,
 ].sort(compareRules)
 
-/** What a run tries only when it is told to. */
+/** Probes that a run makes only if told to. */
 export const attackRules: readonly CheckRule[] = [
   ...httpAttacks,
   ...contentAttacks,

@@ -16,7 +16,7 @@ export interface ProbeListener {
 
 const graceMs = 250
 
-/** Answers whatever is asked with 404, on 127.0.0.1 alone. */
+/** Responds to every request with 404, only on 127.0.0.1. */
 export async function openLoopbackListener(): Promise<ProbeListener> {
   const visits: string[] = []
   const server = createServer((request, response) => {

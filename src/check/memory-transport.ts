@@ -4,7 +4,7 @@
 import { type Content, contentOf, noContent, type Request, type Response } from '../http/message.ts'
 import { type ProbeReply, type ProbeRequest, type ProbeTransport, Unreachable } from './probe-message.ts'
 
-/** How requests name a service that is asked without a socket. */
+/** The address by which requests name a service without a socket. */
 export interface MemoryOptions {
   /** The address that requests name. Default: http://memory.test. */
   readonly origin?: string

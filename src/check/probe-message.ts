@@ -46,7 +46,7 @@ export interface ProbeTransport {
   send(request: ProbeRequest, limitMs: number): Promise<ProbeReply>
   /** Sends these octets on a connection of their own. Undefined: there is no connection here. */
   readonly sendOctets?: (octets: Uint8Array, limitMs: number) => Promise<ProbeReply>
-  /** Writes pieces on a connection of their own, and keeps what comes until it ends. */
+  /** Writes pieces on a connection of their own, and collects what arrives until it ends. */
   readonly converse?: (pieces: readonly OctetPiece[], limits: ConversationLimits) => Promise<Conversation>
   close(): void
 }
@@ -66,7 +66,7 @@ export interface ConversationLimits {
   readonly quietMs: number
 }
 
-/** What a connection came to. */
+/** The outcome of a connection. */
 export interface Conversation {
   /** The first response; undefined if none came. */
   readonly reply: ProbeReply | undefined

@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url'
 import { asArray, asRecord, type Json, memberAt, parseLooseJson } from './probe-content.ts'
 
 /**
- * What cannot be discovered of a service: its descriptions, contents to create, what may be
- * removed.
+ * Facts about a service that cannot be discovered: its descriptions, contents to create, what may
+ * be removed.
  */
 export interface CheckProfile {
   /** Path of the OpenAPI description. Default: what the entry links to, then /openapi.json. */
@@ -28,7 +28,7 @@ export interface CheckProfile {
   readonly callers?: readonly ProfileCaller[]
   /** By collection: the member of its items that holds the state, and the states known so far. */
   readonly machines?: Readonly<Record<string, ProfileMachine>>
-  /** What whoever edits the profile should know; a run passes over it. */
+  /** Notes for people who edit the profile; a run ignores them. */
   readonly notes?: readonly string[]
   /** Content of messages by the name of the operation: `{ "GetProduct": { "id": "p-1" } }`. */
   readonly messages?: Readonly<Record<string, Json>>
@@ -41,7 +41,7 @@ export interface CheckProfile {
   readonly moved?: string
   /** A request with a small limit, and how often it may be sent: the run exceeds it. */
   readonly limit?: { readonly method: string; readonly path: string; readonly content?: Json; readonly count: number }
-  /** A bulk removal that removes the new item alone; `{id}` in the filter is its identifier. */
+  /** A bulk removal that removes only the new item; `{id}` in the filter is its identifier. */
   readonly bulk?: { readonly collection: string; readonly filter: string }
   /**
    * A signed message that the service accepts and that changes nothing: its endpoint, its XML with

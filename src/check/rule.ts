@@ -9,7 +9,7 @@ export interface CheckRule {
   readonly says: string
   /** What the checker sends, and what it compares. */
   readonly how: string
-  /** Observed on all exchanges of the other rules, and therefore asked after them. */
+  /** Observed on all exchanges of the other rules, and therefore checked after them. */
   readonly isPassive?: true
   readonly probe: (trial: Trial) => Promise<void> | void
 }
@@ -21,7 +21,7 @@ export const sectionOf = ({ id }: Pick<CheckRule, 'id'>): string => {
 }
 const styleNames: Readonly<Record<string, string>> = { A: 'style A (HTTP)', B: 'style B (SOAP)', D: 'attacks' }
 
-/** What one run says of one rule. */
+/** The verdict of one run on one rule. */
 export interface RuleVerdict {
   readonly rule: CheckRule
   readonly status: RuleStatus

@@ -13,7 +13,7 @@ import { digestRules, restoreJudgement } from './run-journal.ts'
 import { Trial } from './trial.ts'
 import { type Finding, NotApplicable, NotObservable } from './verdict.ts'
 
-/** What a run checks, and how it tells of its verdicts. */
+/** The rules that a run checks, and how it reports its verdicts. */
 export interface CheckOptions extends Partial<BenchOptions> {
   /** The path to begin at. Default: /. */
   readonly basePath?: string

@@ -14,7 +14,7 @@ import { ProbeExchange, type ProbeReply, type ProbeRequest } from './probe-messa
 import { maskContent, maskFields } from './reports/exchange-text.ts'
 import type { Finding, RuleStatus } from './verdict.ts'
 
-/** What a run is of; another one does not go on with its journal. */
+/** The identity of a run; a different run does not continue with its journal. */
 export interface RunIdentity {
   readonly address: string
   /** `info.version` of the OpenAPI description. */
@@ -25,7 +25,7 @@ export interface RunIdentity {
   readonly allowChanges: boolean
 }
 
-/** What has to be removed again at the end of the run. */
+/** The items that must be removed again at the end of the run. */
 export interface MadeThing {
   readonly path: string
   readonly caller: string | undefined
@@ -58,7 +58,7 @@ type JournalLine =
 /** Content as base64. */
 type KeptMessage = Readonly<Record<string, unknown>> & { readonly content?: string }
 
-/** What an interrupted run had done. */
+/** The work that an interrupted run has done. */
 export interface EarlierRun {
   readonly identity: RunIdentity
   readonly startedAt: string
@@ -69,10 +69,10 @@ export interface EarlierRun {
   readonly leftBehind: readonly string[]
 }
 
-/** The run cannot go on with this journal; the message says why, and what to do. */
+/** The run cannot continue with this journal; the message says why, and what to do. */
 export class JournalMismatch extends Error {}
 
-/** The journal of one run, for `CheckOptions`; a file that stands there is an earlier one. */
+/** The journal of one run, for `CheckOptions`; an existing file is that of an earlier run. */
 export class RunJournal {
   readonly earlier: EarlierRun | undefined
   readonly #file: string

@@ -2,7 +2,7 @@
 import type { ProbeExchange } from './probe-message.ts'
 
 export const ruleStatuses = ['pass', 'fail', 'not applicable', 'not observable'] as const
-/** What a run can say of a rule: pass, fail, not applicable, not observable. */
+/** The possible verdicts on a rule: pass, fail, not applicable, not observable. */
 export type RuleStatus = (typeof ruleStatuses)[number]
 
 /** One comparison that a probe made. */

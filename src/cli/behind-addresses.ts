@@ -1,4 +1,4 @@
-/** Where the service behind a bridge is: one address, or one for each port of its WSDL. */
+/** Where the backend of a bridge is: one address, or one for each port of its WSDL. */
 import { Option } from 'commander'
 import { failUsage } from './usage.ts'
 
@@ -25,7 +25,7 @@ export function locatePorts(to: BehindAddresses, ports: readonly string[]): Read
   return new Map(
     ports.map(port => [
       port,
-      to[port] ?? to[''] ?? failUsage(`nothing says where ${port} is: give --to ${port}=<url>`),
+      to[port] ?? to[''] ?? failUsage(`the address of ${port} is unknown: give --to ${port}=<url>`),
     ]),
   )
 }

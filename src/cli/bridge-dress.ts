@@ -29,7 +29,7 @@ export function refuseDressFlags(flags: DressFlags): void {
   const given = Object.keys(dressFlags).find(name => flags[name as keyof DressFlags] !== undefined)
   const option = given?.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
   if (option !== undefined)
-    failUsage(`--${option} is about messages of SOAP, which a REST service has none of: leave it out`)
+    failUsage(`--${option} is for SOAP messages, which a REST service does not use: leave it out`)
 }
 
 /** Adds the options that say what messages to a SOAP service wear. */

@@ -53,10 +53,10 @@ export function markLaterPorts(
 export function refuseLaterFlags({ later, replies }: Pick<LaterFlags, 'later' | 'replies'>): void {
   const given = later ? '--later' : replies === undefined ? undefined : '--replies'
   if (given !== undefined)
-    failUsage(`${given} is about answers by WS-Addressing, which a REST service has none of: leave it out`)
+    failUsage(`${given} is for replies by WS-Addressing, which a REST service does not use: leave it out`)
 }
 
-/** The address at which the service behind reaches the bridge; undefined: no answer comes later. */
+/** The address at which the backend reaches the bridge; undefined: no answer comes later. */
 export function requireReplies(
   ports: readonly Port[],
   { replies, publicUrl, data }: Pick<LaterFlags, 'replies' | 'publicUrl'> & { readonly data?: string },
@@ -64,7 +64,7 @@ export function requireReplies(
   if (!hasLater(ports)) {
     if (replies !== undefined)
       failUsage(
-        '--replies names where answers come later, and none does: give --later, or `later` of `behind` in the map',
+        '--replies is the address for later answers, but no answer comes later: give --later, or `later` of `behind` in the map',
       )
     return undefined
   }
@@ -74,10 +74,12 @@ export function requireReplies(
   const address = replies ?? publicUrl
   if (address === undefined)
     failUsage(
-      `answers of ${names.join(', ')} come later: give --replies <url>, the address at which the service behind reaches this bridge`,
+      `answers of ${names.join(', ')} come later: give --replies <url>, the address at which the backend reaches this bridge`,
     )
   if (data === ':memory:')
-    failUsage('answers come later, and a bridge in memory forgets what waits for them: give --data a file')
+    failUsage(
+      'answers come later, and a bridge in memory would forget the calls that wait for them: give --data a file',
+    )
   return readAddress(replies === undefined ? '--public-url' : '--replies', address as string) // `failUsage` has ended it
 }
 

@@ -1,4 +1,4 @@
-/** The options of `diglot bridge` that bound what it asks of the service behind. */
+/** The options of `diglot bridge` that bound what it asks of the backend. */
 import type { Command } from 'commander'
 import { type BridgeLimits, completeLimits } from '../bridge/bridge-limits.ts'
 import { type Service, usualRates } from '../contract/service.ts'

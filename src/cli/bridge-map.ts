@@ -1,4 +1,4 @@
-/** The file of `--map`: a contract of the service behind, and what else it says. */
+/** The file of `--map`: a contract of the backend, and what else it says. */
 import { existsSync } from 'node:fs'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
 import { findUnknownChoice } from '../bridge/later-limits.ts'
@@ -42,7 +42,7 @@ export async function loadBridge(
   return { contract: served, resources, rules: rulesOf(mapped), policies, ...(behind && { behind }) }
 }
 
-/** Ports of a map are those of the service behind, and so is what their messages prove. */
+/** Ports of a map are those of the backend, and so is what their messages prove. */
 const leaveSecurityBehind = (contract: Service): Service => ({
   ...contract,
   ports: contract.ports.map(each => ({ ...each, security: undefined })),
@@ -101,6 +101,6 @@ export async function loadApiMap(map: string, document: string, described: RestP
   const { mapApi } = await import('./mapped-api.ts')
   const { contract, behind, resources } = await loadMap(map)
   const extra = behind ? 'behind' : resources ? 'resources' : undefined
-  if (extra !== undefined) throw new Error(`${map} exports ${extra}, which is of a SOAP service alone: remove it`)
+  if (extra !== undefined) throw new Error(`${map} exports ${extra}, which only a SOAP service has: remove it`)
   return { contract, rest: mapApi(described, contract, { map, document }) }
 }

@@ -171,14 +171,12 @@ interface Bridged extends Pick<BridgedContract, 'contract' | 'resources'> {
 }
 
 function grantsOfFlags({ role: roles, anyone: isOpen }: BridgeFlags): readonly Grant[] {
-  if (!isOpen && roles.length === 0) failUsage('nobody may ask: give --role <name>, or --anyone')
+  if (!isOpen && roles.length === 0) failUsage('no caller is admitted: give --role <name>, or --anyone')
   return isOpen ? [anyone] : roles.map(role)
 }
 function refuseGrantFlags({ role: roles, anyone: isOpen }: BridgeFlags): readonly Grant[] {
   if (isOpen || roles.length > 0)
-    failUsage(
-      '--map names a contract, whose ports say who may ask: write it there (allow), without --role and --anyone',
-    )
+    failUsage('with --map, the contract says who may call: write allow at its ports, and leave out --role and --anyone')
   return []
 }
 const callerOptions = ({ timeLimit, longest, longestPassing, authorization }: BridgeFlags): CallerOptions => ({
@@ -242,7 +240,7 @@ async function describeBehind(
     return await readDescribedService(file, flags, grants)
   }
   if (/\.(json|ya?ml)$/i.test(file))
-    throw new Error(`${file} not found: it says how a REST service is asked, also with a map`)
+    throw new Error(`${file} not found: a bridge to a REST service needs its description, even with a map`)
   return undefined
 }
 

@@ -1,15 +1,15 @@
 /** `diglot.config.ts`: which service the commands of a folder are about, and their defaults. */
 
 /**
- * What `diglot.config.ts` exports. A flag and a variable of the environment come first; paths are
- * those of the folder in which the command runs, which is the one of the file.
+ * The settings that `diglot.config.ts` exports. Flags and environment variables take precedence;
+ * paths are relative to the folder in which the command runs, which is that of the file.
  */
 export interface CommandConfig {
-  /** The file whose default export is made by `implement(…)`, such as `./src/service.ts`. */
+  /** The file whose default export is the result of `implement(…)`, such as `./src/service.ts`. */
   readonly service: string
   /** The database file. Default: `./data/<service>.sqlite`. */
   readonly data?: string
-  /** `postgres://…`: PostgreSQL in place of the file. */
+  /** `postgres://…`: PostgreSQL instead of the file. */
   readonly database?: string
   /** `postgres://…` of a standby, for safe requests. */
   readonly replica?: string

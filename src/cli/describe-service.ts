@@ -220,7 +220,7 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
     access: () => access(contract),
     openapi: async () => {
       if (!contract.hasRest)
-        throw new Error('rest is false in the contract, and OpenAPI describes REST alone: ask for wsdl')
+        throw new Error('the contract has rest: false, and OpenAPI describes only REST: ask for wsdl')
       return (await import('../pages/openapi.ts')).describeService(app, flags.address, release)
     },
     wsdl: () => wsdl11(contract, served, { address, style, soap }),

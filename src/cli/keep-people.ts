@@ -39,7 +39,7 @@ export function addPeopleCommands(program: Command): void {
       warnOfUnknownRoles(app.contract, role)
       await addOnePerson(app, flags, { subject: name, roles: role, claims: claim })
     })
-  withDigests(commandOnPerson('password', 'give a person the password that is the one line of standard input')).action(
+  withDigests(commandOnPerson('password', 'set the password of a person to the one line of standard input')).action(
     async (first: string | undefined, second: string | undefined, flags: PeopleFlags) => {
       const { setPassword, app, name } = await loadPerson(first, second)
       await setPassword(app, flags, name)
@@ -47,7 +47,7 @@ export function addPeopleCommands(program: Command): void {
   )
   for (const [command, isDisabled, description] of [
     ['disable', true, 'let nothing prove a person, until diglot people enable'],
-    ['enable', false, 'let the password of a disabled person count again'],
+    ['enable', false, 'let a disabled person sign in again'],
   ] as const)
     commandOnPerson(command, description).action(
       async (first: string | undefined, second: string | undefined, flags: PeopleFlags) => {
@@ -62,7 +62,7 @@ export function addPeopleCommands(program: Command): void {
     },
   )
   withDigests(
-    commandOnPeople('import', 'add people, all or none: a JSON line each of subject, password, roles and claims'),
+    commandOnPeople('import', 'add people, all or none: one JSON line each with subject, password, roles and claims'),
   ).action(async (file: string | undefined, flags: PeopleFlags) => {
     const { importPeople, app } = await loadPeople(file)
     const added = await importPeople(app, flags)

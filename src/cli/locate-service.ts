@@ -28,7 +28,7 @@ export function splitArguments(
   second: string | undefined,
 ): readonly [file: string | undefined, other: string] {
   const isServiceAlone = second === undefined && /\.[cm]?[jt]s$/.test(first ?? '') && existsSync(first ?? '')
-  if (first === undefined || isServiceAlone) throw new UsageError(`no ${what} is given: write it behind the service`)
+  if (first === undefined || isServiceAlone) throw new UsageError(`no ${what} is given: write it after the service`)
   return second === undefined ? [undefined, first] : [first, second]
 }
 

@@ -93,7 +93,7 @@ async function mockOpenApi(
   start: typeof startOpenApiMock,
 ): Promise<void> {
   refusePublicUrl(flags, 'an OpenAPI document')
-  if (as !== undefined) failUsage('--as names a person, and an OpenAPI document has none: any credentials count')
+  if (as !== undefined) failUsage('--as names a person, and an OpenAPI document has none: any credentials are accepted')
   const server = await start(file, { ...flags, examples })
   for (const line of server.losses) process.stderr.write(`${line}\n`)
   announceMock(server, server.operations)
@@ -101,7 +101,7 @@ async function mockOpenApi(
 
 function refusePublicUrl({ publicUrl }: ProxyFlags, what: string): void {
   if (publicUrl !== undefined)
-    failUsage(`--public-url stands in links and descriptions, which a mock of ${what} does not write: leave it out`)
+    failUsage(`--public-url stands in links and descriptions, which a mock of ${what} does not have: leave it out`)
 }
 
 async function mockContract(

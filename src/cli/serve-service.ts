@@ -246,7 +246,7 @@ function docsOf({ docs: folder, docsReader }: ServeFlags): ServeOptions['docs'] 
 
 async function serveCommand(file: string | undefined, flags: ServeFlags): Promise<void> {
   if (flags.workers > 1 && flags.data === ':memory:' && flags.database === undefined)
-    failUsage('--workers share a database, and each would have a memory of its own: give --data a file, or --database')
+    failUsage('--workers share a database, but each would have its own in memory: give --data a file, or --database')
   const cluster = flags.workers > 1 ? await import('../host/operations/cluster.ts') : undefined
   if (cluster && !cluster.isWorker()) return serveTogether(cluster, flags.workers)
   const [{ startService }, { allowsSeededPasswords, isForThisMachine }] = await Promise.all([

@@ -12,7 +12,9 @@ export const writeOutput = (text: string): Promise<boolean> =>
     const fail = (cause: Error): void =>
       hasClosedPipe(cause)
         ? resolve(false)
-        : reject(new Error(`standard output takes no more: ${cause.message}: look at the disk or the pipe`, { cause }))
+        : reject(
+            new Error(`standard output cannot be written: ${cause.message}: look at the disk or the pipe`, { cause }),
+          )
     process.stdout.once('error', fail) // it is told after the callback, too
     process.stdout.write(text, error => {
       if (error) return fail(error)

@@ -54,7 +54,7 @@ async function workCommand(
   { jobs, ...flags }: StoreFlags & { readonly jobs: number },
 ): Promise<void> {
   if (flags.data === ':memory:' && flags.database === undefined)
-    failUsage('a database in memory has no jobs but those that start there: give --data the file of the service')
+    failUsage('a database in memory has only jobs that start there: give --data the file of the service')
   const [{ startWorkers: work }, app] = await Promise.all([import('../host/serve.ts'), loadService(file)])
   const working = await work(app, { ...flags, work: jobs })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

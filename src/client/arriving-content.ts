@@ -190,7 +190,7 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
   }
   #waitForReader(): void {
     this.#waitingSince = 0
-    this.#endIn(unreadMs, `nobody read it for ${unreadMs} ms`)
+    this.#endIn(unreadMs, `it was not read for ${unreadMs} ms`)
     this.#timer?.unref()
   }
   #endIn(ms: number, detail: string): void {

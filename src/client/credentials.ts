@@ -8,8 +8,8 @@ import type { Protection } from '../security/protect/protect.ts'
 /** How a client proves its caller. */
 export type ClientCredentials =
   /**
-   * RFC 6750. A function is called for each message: it may return one token until that expires.
-   * Behind a bridge it is told whose call it is, and may return a token of that caller.
+   * RFC 6750. A function is called for each message: it may return one token until that expires. In
+   * a bridge it receives the caller, and may return a token for that caller.
    */
   | { readonly bearer: string | ((caller?: Caller) => Maybe<string>) }
   /** RFC 7617. */

@@ -199,7 +199,7 @@ export type FailureReason =
   /** Not valid by the contract. */
   | 'invalid'
 
-/** What came is not a reply to this call. The service may have carried it out. */
+/** The response is not a reply to this call. The service may have carried the call out. */
 export class AnswerError extends CallError {
   override readonly name = 'AnswerError'
   readonly why: FailureReason

@@ -147,9 +147,11 @@ interface PreparedKeys {
 function prepareKeys(given: ClientKeys): PreparedKeys {
   const { key, certificate, service: { name, ...anchors } = {} } = given
   if ((key === undefined) !== (certificate === undefined))
-    throw new TypeError('keys has a key or a certificate alone: give both')
+    throw new TypeError('keys has a key without a certificate, or a certificate without a key: give both')
   if (anchors.authorities !== undefined && name === undefined)
-    throw new TypeError('keys.service has authorities and no name: anyone of theirs could answer, so give its name')
+    throw new TypeError(
+      'keys.service has authorities and no name, so every certificate of theirs could sign answers: give its name',
+    )
   return {
     given,
     pair: key !== undefined && certificate !== undefined ? prepareDecryption({ key, certificate }, 'keys') : undefined,

@@ -336,7 +336,7 @@ function openBody(
 /** The cursor is at the Fault's `start`. */
 function readFaultElement({ body, around }: Envelope, isStreamed: boolean): Element {
   const found = readElement(body, around)
-  if (body.child() !== 'end') refuseAnswer('structure', 'the Body has another element behind the Fault')
+  if (body.child() !== 'end') refuseAnswer('structure', 'the Body has another element after the Fault')
   if (isStreamed) closeEnvelope(body)
   return found
 }

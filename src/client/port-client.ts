@@ -110,9 +110,7 @@ function createPortEndpoint(
   const version = versionOfPort(port, soap)
   const address = options.address ?? addresses?.get(port.port)?.[version.number]
   if (address === undefined)
-    throw new TypeError(
-      `nothing says where the port ${port.port} is by SOAP ${version.number}: give the option address`,
-    )
+    throw new TypeError(`the port ${port.port} has no address for SOAP ${version.number}: give the option address`)
   const dress = createPortDress(port, policies?.get(port.port), address, pickDress(options), dressPlace)
   const once = dress.addressing?.once === true
   const isSafe = (name: string) => safe.includes(name) || port.exchanges[name]?.isSafe === true

@@ -43,9 +43,7 @@ export function createPortDress(
     )
   const rule = own === 'none' ? undefined : (own ?? (options.security ? undefined : declared))
   if (!rule && options.keys)
-    throw new TypeError(
-      `nothing says what the keys are for: ${port} declares no security, so give ${before}rule${after}`,
-    )
+    throw new TypeError(`the keys are not used: ${port} declares no security, so give ${before}rule${after}`)
   const dressed = { addressing: policy?.addressing ?? false, mtom: policy?.mtom ?? false, ...options }
   try {
     return createMessageDress(rule, to, dressed)

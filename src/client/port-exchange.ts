@@ -81,7 +81,7 @@ export interface PortCallOptions extends CallTiming {
   readonly reading?: ReadingOrder | undefined
 }
 
-/** Where the answer of a call goes, which comes later, as a message of its own. */
+/** The address of a later answer, which comes as a message of its own. */
 export interface LaterReply {
   readonly replyTo: string
   /** Gets what that answer has to relate to; nothing is sent before it has resolved. */

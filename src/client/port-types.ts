@@ -11,7 +11,7 @@ export type PortNames<S extends DescribedPorts> = S['ports'][number]['port']
 export type ExchangesOf<S extends DescribedPorts, N extends string> =
   Extract<S['ports'][number], { readonly port: N }> extends Port<string, infer E> ? E : Exchanges
 
-/** What came back, and what of it was forgiven. */
+/** The reply, and its tolerated deviations. */
 export interface ExchangeReply<O, P> {
   readonly output: O
   /** The declared header blocks of the reply. */
@@ -30,7 +30,7 @@ export type CaughtFault<N extends string, D> = Omit<FaultError, 'fault' | 'detai
   readonly detail: D
 }
 
-/** Where the answer of a call goes, which comes later, as a message of its own. */
+/** The address of a later answer, which comes as a message of its own. */
 export interface LaterAnswer {
   /** The address of a route of yours, of this call alone: its end cannot be guessed. */
   readonly replyTo: string

@@ -14,7 +14,10 @@ export interface FetchedPage<T> extends ResultPage<T> {
   readonly fetchNext: (() => Promise<FetchedPage<T>>) | undefined
 }
 
-/** Nothing is asked before the first item or page is. Each iteration begins at the first page. */
+/**
+ * Nothing is requested before the first item or page is needed. Each iteration begins at the first
+ * page.
+ */
 export class Results<T> implements AsyncIterable<T> {
   readonly #fetchFirst: () => Promise<FetchedPage<T>>
 

@@ -269,7 +269,7 @@ type ResultOfAction<A extends AnyAction, F extends Fields> = [A['output']] exten
 
 // Files
 
-/** A stream is sent as it comes, and once: it cannot be sent again. */
+/** A stream is sent as it arrives, and only once: it cannot be sent again. */
 export type SentOctets = Uint8Array | Blob | ReadableStream<Uint8Array>
 
 type FileMembers<R extends AnyResource, U extends Ruled, Item, P extends Protocol> = {
@@ -287,7 +287,7 @@ type FileMembers<R extends AnyResource, U extends Ruled, Item, P extends Protoco
 
 // Jobs
 
-/** A job as the service told it last. */
+/** A job as the service last reported it. */
 export type JobStatus = Value<typeof jobFields>
 
 /** How the result of a job is awaited. */

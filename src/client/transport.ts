@@ -50,7 +50,7 @@ export interface TransportRequest {
   readonly passing?: PassingResponses | undefined
 }
 
-/** What carries the messages of a SOAP client. */
+/** Carries the messages of a SOAP client. */
 export interface ClientTransport {
   /**
    * For POSTs with these fields in common. The promise rejects with a `TransportFailure`, or the

@@ -2,11 +2,13 @@
 import type { BodyValue, Port } from './exchange.ts'
 import type { AnyService } from './service.ts'
 
-/** A resource by the names of its exchanges, which are of one port, and of members of its items. */
+/**
+ * A resource, given by the names of its exchanges, all of one port, and of members of its items.
+ */
 export interface ResourceDescription {
-  /** Sends one identifier, and answers with an item; `safe: true`. */
+  /** Sends one identifier, and returns an item; `safe: true`. */
   readonly get: string
-  /** Needs nothing, and answers with items of the same type; `safe: true`. */
+  /** Requires no input, and returns items of the same type; `safe: true`. */
   readonly list: string
   readonly create?: string
   readonly update?: string
@@ -14,8 +16,8 @@ export interface ResourceDescription {
   /** The member of an item that identifies it: text or a whole number. */
   readonly id: string
   /**
-   * The member by which the service tells whether an item was changed, which `update` or `remove`
-   * sends. Default: one that is named as a version.
+   * The member by which the backend recognizes a changed item, which `update` or `remove` sends.
+   * Default: one whose name means a version.
    */
   readonly version?: string
 }
@@ -47,9 +49,8 @@ type DescriptionIn<E> = E extends unknown
   : never
 
 /**
- * The resources of the map of a SOAP service, by their names: those that are served. `true` is one
- * that `diglot bridge` finds by the names of exchanges. Names that the contract does not have do
- * not compile:
+ * The served resources in the map of a SOAP service, by name. `true` is a resource that `diglot
+ * bridge` finds by the names of exchanges. Names that the contract does not have do not compile:
  * `export const resources = { parts: { get: 'FetchStockItem', list: 'Inventory', id: 'partNo' } }
  * satisfies BridgeResources<typeof contract>`.
  */

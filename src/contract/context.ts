@@ -210,33 +210,33 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
   /** A new identifier, `prefix-…`. */
   id(prefix: string): string
   readonly items: Items<S>
-  /** The application's own services, as `implement` was given them. */
+  /** The application's own services, as passed to `implement`. */
   readonly services: V
   /** Header blocks of the request, or the HTTP fields that the contract names for them. */
   readonly headers: HeaderValues<S['headers'], 'request'>
   /**
-   * Sets a header block of the answer, or its HTTP field. A fault does not have it, nor the answer
-   * to a message that is repeated, nor that of an operation or version without this header.
+   * Sets a header block of the response, or its HTTP field. It is not in faults, in responses to
+   * repeated messages, or in operations or versions without this header.
    */
   setHeader<K extends keyof HeaderValues<S['headers'], 'response'> & string>(
     name: K,
     value: Loose<HeaderValue<S['headers'][K]>>,
   ): void
-  /** Not undone with the call; a transaction that is tried again writes its lines again. */
+  /** Kept even if the call is rolled back; a transaction that runs again writes its lines again. */
   readonly log: HandlerLog
   /**
-   * Aborted when no client is left to answer; in a job, when it was cancelled, its time is over or
-   * its lease is lost. For what a handler waits for: `fetch(url, { signal: ctx.signal })`.
+   * Aborted when the client is gone; in a job, when it was cancelled, its time is over or its lease
+   * is lost. Pass it to everything that a handler waits for: `fetch(url, { signal: ctx.signal })`.
    */
   readonly signal: AbortSignal
   /**
-   * Fields for requests to others, by which they belong to the trace of this call (W3C Trace
-   * Context): `fetch(url, { headers: ctx.trace })`. Empty in a job, and where no trace is known.
+   * Fields that make requests to other services part of the trace of this call (W3C Trace Context):
+   * `fetch(url, { headers: ctx.trace })`. Empty in a job, and if no trace is known.
    */
   readonly trace: Readonly<Record<string, string>>
   /**
-   * Starts a job once the call has been committed, and never if it is undone: for effects outside
-   * of the store, such as a mail. The job belongs to the caller. Resolves to its identifier.
+   * Starts a job once the call has been committed, and never if it is rolled back: for effects
+   * outside the store, such as a mail. The job belongs to the caller. Resolves to its identifier.
    */
   after<N extends keyof JobsByName<S> & string>(
     job: N,
@@ -244,14 +244,14 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
     options?: AfterOptions,
   ): Promise<string>
   /**
-   * Ends the call with a fault that its operation declares; nothing that it changed is kept. Any
-   * other fault is a bug: 500, Receiver.
+   * Ends the call with a fault that its operation declares, and rolls back its changes. Any other
+   * fault is a bug: 500, Receiver.
    */
   fail<Y extends [X] extends [never] ? NoFault : X>(fault: Y, ...detail: GivenDetail<DetailOf<Y>>): never
   /**
    * Ends the call because the content breaks a domain rule: 422, fault `Invalid`. `path` starts at
-   * the content's root. TypeScript knows what holds behind `return ctx.invalid(…)`, not behind
-   * `ctx.invalid(…)` alone.
+   * the content's root. Write `return ctx.invalid(…)`, so that TypeScript knows that the code after
+   * it is not reached.
    */
   invalid(path: readonly (string | number)[], detail: string): never
   /** Ends the call because other items do not allow it now: 409, fault `StateConflict`. */
@@ -259,8 +259,8 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
   /** Ends the call because the caller may not do this: 403, fault `Forbidden`. */
   forbid(): never
   /**
-   * Ends the call because its handler is still to be written: 501, Receiver. The log has the place
-   * of this line. In a job, the job has failed.
+   * Ends the call because its handler has not been written yet: 501, Receiver. The log has the
+   * place of this line. A job fails.
    */
   unimplemented(): never
 }
@@ -269,9 +269,9 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
 export interface JobHandlerContext<S extends AnyService = AnyService, X extends Fault = Fault, V = unknown>
   extends Context<S, X, V> {
   /**
-   * Does the work once, however often the job runs: its changes and its result are kept in one
-   * transaction, under the name of the step, for thirty days. Work reads and changes by the context
-   * that it is given; it may run again if its transaction is rolled back.
+   * Does the work once, however often the job runs: its changes and its result are committed in one
+   * transaction, under the name of the step, and kept for thirty days. The work reads and changes
+   * items through its argument; it may run again if its transaction is rolled back.
    */
   once<T>(step: string, work: (ctx: Context<S, X, V>) => Maybe<T>): Promise<T>
 }

@@ -63,11 +63,11 @@ export interface ExchangeSecurity {
   readonly attachments?: AttachmentForm
 }
 
-/** How messages prove themselves at an endpoint. */
+/** How messages authenticate themselves at an endpoint. */
 export interface SecurityRule extends ExchangeSecurity {
   /**
    * Operations by name, such as `CreateTransfer`, that have a rule of their own. `none`: their
-   * messages may come without proof, and their answers carry none.
+   * messages need no proof, and their answers carry none.
    */
   readonly operations?: Readonly<Record<string, ExchangeSecurity | 'none'>>
 }
@@ -94,8 +94,8 @@ export interface EndpointRule {
   /** Default: `both`. */
   readonly soap?: SpokenVersions
   /**
-   * Default: that of the version, otherwise none. `settings`: WS-Security is demanded by the policy
-   * that the settings of the server have.
+   * Default: that of the version, otherwise none. `settings`: the policy in the settings of the
+   * server demands WS-Security.
    */
   readonly security?: SecurityRule | 'settings'
 }

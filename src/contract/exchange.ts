@@ -45,7 +45,7 @@ export interface PortExchange<
   readonly requestHeaders: H
   readonly replyHeaders: ExchangeFaults
   readonly mandatoryHeaders: MandatoryHeaders
-  /** Which callers may ask it; by default those of its port. */
+  /** The callers that may call it; by default those of its port. */
   readonly allow: readonly Grant[]
   /** Nothing changes by it. */
   readonly isSafe: boolean
@@ -56,11 +56,11 @@ export interface PortExchange<
   readonly location: string | undefined
   /** The HTTP statuses of faults, where their names do not say them (`statusOfPortFault`). */
   readonly statuses: Readonly<Record<string, number | undefined>>
-  /** What it does, for those who call it: in its WSDL, in OpenAPI, on pages. */
+  /** What it does, for callers: in its WSDL, in OpenAPI, on pages. */
   readonly description: string | undefined
   /** Of a bridge: octets of a form or package whose parts its handler may get as `PassingOctets`. */
   readonly passingMax?: number
-  /** Of a bridge: its answer comes later, so that asking it by REST starts a job. */
+  /** Of a bridge: its answer comes later, so that calling it by REST starts a job. */
   readonly later?: LaterTerms
 }
 
@@ -97,15 +97,18 @@ export function exchange<
   readonly replyHeaders?: ExchangeFaults
   /** `{ request: ['Session'] }`: callers mark this header block with mustUnderstand. */
   readonly mandatoryHeaders?: MandatoryHeaders
-  /** `{ Session: ['NoSession'] }`: that fault is about this header block, and travels as one. */
+  /** `{ Session: ['NoSession'] }`: that fault is about this header block, and is sent as one. */
   readonly headerFaults?: Readonly<Record<string, readonly (keyof F & string)[]>>
   readonly allow?: readonly Grant[]
   readonly safe?: boolean
-  /** For a GET: `orders/{id}`; it is safe then. Elements that it does not cite are parameters. */
+  /**
+   * For a GET: `orders/{id}`; the exchange is then safe. Elements outside the template are
+   * parameters.
+   */
   readonly location?: string
-  /** The statuses of faults by HTTP: `{ OutOfStock: 409 }`. Default: by their names, else 422. */
+  /** The HTTP statuses of faults: `{ OutOfStock: 409 }`. Default: by their names, otherwise 422. */
   readonly statuses?: { readonly [K in keyof F]?: number }
-  /** What it does, for those who call it. */
+  /** What it does, for callers. */
   readonly description?: string
 }): PortExchange<I, O, F, H> {
   return {
@@ -170,16 +173,18 @@ export interface Port<N extends string = string, E extends Exchanges = Exchanges
   /** The names that clients generate classes from: of the service, port type and binding. */
   readonly names: { readonly service: string; readonly portType: string }
   readonly soap: '1.1' | '1.2' | 'both'
-  /** How its messages prove themselves; `settings`: by the policy that the server's settings have. */
+  /**
+   * How its messages authenticate themselves; `settings`: by the policy in the server's settings.
+   */
   readonly security: SecurityRule | 'settings' | undefined
-  /** What it is for, for those who call it: in its WSDL, in OpenAPI, on pages. */
+  /** Its purpose, for callers: in its WSDL, in OpenAPI, on pages. */
   readonly description: string | undefined
   /** Simple types that no message declares, and that narrow those which some do. */
   readonly types: readonly AnyXmlType[]
   readonly exchanges: E
 }
 
-/** Declares a port of others: its exchanges have the messages that its WSDL dictates. */
+/** Declares another party's port: its exchanges have the messages that its WSDL dictates. */
 export function port<const N extends string, const E extends Exchanges>(
   name: N,
   declaration: {
@@ -187,11 +192,14 @@ export function port<const N extends string, const E extends Exchanges>(
     readonly service?: string
     readonly portType?: string
     readonly soap?: Port['soap']
-    /** As that of an endpoint; its `operations` are exchanges. Default: messages prove nothing. */
+    /** As that of an endpoint; its `operations` are exchanges. Default: messages need no proof. */
     readonly security?: Port['security']
-    /** What it is for, for those who call it. */
+    /** Its purpose, for callers. */
     readonly description?: string | undefined
-    /** Which callers may ask its exchanges, as long as these do not say it. Default: none. */
+    /**
+     * The callers that may call its exchanges, unless an exchange has its own `allow`. Default:
+     * none.
+     */
     readonly allow?: readonly Grant[]
     /** Simple types that no message declares: `xsi:type` may name them for one that they narrow. */
     readonly types?: readonly AnyXmlType[]
@@ -223,7 +231,7 @@ export type PortAddresses = Readonly<Partial<Record<'1.1' | '1.2', string>>>
 /** Ports of others, with what their WSDL says of them besides their messages. */
 export interface DescribedPorts {
   readonly ports: readonly Port[]
-  /** By the name of the port; what is not there demands nothing. */
+  /** By the name of the port; ports that are absent demand nothing. */
   readonly policies?: ReadonlyMap<string, PortPolicy>
   readonly addresses?: ReadonlyMap<string, PortAddresses>
 }

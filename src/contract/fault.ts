@@ -11,13 +11,13 @@ export interface Fault<N extends string = string, D extends Fields = Fields> {
   /** 4xx: caused by the client (SOAP Sender); 5xx: by the service (Receiver). */
   readonly status: number
   readonly title: string
-  /** For those who call the service: when it ends a call, and what to do then. */
+  /** For callers: when it ends a call, and what to do then. */
   readonly description: string | undefined
   readonly detail: D
 }
 
 /**
- * Declares a fault: a status of HTTP, and in SOAP a typed detail under its name. `detail` has its
+ * Declares a fault: an HTTP status, and in SOAP a typed detail under its name. `detail` has its
  * fields.
  */
 export function fault<const N extends string, D extends Fields = {}>(
@@ -36,8 +36,8 @@ const problemField = t.object({ path: t.string(), code: t.string(), detail: t.st
 
 /**
  * The faults of every service: a contract need not declare them and may not reuse their names. Of
- * an item that has moved, SOAP has its new identifier here, where REST has 301 or 308; `within`
- * names the resource of this identifier, where it is that of an item around.
+ * an item that has moved, SOAP has its new identifier here, while REST has 301 or 308; `within`
+ * names the resource of this identifier, if it is that of a parent.
  */
 export const NotFound = fault('NotFound', {
   status: 404,
@@ -67,7 +67,7 @@ export const Invalid = fault('Invalid', {
   title: 'Unprocessable content',
   detail: { problems: t.list(problemField, { max: Infinity, element: 'problem' }).optional() },
 })
-/** The caller is over a limit: 429, with the seconds to wait where they are known. */
+/** The caller exceeded a limit: 429, with the seconds to wait if they are known. */
 export const Busy = fault('Busy', {
   status: 429,
   title: 'Too many requests',
@@ -75,17 +75,17 @@ export const Busy = fault('Busy', {
 })
 export const builtInFaults: readonly Fault[] = [NotFound, Forbidden, VersionConflict, StateConflict, Invalid, Busy]
 
-/** What a bridge says of the service behind it; no contract declares these. */
-export const BadGateway = /* @__PURE__ */ fault('BadGateway', { status: 502, title: 'The service behind failed' })
+/** What a bridge says of its backend; no contract declares these. */
+export const BadGateway = /* @__PURE__ */ fault('BadGateway', { status: 502, title: 'The backend failed' })
 /** It cannot be reached, or is busy: 503. */
 export const GatewayDown = /* @__PURE__ */ fault('GatewayDown', {
   status: 503,
-  title: 'The service behind is out of reach',
+  title: 'The backend is unreachable',
 })
 /** It has not answered in time, and may have done what was asked: 504. */
 export const GatewayTimeout = /* @__PURE__ */ fault('GatewayTimeout', {
   status: 504,
-  title: 'The service behind is late',
+  title: 'The backend did not respond in time',
 })
 export const gatewayFaults: readonly Fault[] = [BadGateway, GatewayDown, GatewayTimeout]
 

@@ -48,9 +48,9 @@ function findSetBar(
   row: Row,
   state: unknown,
 ) {
-  if (!admits(settableBy, viewer, row)) return 'may be set by other callers alone: leave it out'
+  if (!admits(settableBy, viewer, row)) return 'may be set only by other callers: leave it out'
   if (!settableIn || state === undefined || settableIn.includes(String(state))) return undefined
-  return `can be set in the state ${settableIn.join(' or ')} alone, and the state is ${state}: leave it out`
+  return `can be set only in the state ${settableIn.join(' or ')}, and the state is ${state}: leave it out`
 }
 
 /** The guarded fields that the caller may not set, each with the reason. */

@@ -11,7 +11,7 @@ import { type AnyField, type Fields, t } from './field.ts'
 export type HeaderContent = AnyField | 'xml'
 export type HeaderDirection = 'request' | 'response' | 'both'
 
-/** A header block of messages, and the field of HTTP that stands for it. */
+/** A header block of messages, and the HTTP field that carries it in REST. */
 export interface Header<
   C extends HeaderContent = HeaderContent,
   D extends HeaderDirection = HeaderDirection,

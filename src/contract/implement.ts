@@ -91,7 +91,7 @@ export interface Provided<V> {
   readonly version: number
   readonly modified: number
 }
-/** A condition of a list: a field, how it is compared, and with what. */
+/** A condition of a list: a field, a comparison and its operand. */
 export type ProviderFilter<V> = {
   readonly [K in keyof V & string]-?:
     | {
@@ -106,25 +106,28 @@ export type ProviderFilter<V> = {
 /** A place in an order: the values there of the fields that the list is sorted by, and the id. */
 export type ProviderPlace<V> = { readonly id: string } & { readonly [K in keyof V]?: V[K] }
 /**
- * What a list asks for. A provider may serve all of it, a part or nothing: what it gives is
- * filtered again, so rows that were not asked for do no harm; none that was may be missing.
+ * The query of a list. A provider may apply all of it, a part or nothing: its result is filtered
+ * again, so extra rows do no harm, but no matching row may be missing.
  */
 export interface ProviderQuery<V> {
   /** All of them hold. */
   readonly filters: readonly ProviderFilter<V>[]
-  /** What the caller may see: all, or the items that equal one of these records field by field. */
+  /**
+   * The items that the caller may see: all, or those that equal one of these records field by
+   * field.
+   */
   readonly within: 'all' | readonly { readonly [K in keyof V]?: string }[]
   /** All of them occur, whole and in any case, in the search paths of the contract. */
   readonly words?: readonly string[]
   /** The id, ascending, is always the last key. An absent value comes before all others. */
   readonly sort: readonly { readonly field: keyof V & string; readonly descending: boolean }[]
-  /** So many rows are of use. */
+  /** The number of rows that are needed. */
   readonly limit: number
-  /** The rows next after this place. */
+  /** Return the rows right after this place. */
   readonly after?: ProviderPlace<V>
-  /** The rows last before this place, in the order that `sort` says all the same. */
+  /** Return the rows right before this place, still in the order of `sort`. */
   readonly before?: ProviderPlace<V>
-  /** Whether a `total` is of use. */
+  /** Whether a `total` is needed. */
   readonly counted: boolean
 }
 /** A part of a list: rows in the order of the query, from its place on, without a gap. */
@@ -132,18 +135,18 @@ export interface ProviderPage<V> {
   readonly items: readonly Provided<V>[]
   /** Whether there are rows beyond these: after the last, or before the first with `before`. */
   readonly more: boolean
-  /** How many items the whole query selects: of a provider that served all its conditions. */
+  /** How many items the whole query selects, if the provider applied all its conditions. */
   readonly total?: number
 }
 /**
- * Whose call it is that a provider serves, and the ways to end it, as handlers have them. What the
- * provider itself has changed by then, it undoes itself.
+ * The caller that a provider serves, and the ways to end the call, as in handlers. The provider
+ * itself must undo its own changes.
  */
 export interface ProviderContext {
   readonly caller: Caller
   /**
-   * By whom callers are counted: the subject, or without one `@` and the address of the request.
-   * In a job: of the request that started it.
+   * The key by which callers are counted: the subject, or without one, `@` and the address of the
+   * request. In a job: of the request that started it.
    */
   readonly party: string
   /**
@@ -152,42 +155,44 @@ export interface ProviderContext {
    */
   fail<Y extends Fault>(fault: Y, ...detail: GivenDetail<DetailOf<Y>>): never
   /**
-   * Ends the call because the content breaks a rule of where it is kept: 422, fault `Invalid`.
-   * `path` starts at the content's root.
+   * Ends the call because the content breaks a rule of its storage: 422, fault `Invalid`. `path`
+   * starts at the content's root.
    */
   invalid(path: readonly (string | number)[], detail: string): never
-  /** Ends the call because what is kept does not allow it now: 409, fault `StateConflict`. */
+  /** Ends the call because the stored state does not allow it now: 409, fault `StateConflict`. */
   conflict(detail: string): never
-  /** Ends the call because the caller may not do this there: 403, fault `Forbidden`. */
+  /**
+   * Ends the call because the storage does not allow the caller to do this: 403, fault `Forbidden`.
+   */
   forbid(): never
 }
 /**
- * Keeps a resource outside of the built-in store: in another service, a directory or another
- * database. What the caller may do is decided before it is asked and after it has answered: the
- * context is for credentials, shares and logs of one's own.
+ * Keeps a resource outside the built-in store: in another service, a directory or another database.
+ * The caller's rights are checked before and after it is called: the context is for credentials,
+ * turns and logs of your own.
  */
 export interface Provider<V> {
   /**
-   * Asked over a network: it may take long. A call that changes an item then waits for the other
+   * Reached over a network, and possibly slow. A call that changes an item then waits for other
    * changes of that item in this process, and begins its transaction after this provider has
-   * answered. Two instances that are given the same idempotency key at the same time may both ask.
-   * Default false: each change is asked within the transaction, which may last 10 seconds.
+   * responded. Two instances that receive the same idempotency key at the same time may both call
+   * it. Default false: each change runs within the transaction, which may last 10 seconds.
    */
   readonly isRemote?: boolean
   load(id: string, ctx: ProviderContext): Maybe<Provided<V> | undefined>
   /**
-   * Either an array with all that the query selects, in any order and with any others: it is
-   * filtered, ordered and cut for each answer; or a page, which is filtered alone: where too few of
-   * its rows are left, the next ones are asked for, some 10,000 for one answer.
+   * Returns either an array with everything that the query selects, in any order, and possibly
+   * more: it is filtered, sorted and cut for each response; or a page, which is only filtered: if
+   * too few of its rows are left, the next ones are requested, some 10,000 for one response.
    */
   list(query: ProviderQuery<V>, ctx: ProviderContext): Maybe<readonly Provided<V>[] | ProviderPage<V>>
   /**
-   * `expected`: the version that was read; undefined where the item must not exist yet. Resolves to
-   * its new version; or to the item as it is kept now, where the database filled fields or chose
-   * the id of a new one, for which `id` is a proposal.
+   * `expected`: the version that was read; undefined if the item must not exist yet. Resolves to
+   * its new version; or to the item as stored, if the database filled fields or chose the id of a
+   * new one, for which `id` is a proposal.
    */
   save(id: string, value: V, expected: number | undefined, ctx: ProviderContext): Maybe<number | Provided<V> | 'stale'>
-  /** False when the version is not `expected`. */
+  /** False if the version is not `expected`. */
   remove(id: string, expected: number, ctx: ProviderContext): Maybe<boolean>
 }
 
@@ -247,7 +252,7 @@ type Derive<S extends AnyService, R extends AnyResource, F extends Fields, V> = 
   current?: Value<F>,
 ) => Maybe<Derived<F>>
 
-/** How a running job tells how far it is. */
+/** Reports the progress of a running job. */
 export interface Progress {
   /** A part of one. Throws when the job was cancelled or its lease is lost: do not catch it. */
   (part: number): Promise<void>
@@ -386,9 +391,9 @@ export interface Implementation {
   readonly services?: unknown
   /** By port, then by the name of the exchange. */
   readonly ports?: Readonly<Record<string, Readonly<Record<string, ErasedExchangeHandler>>>>
-  /** Of a service behind this one: any call may end by them. Default: none. */
+  /** Of a backend: any call may end by them. Default: none. */
   readonly faultsBehind?: readonly Fault[]
-  /** Of a service behind this one: for `/metrics`. Default: none. */
+  /** Of a backend: for `/metrics`. Default: none. */
   readonly figures?: readonly Figure[]
   /** Of exchanges whose answers come later. Default: none. */
   readonly later?: LaterCalls
@@ -447,8 +452,8 @@ export interface ImplementOptions<S extends AnyService, V> {
 /**
  * Puts a contract and its handlers together for `serve`. A missing handler does not compile, nor a
  * result with a member that the contract does not have. A handler of a change runs inside its
- * transaction: on SQLite other writers wait for as long as it takes, so calls of other services
- * belong in a job or in `ctx.after`. One that takes more than a second is named in the log.
+ * transaction: on SQLite other writers wait for it, so put calls to other services into a job or
+ * `ctx.after`. A handler that takes more than a second is named in the log.
  */
 export function implement<S extends AnyService, V = {}, H extends AllHandlers<S, V> = AllHandlers<S, V>>(
   contract: S,

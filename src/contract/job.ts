@@ -25,7 +25,7 @@ export interface Job<
   readonly output: O
   /** May end the call that starts it; a run that ends with one has failed under its name. */
   readonly faults: X
-  /** Without a grant it is started by handlers alone, with `ctx.after`. */
+  /** Without a grant, only handlers start it, with `ctx.after`. */
   readonly allow: G
   readonly limit?: Rate
   /** Tries before the job has failed; default 3. */
@@ -63,7 +63,7 @@ export function job<
     readonly tries?: number
     readonly timeLimit?: number
     readonly keep?: number
-    /** A few words for people, in place of the name. */
+    /** A few words for people, instead of the name. */
     readonly title?: string
     readonly description?: string
   },

@@ -4,19 +4,20 @@
  * printed.
  */
 
-/** The party that sends a request, as a face has proven it. */
+/** The sender of a request, as authenticated by a face. */
 export interface Caller {
   /** Undefined: the request has no credentials. */
   readonly subject: string | undefined
   readonly roles: readonly string[]
-  /** What else was proven of the caller, by name: `{ customer: 'c-1' }`. */
+  /** Other authenticated facts about the caller, by name: `{ customer: 'c-1' }`. */
   readonly claims: Readonly<Record<string, string>>
 }
 
 export const anonymous: Caller = { subject: undefined, roles: [], claims: {} }
 
 /**
- * What a condition may read. `value` is absent when the question is "may the caller ever do this?".
+ * The data that a condition may read. `value` is absent for the question "may the caller ever do
+ * this?".
  */
 export interface Circumstance {
   readonly caller: Caller
@@ -25,15 +26,15 @@ export interface Circumstance {
   readonly value?: Readonly<Record<string, unknown>>
 }
 
-/** Whom a rule of `allow` lets do something, and to which items. */
+/** The callers that a rule of `allow` admits, and the items it applies to. */
 export interface Grant {
   /** A role; `*` is any caller, with or without credentials. */
   readonly role: string
   /** Field → claim of the caller that it must equal. */
   readonly where: Readonly<Record<string, string>>
   /**
-   * A further condition, by name. It cannot filter the rows of a list, as `where` does: reading and
-   * bulk removal take none.
+   * A further condition, by name. Unlike `where`, it cannot filter the rows of a list, so reading
+   * and bulk removal do not allow it.
    */
   readonly when?: { readonly name: string; readonly holds: (circumstance: Circumstance) => boolean }
   /** The people who have the role. */
@@ -70,7 +71,7 @@ export class GrantOf<K extends string = never> implements Grant {
   }
 }
 
-/** The callers with this role; `owning` and its kin narrow the grant to some items. */
+/** The callers with this role; `owning` and similar methods narrow the grant to some items. */
 export const role = (name: string): GrantOf => new GrantOf(name)
 /** Every caller, those without credentials included. */
 export const anyone: Grant = new GrantOf('*')

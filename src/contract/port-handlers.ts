@@ -9,7 +9,7 @@ import type { AnyRootElement } from './xml-type.ts'
 
 type DetailKeys<F> = keyof F & string
 
-/** What the work of a transaction reads and changes, as the handlers of resources do. */
+/** The items that the work of a transaction can read and change, as handlers of resources do. */
 export type TransactionContext<S extends AnyService = AnyService> = Pick<
   Context<S, never>,
   'items' | 'after' | 'invalid' | 'conflict' | 'forbid'
@@ -25,8 +25,8 @@ export interface ChangeRefusal {
 }
 
 /**
- * What the handler of an exchange is told, what it may do, and how it ends with a fault. `S`: the
- * service of the port, `V`: the services that `implement` is given.
+ * The input and the abilities of the handler of an exchange, and the ways in which it ends the
+ * call. `S`: the service of the port, `V`: the services that `implement` is given.
  */
 export interface ExchangeContext<
   F extends ExchangeFaults = ExchangeFaults,
@@ -34,38 +34,41 @@ export interface ExchangeContext<
   S extends AnyService = AnyService,
   V = unknown,
 > extends Pick<Context<S, never, V>, 'caller' | 'now' | 'id' | 'services' | 'log' | 'signal' | 'trace'> {
-  /** By whom callers are counted: the subject, or without one `@` and the address of the request. */
+  /**
+   * The key by which callers are counted: the subject, or without one, `@` and the address of the
+   * request.
+   */
   readonly party: string
   /**
    * Reads what the caller may read of the service's resources, as `ctx.items` of their handlers
-   * does; by `all`, everything. Each read is one of its own, of what is committed.
+   * does; with `all`, everything. Each read sees what is committed at that time.
    */
   readonly items: ItemReader<S> & { readonly all: ItemReader<S> }
   /**
    * Reads and changes items in one transaction, with the checks, versions, events and audit of
-   * calls from outside; what the work throws undoes it. On SQLite other writers wait as long as the
-   * work takes, and on a collision it is done again: so it changes nothing else, and asks no other
-   * service. Meanwhile items are read by what it is given. Not for an exchange that is safe.
+   * calls from outside; an error that the work throws rolls it back. On SQLite other writers wait
+   * for the work, and after a collision it runs again: so it must not change anything else or call
+   * other services. Within it, read items through its argument. Not for a safe exchange.
    */
   transaction<T>(work: (tx: TransactionContext<S>) => Maybe<T>): Promise<T>
   /**
-   * What a transaction was refused for, to end with a fault of the exchange in its place; undefined
-   * for what was thrown for another reason: throw it again.
+   * Why a transaction was refused, so that the handler can end with a fault of the exchange
+   * instead; undefined for any other error: throw it again.
    */
   refusalOf(thrown: unknown): ChangeRefusal | undefined
   /** For the bridge: octets of the reply may be read while it is sent, in this order. */
   readonly passing?: ReadingOrder | undefined
-  /** For the bridge: the call may go on as a job (`StartedCall`). */
+  /** For the bridge: the call may continue as a job (`StartedCall`). */
   readonly mayStart?: boolean
-  /** Of such a call: the request that asks for it may come again. */
+  /** Of such a call: the request for it may be repeated. */
   readonly once?: KeyedRequest | undefined
-  /** The declared header blocks of the request that are there. */
+  /** The declared header blocks that the request has. */
   readonly headers: HeaderBlocks<H>
   /** Sets a declared header block of the reply. */
   setHeader(name: string, value: unknown): void
   /** Ends the call with a declared fault. */
   fail<K extends DetailKeys<F>>(fault: K, detail: BodyValue<F[K]>, reason?: string): never
-  /** Ends the call because its handler is still to be written: 501, Receiver. */
+  /** Ends the call because its handler has not been written yet: 501, Receiver. */
   unimplemented(): never
 }
 

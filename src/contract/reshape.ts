@@ -2,23 +2,23 @@
 import type { Fields, Value } from './field.ts'
 import type { AnyResource } from './resource.ts'
 
-/** How values of some fields go from a version to the newest one, and back, all at once. */
+/** How values of a group of fields are converted from an older version to the newest, and back. */
 export interface Reshape<K extends string = string, F extends Fields = Fields> {
   /** The resource. */
   readonly of: string
-  /** Names of the fields of the newest version, which this one does not have. */
+  /** Names of the newest version's fields that this version lacks. */
   readonly newest: readonly K[]
-  /** What this one has instead. */
+  /** The fields of this version that replace them. */
   readonly former: F
   readonly up: (values: never, current: never) => Readonly<Record<string, unknown>>
   readonly down: (values: never) => Readonly<Record<string, unknown>>
 }
 
 /**
- * Fields that a version had before the newest one, where a name or a type of one field is not
- * enough: `reshape(patients, ['given', 'family'], { name: t.string() }, { up, down })`. The version
- * has `name` in place of `given` and `family`; its lists neither filter nor sort by it. Read-only
- * fields make a group of their own, of read-only fields in both versions.
+ * Fields of an older version, if converting or renaming single fields is not enough:
+ * `reshape(patients, ['given', 'family'], { name: t.string() }, { up, down })`. The version has
+ * `name` instead of `given` and `family`; its lists neither filter nor sort by it. Read-only fields
+ * make a group of their own, of read-only fields in both versions.
  * @param newest fields of the resource; no other group, rename or retype has them
  * @param former the fields of the version, with marks of presence of their own
  * @param pair `up` makes all newest values of those of the version, and may keep what the version

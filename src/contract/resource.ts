@@ -71,7 +71,7 @@ export interface ActionSpec<
   readonly faults?: X
   readonly kept?: boolean
   readonly oneWay?: W
-  /** A few words for people, in place of the name. */
+  /** A few words for people, instead of the name. */
   readonly title?: string
   readonly description?: string
 }
@@ -504,8 +504,9 @@ export function resource<
     NestedRule<F, One, NoInfer<W>> & {
       readonly fields: F
       /**
-       * The field that names the parent, a required `t.ref()`: the items are in those of another
-       * resource, at `/orders/{order}/notes`. Callers that may not read it find none of them.
+       * The field that names the parent, a required `t.ref()`: each item is part of an item of
+       * another resource, at `/orders/{order}/notes`. Callers that may not read the parent find
+       * none of its items.
        */
       readonly within?: W
       /**
@@ -516,12 +517,12 @@ export function resource<
       readonly states?: readonly S[]
       readonly actions?: (on: On<S>) => A
       readonly files?: Readonly<Record<P, File>>
-      /** A few words for people, in place of the name. */
+      /** A few words for people, instead of the name. */
       readonly title?: string
       readonly description?: string
       /**
-       * The first name that the resource had, where it was renamed: the database goes on calling it
-       * by that name, which older programs have, so both kinds may run at once.
+       * The original name of a renamed resource: the database keeps this name, which older programs
+       * know, so old and new can run at once.
        */
       readonly was?: string
       /** State → what it means for an item. */

@@ -1,7 +1,7 @@
 /** A field that an older version has in another type than the newest one. */
 import type { AnyField, Field } from './field.ts'
 
-/** How values of one field go from a version to the newest one, and back. */
+/** How values of one field are converted from an older version to the newest, and back. */
 export interface Retype<F extends AnyField = AnyField, X extends boolean = boolean> {
   readonly newest: AnyField
   /** The field as the version has it. */
@@ -16,8 +16,8 @@ export interface Retype<F extends AnyField = AnyField, X extends boolean = boole
 type PlainField = Field<any, false, false, any>
 
 /**
- * The type that a version had before the newest one: `retype(doctors.fields.ward, t.string(), {
- * up, down })`. The field is optional, read-only or nullable as it is in the newest version.
+ * The type of a field in an older version: `retype(doctors.fields.ward, t.string(), { up, down })`.
+ * The field is optional, read-only or nullable as in the newest version.
  * @param pair `up` makes the newest value of one of the version, `down` the other way round. Both
  * are pure; neither sees null. `down(up(x))` is `x` for each value of the version; the start tries
  * it with all values of an enumeration, with bounds and with examples. With `exact`, `up(down(y))`

@@ -35,7 +35,7 @@ function closedExchanges({ port, exchanges }: Port): string[] {
   if (closed.length === 0) return []
   const more = closed.length > exchangesNamed ? ` and ${closed.length - exchangesNamed} more` : ''
   return [
-    `${port}: no caller may ask ${closed.slice(0, exchangesNamed).join(', ')}${more}: write allow with roles, or anyone, at the port or the exchange`,
+    `${port}: no caller may call ${closed.slice(0, exchangesNamed).join(', ')}${more}: write allow with roles, or anyone, at the port or the exchange`,
   ]
 }
 

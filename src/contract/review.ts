@@ -104,7 +104,7 @@ function searchMistakes({ searches, resources }: Service): string[] {
   if (resource.isSingle) return [`searches name ${resource.name}, which is single: name a resource that has a list`]
   if (resource.within !== undefined)
     return [
-      `searches name ${resource.name}, whose items are found in one ${resource.within} alone: name a resource that is within none, or let its callers search in each`,
+      `searches name ${resource.name}, whose items are found only in one ${resource.within}: name a resource that is within none, or let its callers search in each`,
     ]
   return resource.given.search && resource.given.search.length > 0
     ? []

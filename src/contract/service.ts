@@ -78,7 +78,7 @@ export interface License {
   readonly url?: string
 }
 
-/** A contract: what `implement`, the clients and the descriptions are made of. */
+/** A contract, from which `implement`, the clients and the descriptions are made. */
 export interface Service<
   R extends readonly AnyResource[] = readonly Resource[],
   J extends readonly Job[] = readonly Job[],
@@ -101,11 +101,11 @@ export interface Service<
   readonly headers: H
   /** The SOAP endpoints by path; undefined: those of `endpointsOf`. */
   readonly endpoints: Readonly<Record<string, EndpointRule>> | undefined
-  /** Operations whose messages another party has designed, each port at an address of its own. */
+  /** Operations with messages designed by another party, each port at its own address. */
   readonly ports: P
   /** Whether its operations are served by REST; SOAP is served in any case. */
   readonly hasRest: boolean
-  /** Per caller over all operations that have no limit of their own. */
+  /** Per caller, over all operations that have no limit of their own. */
   readonly limits: ServiceLimits
   /** Of the contract of a mock: as it was declared. */
   readonly declared?: Service
@@ -138,7 +138,7 @@ export function service<
     // A message of the compiler shows the first members: those that contracts have in common.
     readonly namespace: string
     readonly title?: string
-    /** For those who call the service: what it does, and for whom. */
+    /** For callers: what the service does, and for whom. */
     readonly description?: string
     readonly contact?: Contact
     readonly license?: License

@@ -16,25 +16,25 @@ export type ContentOf<T> = T extends Uint8Array
         ? { readonly [K in keyof T]: ContentOf<T[K]> }
         : T
 
-/** What is wrong in a value, and where: member names and indices from its root. */
+/** An error in a value, and its place: member names and indices from the root. */
 export interface SchemaIssue {
   readonly message: string
   readonly path: readonly (string | number)[]
 }
 
-/** The value of the contract, or what is wrong. */
+/** The value in the contract's type, or its errors. */
 export type SchemaResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] }
 
-/** A Standard Schema: libraries for forms, routes and configuration take it as one of theirs. */
+/** A Standard Schema, which libraries for forms, routes and configuration accept. */
 export interface StandardSchema<Input, Output> {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: 'diglot'
-    /** Never throws; the first hundred issues are told. */
+    /** Never throws; reports the first hundred issues. */
     readonly validate: (value: unknown) => SchemaResult<Output>
-    /** For the compiler alone. */
+    /** Only for the compiler. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined
   }
 }
@@ -42,7 +42,7 @@ export interface StandardSchema<Input, Output> {
 /**
  * A type of the contract as a Standard Schema. It reads a value as the service reads the content of
  * a request, with the same checks and texts: unknown members are refused, read-only ones are left
- * out, a member that is undefined is absent, and defaults stand for what is. References are not
+ * out, an undefined member is absent, and defaults replace absent members. References are not
  * looked up.
  */
 export function toStandardSchema<T, O extends Presence, R extends boolean, D>(

@@ -147,7 +147,7 @@ export type XmlDefinition =
   | { readonly kind: 'derivable'; readonly type: AnyXmlType; readonly derived: () => readonly AnyXmlType[] }
   | ArrayDefinition
 
-/** A type of an XML Schema of others. */
+/** A type of an imported XML Schema. */
 export class XmlType<T> {
   declare readonly value: T
   readonly definition: XmlDefinition
@@ -155,7 +155,7 @@ export class XmlType<T> {
     this.definition = definition
   }
 }
-/** The value that a type or an element stands for. */
+/** The value of a type or an element. */
 export type ValueOf<X extends { readonly value: unknown }> = X['value']
 
 interface RootMarks {
@@ -177,7 +177,10 @@ const plainRoot: RootMarks = {
   expects: undefined,
 }
 
-/** A global element: a message, the detail of a fault, or what a member refers to. Immutable. */
+/**
+ * A global element: a message, the detail of a fault, or the target of a member's reference.
+ * Immutable.
+ */
 export class RootElement<T> {
   declare readonly value: T
   readonly name: QualifiedName
@@ -217,8 +220,8 @@ export class RootElement<T> {
 export type AnyRootElement = RootElement<any>
 
 /**
- * What a Body has where it is not one element (WSDL 1.1 §3.5): the elements of several parts, or
- * the content of a type. Where it is an element itself, in the XML of REST, its name is `Body`.
+ * The content of a Body that is not one element (WSDL 1.1 §3.5): the elements of several parts, or
+ * the content of a type. In the XML of REST it is an element named `Body`.
  */
 export class BodyContent<T> extends RootElement<T> {
   constructor(type: () => XmlType<T>) {
@@ -377,7 +380,7 @@ type DerivedValue<D> =
 /** What is of the type itself says no `$type`, so that one look at it tells all of them apart. */
 type UnderivedValue<T> = T extends object ? FlatValue<T & { readonly $type?: undefined }> : T
 
-/** A complex type with a name, which `xsi:type` can give. */
+/** A named complex type, which `xsi:type` can refer to. */
 export class NamedType<T = unknown, N extends string = string> extends XmlType<T> {
   declare readonly typeName: N
 }

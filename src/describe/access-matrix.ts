@@ -11,9 +11,9 @@ import type { Service } from '../contract/service.ts'
 
 /**
  * A Markdown table with a row for each operation and a column for each role, `anyone` first. A cell
- * is `yes`, `own: customer` where the field must equal a claim of the caller, `if …` where a named
+ * is `yes`, `own: customer` if the field must equal a claim of the caller, `if …` if a named
  * condition must be met, or the status of the refusal: 401 or 403. Below are the people who have
- * the roles, and the fields that are for some callers alone.
+ * the roles, and the fields that only some callers see or set.
  */
 export function writeAccessMatrix(service: Service): string {
   const all = [...listOperations(service), ...listPortOperations(service)]

@@ -12,14 +12,14 @@ export interface PublishedWsdl {
 /** An OpenAPI document as it was read; one that was given is parsed. */
 export type PublishedOpenApi = { readonly text: string } | { readonly json: Json }
 
-/** What breaks callers, a sentence for each change; else what a comparison would need. */
+/** The changes that break callers, a sentence each; otherwise what a comparison would need. */
 export type LostPromises =
   | { readonly breaks: readonly string[]; readonly remarks: readonly string[] }
   | { readonly needs: string }
 
 /**
- * What an earlier release described. A function is undefined where it has no description of that
- * face.
+ * The descriptions of an earlier release. A function is undefined if the release has no description
+ * of that face.
  */
 export interface EarlierRelease {
   readonly findRestBreaks: ((openapi: PublishedOpenApi) => Promise<LostPromises>) | undefined

@@ -52,7 +52,7 @@ export const removalSchema: JsonSchema = {
   properties: {
     removed: { type: 'integer', minimum: 0 },
     refused: { type: 'integer', minimum: 0 },
-    more: { const: true, description: 'More items may go: ask again.' },
+    more: { const: true, description: 'More items may be removable: repeat the request.' },
   },
   required: ['removed', 'refused'],
 }
@@ -111,7 +111,7 @@ export function problemResponse(description: string, schema: JsonSchema, more: r
 /** Rules A7.6–A7.18. */
 const refusals: readonly (readonly [name: string, status: number, description: string, ...headers: string[]])[] = [
   ['Moved', 301, 'The resource has another address.', 'Location'],
-  ['MovedAsAsked', 308, 'The resource has another address: ask there in the same way.', 'Location'],
+  ['MovedAsAsked', 308, 'The resource has another address: repeat the request there.', 'Location'],
   ['BadRequest', 400, 'The request is malformed.'],
   ['Unauthorized', 401, 'Credentials are missing or invalid.', 'WWW-Authenticate'],
   ['Forbidden', 403, 'The caller may not do this.'],
@@ -120,7 +120,7 @@ const refusals: readonly (readonly [name: string, status: number, description: s
   [
     'Conflict',
     409,
-    'The current state does not allow this; the problem lists what it allows. Or a request of the same key has not ended.',
+    'The current state does not allow this; the problem lists what it allows. Or a request with the same key is still in progress.',
     'Retry-After',
   ],
   ['Gone', 410, 'The resource has been removed.'],
@@ -208,7 +208,7 @@ export const parameterComponents: Members = {
     'query',
     'fields',
     { type: 'string' },
-    'The fields to include, separated by commas; the others are absent then, also where the schema requires them.',
+    'The fields to include, separated by commas; the others are then absent, even if the schema requires them.',
   ),
   q: parameterComponent('query', 'q', { type: 'string' }, 'Words that must all occur.'),
   ifMatch: parameterComponent('header', 'If-Match', { type: 'string' }, 'Entity tags, one of which must be current.'),
@@ -241,7 +241,7 @@ const preferenceTexts = {
   count: '`count=exact`: `total` counts any number of items.',
   return: '`return=minimal`: an answer without content.',
   'respond-async': '`respond-async`: it always is.',
-  wait: '`wait=20`: an answer that shows the job as it ended, or as it is after so many seconds.',
+  wait: '`wait=20`: the response shows the job when it has ended, or after so many seconds.',
 } as const
 export type PreferenceName = keyof typeof preferenceTexts
 export const preferenceNames = Object.keys(preferenceTexts) as readonly PreferenceName[]

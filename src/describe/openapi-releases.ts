@@ -113,7 +113,7 @@ const changesPath: JsonSchema = {
     ],
     responses: {
       200: {
-        description: 'The changes that the caller may know of.',
+        description: 'The changes that the caller may see.',
         content: {
           'text/event-stream': { itemSchema: eventSchema },
           'application/cloudevents-batch+json': { schema: { type: 'array', items: changeSchema } },

@@ -110,7 +110,7 @@ const pageMembers: Readonly<Record<string, JsonSchema>> = {
   total: {
     type: 'integer',
     minimum: 0,
-    description: 'All matches; absent where there are many, unless Prefer: count=exact asks, and on pages by cursor.',
+    description: 'All matches; absent if there are many, unless Prefer: count=exact is sent, and on pages by cursor.',
   },
   looked: {
     type: 'integer',

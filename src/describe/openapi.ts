@@ -54,14 +54,14 @@ export interface Address {
   /** For a list of the items that refer to one item. */
   readonly within?: { readonly of: Resource; readonly by: string }
 }
-/** What a description by OpenAPI names besides the contract. */
+/** Facts that an OpenAPI description needs besides the contract. */
 export interface OpenApiOptions {
   /** The base of `/api`: `https://api.example.org`; by default that of the document. */
   readonly address?: string
   readonly addresses: (view: Service) => readonly Address[]
   /** The media types of an operation's responses, the preferred one first. */
   readonly answers: (operation: Operation, version: string) => readonly string[]
-  /** Faults of a service behind, by which any operation may end. Default: none. */
+  /** Faults of a backend, by which any operation may end. Default: none. */
   readonly faultsBehind?: readonly Fault[]
   /** Of OpenAPI; default 3.1, which more tools read. */
   readonly release?: OpenApiVersion
@@ -416,10 +416,12 @@ class VersionDocument {
         return response(200, 'The result.', this.schemas.linked(operation.job.one, operation.job.output), itemHeaders)
       case 'exchange':
         if (operation.exchange.later)
-          return response(202, 'It has been asked; the answer comes later.', this.schemas.linked('Job', jobFields), [
-            'Location',
-            'Retry-After',
-          ])
+          return response(
+            202,
+            'The call has been made; the answer comes later.',
+            this.schemas.linked('Job', jobFields),
+            ['Location', 'Retry-After'],
+          )
         return this.#portResponse(operation, response, operation.safe ? ['ETag'] : [])
       case 'getAnswer':
         return this.#portResponse(operation, response, ['ETag', 'Last-Modified'])

@@ -45,7 +45,7 @@ export interface WsdlDocument {
    * each flaw of a binding that no port has.
    */
   readonly remarks: readonly string[]
-  /** What a message of SOAP over HTTP does not have. */
+  /** Settings that SOAP messages over HTTP do not have. */
   readonly leftOut: readonly LeftOut[]
   /** What it documents of itself; with single spaces, as all documentation here. */
   readonly documentation: string | undefined
@@ -107,7 +107,7 @@ export interface WsdlOperation {
   readonly style: 'document' | 'rpc'
   /** Undefined: it has none, or none that could be read. */
   readonly input: WsdlMessage | undefined
-  /** Why no client can ask it, as a sentence; undefined: one can. */
+  /** Why no client can call it, as a sentence; undefined: clients can. */
   readonly unasked: string | undefined
   /** Undefined: one-way, or not asked. */
   readonly output: WsdlMessage | undefined
@@ -710,7 +710,7 @@ export const hasReferenceParameters = (port: Element): boolean =>
     reference.elements().some(({ name, children }) => name.local === 'ReferenceParameters' && children.length > 0),
   )
 export const leftReference =
-  'messages have to carry the reference parameters of its wsa:EndpointReference: they are left out'
+  'messages must carry the reference parameters of its wsa:EndpointReference: they are left out'
 
 const unbound: WsdlBinding = { name: '', soap: undefined, transport: undefined, portType: undefined, operations: [] }
 

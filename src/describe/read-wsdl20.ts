@@ -49,11 +49,11 @@ const askingPatterns: Readonly<Record<string, { readonly hasReply: boolean }>> =
 /** WSDL 2.0 Additional MEPs §2: why no client of ours asks by the other patterns. */
 const otherPatterns: Readonly<Record<string, string>> = {
   [`${wsdl20}/in-opt-out`]:
-    'its answer may stay away (in-opt-out), which an exchange cannot say: it is left out; describe it as in-out, or as robust-in-only',
+    'its response is optional (in-opt-out), which an exchange cannot express: it is left out; describe it as in-out, or as robust-in-only',
   [`${wsdl20}/out-only`]: sentFirst,
   [`${wsdl20}/robust-out-only`]: sentFirst,
-  [`${wsdl20}/out-in`]: 'the service asks first (out-in): it is left out',
-  [`${wsdl20}/out-opt-in`]: 'the service asks first (out-opt-in): it is left out',
+  [`${wsdl20}/out-in`]: 'the service speaks first (out-in): it is left out',
+  [`${wsdl20}/out-opt-in`]: 'the service speaks first (out-opt-in): it is left out',
 }
 const explainPattern = (pattern: string): string =>
   otherPatterns[pattern] ?? `its pattern ${pattern} is not known: it is left out; give one of ${wsdl20}/`

@@ -32,7 +32,7 @@ import { writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { faultElementTags, namedFaults, typesOfStyle, writeSchema, writeSchemaTag } from './xsd.ts'
 import { type ArrayOf, annotationOf, type SchemaTypes } from './xsd-types.ts'
 
-/** What a WSDL 1.1 names besides the contract. */
+/** Facts that a WSDL 1.1 needs besides the contract. */
 export interface Wsdl11Options {
   /** The address of the endpoint, for both versions of SOAP. */
   readonly address: string

@@ -13,7 +13,7 @@ import { writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { serviceName } from './wsdl11.ts'
 import { namedFaults, writeSchema } from './xsd.ts'
 
-/** What a WSDL 2.0 names besides the contract. */
+/** Facts that a WSDL 2.0 needs besides the contract. */
 export interface Wsdl20Options {
   /** The address of the endpoint, for both versions of SOAP. */
   readonly address: string

@@ -174,7 +174,7 @@ export function annotationOf(field: AnyField): string | undefined {
     texts?.title,
     describeField(field),
     example === undefined ? undefined : `Example: ${example}`,
-    byDefault === undefined ? undefined : `Default, where it is left out: ${byDefault}`,
+    byDefault === undefined ? undefined : `Default if it is left out: ${byDefault}`,
   ].filter(line => line !== undefined)
   return lines.length === 0 ? undefined : lines.join('\n')
 }

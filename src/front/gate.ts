@@ -42,7 +42,7 @@ export function createGate(load: LoadGauge, floodLimit: number): Gate {
       refuseAtFront({
         kind: 'unavailable',
         after: retrySeconds,
-        cause: 'more requests are in progress than it takes at once',
+        cause: 'too many requests are in progress',
       })
     },
     requireUnflooded: (from, now) => {

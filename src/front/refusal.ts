@@ -42,7 +42,7 @@ const detailOfKind: Readonly<Record<FrontRefusal['kind'], string>> = {
   'target-too-long': 'the request-target is longer than 8 KiB: shorten the query',
   'expectation-failed': 'the only supported expectation is 100-continue',
   misdirected: 'an https target requires a secured connection (RFC 9110 §7.4): connect with TLS',
-  'too-many': 'too many requests from this address: wait for as long as Retry-After says',
+  'too-many': 'too many requests from this address: wait as long as Retry-After says',
   'fields-too-large': 'the header fields are larger than 32 KiB: send fewer or shorter ones',
   'unknown-method': 'this server does not support the method',
   unavailable: 'the service cannot answer now: retry after as long as Retry-After says',

@@ -29,35 +29,37 @@ import { openService } from './open-service.ts'
 import { openAllOrNothing, requireKnownOptions, type ServiceOptions } from './options.ts'
 import { ensureSafe } from './safety.ts'
 
-/** The caller, as a host knows them. */
+/** The caller, as a host knows it. */
 export interface HostedCaller extends Pick<Caller, 'roles'> {
   readonly subject: string
   readonly claims?: Caller['claims']
 }
 
-/** The options of `handler`: those of `serve` without an address, and what the host knows. */
+/**
+ * The options of `handler`: those of `serve` without an address, and facts that the host provides.
+ */
 export interface HandlerOptions extends ServiceOptions {
   /** The path where the host mounts the service, such as `/shop`; links carry it. Default: ''. */
   readonly prefix?: string
   /**
-   * The caller, by the host's own authentication, from the request as the host has it. Undefined:
-   * the host does not know, and the credentials of the request count.
+   * The caller according to the host's own authentication, from the host's request object.
+   * Undefined: the host does not know, and the credentials of the request decide.
    */
   caller?(request: object): Maybe<HostedCaller | undefined>
   /**
-   * The address of the client of a Fetch request, from what the host hands over besides. Default:
-   * as Deno, Bun and the Node server of Hono tell it; '' elsewhere.
+   * The address of the client of a Fetch request, from the host's additional arguments. Default: as
+   * given by Deno, Bun and the Node server of Hono; otherwise ''.
    */
   address?(request: globalThis.Request, given: readonly unknown[]): string | undefined
 }
 
-/** One service in the forms that hosts take. */
+/** One service in the forms that hosts accept. */
 export interface MountableService {
-  /** Hono, Next, Deno, Bun. It is given the whole URL, prefix included. */
+  /** For Hono, Next, Deno, Bun. It receives the whole URL, including the prefix. */
   readonly fetch: (request: globalThis.Request, ...given: unknown[]) => Promise<globalThis.Response>
   /** `createServer(shop.node)`, and `server.on('checkContinue', shop.node)`. */
   readonly node: (request: IncomingMessage, response: ServerResponse) => void
-  /** `app.use(shop.express)`: what is not below the prefix goes on to the next. */
+  /** `app.use(shop.express)`: requests outside the prefix go to the next handler. */
   readonly express: (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void
   /** `app.register(shop.fastify, { prefix: '/shop' })`; it closes the service with the server. */
   readonly fastify: (instance: FastifyHost) => Promise<void>

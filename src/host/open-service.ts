@@ -270,7 +270,7 @@ async function openLaterCalls({ app, world, opened }: Site, store: Store): Promi
     for (const [exchange, calls] of await countAbandonedCalls(app.contract, store))
       world.logger.warn(
         { exchange, calls },
-        'calls wait for an exchange whose answers do not come later any more: answers to them are refused, and a day or more after their time is over they are removed',
+        'calls wait for later answers of an exchange that now answers at once: such answers are refused, and the calls are removed a day or more after their time is over',
       )
   const receiver = await app.later?.open(ledger, { clock, id: createItemIdentifier })
   opened.defer(() => receiver?.close())
@@ -386,7 +386,7 @@ async function openPeople(
   const store = stand(traced)
   await seedStore(app, store, key, clock(), { withoutPeople })
   for (const warning of await findStrangeRoles(store, app.contract))
-    logger.warn({ warning }, 'the people have what is likely not meant')
+    logger.warn({ warning }, 'some people have roles that are probably mistakes')
   const identities = createIdentities({
     store,
     key,

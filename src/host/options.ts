@@ -24,7 +24,9 @@ export interface RetentionDays {
   readonly formerDays?: number
 }
 
-/** The options of `serve`. An unknown one ends the start with a TypeError that names it. */
+/**
+ * The options of `serve`. With an unknown option, the start fails with a TypeError that names it.
+ */
 export interface ServeOptions {
   /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string
@@ -32,9 +34,9 @@ export interface ServeOptions {
   readonly port?: number
   /** The database file, or `:memory:`. Default: `./data/<service>.sqlite`. */
   readonly data?: string
-  /** `postgres://…`: PostgreSQL in place of the file. */
+  /** `postgres://…`: PostgreSQL instead of the file. */
   readonly database?: string
-  /** `postgres://…` of a standby for safe operations, which may be as old as it is behind. */
+  /** `postgres://…` of a standby for safe operations, whose data may lag behind. */
   readonly replica?: string
   readonly tls?: Tls
   /** Bearer tokens to accept. Default: those that the local key has signed. */
@@ -46,9 +48,9 @@ export interface ServeOptions {
   readonly key?: string
   /** The file of API keys. Default: next to the data. */
   readonly keys?: string
-  /** People of a directory of your own, in place of those of the store and its seed. */
+  /** Your own directory of people, which replaces those of the store and its seed. */
   readonly people?: PeoplePort
-  /** Where people sign in with a browser, besides `/login`. Default: nowhere else. */
+  /** A provider where people can sign in with a browser, besides `/login`. Default: none. */
   readonly openid?: OpenIdProvider
   /** Accepts the seeded people, whose passwords are public, on any address. Default: false. */
   readonly insecure?: boolean
@@ -57,34 +59,40 @@ export interface ServeOptions {
   readonly limits?: Partial<ServerLimits>
   readonly settings?: Partial<Settings>
   /**
-   * The names by which a certificate of a client or a signer stands for a person: the common name
-   * of its subject, or subjectAltNames of one kind. Default: `commonName`.
+   * The name in a client's or signer's certificate that identifies a person: the common name of its
+   * subject, or subjectAltNames of one kind. Default: `commonName`.
    */
   readonly certificateName?: CertificateNameKind
-  /** What may prove messages at `/soap/…/secure`, besides passwords. */
+  /**
+   * The means besides passwords by which messages at `/soap/…/secure` may authenticate themselves.
+   */
   readonly messageSecurity?: MessageSecurity
   /**
-   * Addresses that SOAP replies may go to (ReplyTo, FaultTo), and all below them. Default: none.
+   * Addresses to which SOAP replies may go (ReplyTo, FaultTo), including all below them. Default:
+   * none.
    */
   readonly replies?: readonly string[]
-  /** Requests a second of one address, for all its users together. Default: 1,000. */
+  /** Requests a second from one address, for all its users together. Default: 1,000. */
   readonly flood?: number
-  /** Gets a line for each change and each error. Default: pino on standard error. */
+  /** Receives a line for each change and each error. Default: pino on standard error. */
   readonly logger?: Logger
   /**
-   * Gets each internal error, with the incident that the client was given, the operation and its
-   * caller. Default: the logger.
+   * Receives each internal error, with the incident id that the client received, the operation and
+   * its caller. Default: the logger.
    */
   readonly onError?: (incident: string, thrown: unknown, notes?: RequestNotes) => void
-  /** The other processes of this machine that serve the same contract. Default: none. */
+  /** The other processes on this machine that serve the same contract. Default: none. */
   readonly siblings?: ClusterPeers | undefined
-  /** Each gets every committed change: `createWebhook(…)`, or a function of your own. */
+  /** Each receives every committed change: `createWebhook(…)`, or a function of your own. */
   readonly sinks?: readonly EventSink[]
   /** Milliseconds before a failed sink is retried, doubled each time. Default: 5,000. */
   readonly sinkBackOff?: number
-  /** Jobs that this process runs at once. Default: 2. False: none, `diglot work` runs them. */
+  /**
+   * Number of jobs that this process runs at once. Default: 2. False: none; `diglot work` runs
+   * them.
+   */
   readonly work?: number | false
-  /** Jobs that start by the clock, once for all instances. */
+  /** Jobs that start on a schedule, once for all instances. */
   readonly schedules?: readonly Schedule[]
   /** Logs a line for each request. Default: false. */
   readonly accessLog?: boolean
@@ -95,13 +103,13 @@ export interface ServeOptions {
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly clock?: () => number
   /**
-   * The reader of HTTP: the listener of this package (HTTP/1.1 and HTTP/2), or node:http (HTTP/1.1
-   * alone), for what instruments or patches that. Default: `own`.
+   * The HTTP server: the listener of this package (HTTP/1.1 and HTTP/2), or node:http (HTTP/1.1
+   * only), for tools that instrument or patch it. Default: `own`.
    */
   readonly http?: 'own' | 'node'
   /**
-   * The package `@opentelemetry/api` of the application, whose tracer then has a span for each
-   * request, call and transaction. Default: none are made.
+   * The application's package `@opentelemetry/api`, whose tracer then gets a span for each request,
+   * call and transaction. Default: no spans.
    */
   readonly openTelemetry?: OpenTelemetryApi
 }
@@ -185,13 +193,13 @@ export interface Server {
   /** Signs a bearer token for a subject with these roles, by the local key. */
   readonly token: (subject: string, roles: readonly string[]) => Promise<string>
   /**
-   * Reads the files of key and certificate again, for later handshakes. Throws `StartFailure` and
-   * keeps the old ones.
+   * Reads the files of key and certificate again, for later handshakes. If that fails, throws
+   * `StartFailure` and keeps the old ones.
    */
   reload(): void
   /**
-   * Accepts no more requests, waits `limit` milliseconds (default: 10,000) for current ones, closes
-   * the store.
+   * Accepts no more requests, waits up to `limit` milliseconds (default: 10,000) for current ones,
+   * and closes the store.
    */
   close(limit?: number): Promise<void>
 }

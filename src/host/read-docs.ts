@@ -18,14 +18,14 @@ export interface DocsOption {
 export function readDocs({ folder, readers }: DocsOption): ServedSite {
   const manifest = parseSiteManifest(readSiteFile(folder, siteManifestName))
   if (!manifest)
-    throw new TypeError(`docs: ${join(folder, siteManifestName)} is not what diglot docs writes: write the site again`)
+    throw new TypeError(`docs: ${join(folder, siteManifestName)} was not written by diglot docs: write the site again`)
   if (manifest.isUnfinished)
     throw new TypeError(`docs: the site in ${folder} is not complete: write it again with diglot docs -o ${folder}`)
   const usual = manifest.roles?.length === 0 ? 'anyone' : manifest.roles
   const chosen = readers ?? usual
   if (chosen === undefined)
     throw new TypeError(
-      `docs: the site in ${folder} tells of all roles: name its readers (--docs-reader), or write one for them with diglot docs --role`,
+      `docs: the site in ${folder} covers all roles: name its readers (--docs-reader), or write one for them with diglot docs --role`,
     )
   return { files: new Map(manifest.files.map(path => [path, readSiteFile(folder, path)])), readers: chosen }
 }

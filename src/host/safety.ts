@@ -114,7 +114,7 @@ function checkJwksAddress(jwks: string): string[] {
   const url = URL.canParse(jwks) ? new URL(jwks) : undefined
   if (!url) return [`${jwks} is not a valid address of a JWKS: give an https address or a file`]
   if (url.protocol === 'https:' || isLoopbackAddress(url.hostname)) return []
-  return [`the keys of ${jwks} could be forged on the way: give an https address or a file`]
+  return [`keys from ${jwks} could be forged on the way: give an https address or a file`]
 }
 
 function checkSettings({

@@ -51,6 +51,6 @@ export const warnOfSlowChange =
   ({ request, operation, subject }: WorkOrigin, by: 'call' | 'job', heldMs: number): void =>
     logger.warn({ request, ...nameOf({ operation, subject }), heldMs: Math.round(heldMs) }, slowChange[by])
 const slowChange = {
-  call: 'a change holds the store for more than a second: do what is slow in a job',
-  job: 'a change of a job holds the store for more than a second: do what is slow before it, outside of ctx.once and derive',
+  call: 'a change holds the store for more than a second: do slow work in a job',
+  job: 'a change of a job holds the store for more than a second: do slow work before it, outside of ctx.once and derive',
 }

@@ -54,8 +54,8 @@ type PatchOperation =
   | { readonly op: 'move' | 'copy'; readonly path: PatchPointer; readonly from: PatchPointer }
 
 /**
- * The document after all operations of a JSON Patch (RFC 6902), or a failure: then no operation
- * counts (§5). The given document stays as it is.
+ * The document after all operations of a JSON Patch (RFC 6902), or a failure: then no operation is
+ * applied (§5). The given document is not changed.
  */
 export function applyJsonPatch(document: Json, patch: Json, limits: PatchLimits = jsonPatchLimits): PatchResult {
   if (!Array.isArray(patch)) return malformedPatch('a JSON Patch must be an array (RFC 6902 §3)')

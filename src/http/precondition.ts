@@ -31,7 +31,7 @@ export interface Validators {
 /** Whether two entity tags are the same, strongly or weakly (RFC 9110 §8.8.3.2). */
 export type TagComparison = (a: EntityTag, b: EntityTag) => boolean
 
-/** What RFC 9110 §13.2.2 says of a request: go on, 412, or 304. */
+/** The result of RFC 9110 §13.2.2 for a request: continue, 412, or 304. */
 export type PreconditionResult = 'proceed' | 'failed' | 'not-modified'
 
 const noPreconditions: Preconditions = {}

@@ -24,7 +24,7 @@ export interface Preference {
 export type Preferences = Readonly<Record<string, Preference>>
 
 /**
- * The first of repeated preferences counts (§2). A malformed one is left out: a preference is no
+ * The first of repeated preferences counts (§2). A malformed one is ignored: a preference is not an
  * obligation.
  */
 export const parsePrefer: (field: string) => Preferences = memoizeByText(field => {

@@ -22,7 +22,7 @@ export interface QuotaPolicy {
   readonly window?: number
 }
 
-/** What is left of one policy: an item of the field RateLimit. */
+/** The remaining quota of one policy: an item of the field RateLimit. */
 export interface ServiceLimit {
   readonly name: string
   /** `r`: what is left. */

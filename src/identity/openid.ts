@@ -26,9 +26,9 @@ import { authenticationTag, isSameTag } from './local-key.ts'
 import { verifyLogoutToken } from './logout-token.ts'
 import { digestSession, type SessionEnd } from './session-end.ts'
 
-/** An OpenID provider at which people sign in with a browser. */
+/** An OpenID provider where people sign in with a browser. */
 export interface OpenIdProvider extends Places {
-  /** Its issuer identifier: an https address; http on loopback alone. */
+  /** Its issuer identifier: an https address; http only on loopback. */
   readonly issuer: string
   /** The identifier that the provider gave this service (`client_id`). */
   readonly client: string
@@ -36,16 +36,16 @@ export interface OpenIdProvider extends Places {
   readonly secret?: string | undefined
   /** Scopes, separated by spaces. Default: `openid profile`. */
   readonly scope?: string | undefined
-  /** What the button is for: `Sign in with …`. Default: the host of the issuer. */
+  /** The name on the button: `Sign in with …`. Default: the host of the issuer. */
   readonly title?: string | undefined
   /**
    * The source of a person's roles and claims: the ID token (`token`, the default), or the people
-   * of this service, by a name that is the subject (`people`).
+   * of this service, where the subject is the name (`people`).
    */
   readonly rights?: 'token' | 'people' | undefined
   /**
-   * Where signing out ends: at the provider, too, if it publishes an address for that (`provider`,
-   * the default), or only `here`, where people stay signed in for other services.
+   * How far signing out goes: to the provider, too, if it publishes an address for that
+   * (`provider`, the default), or only `here`, so that people stay signed in to other services.
    */
   readonly signOut?: 'provider' | 'here' | undefined
 }

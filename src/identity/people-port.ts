@@ -8,20 +8,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Maybe } from '../base/maybe.ts'
 import { Unavailable } from '../service/store.ts'
 
-/** What a person of a directory may do. */
+/** The rights of a person in a directory. */
 export interface PersonRights {
   readonly roles: readonly string[]
   /** By the names of the contract's policies. Default: none. */
   readonly claims?: Readonly<Record<string, string>>
-  /** A text that changes with the password: its cookies end then. Default: they last. */
+  /**
+   * A text that changes with the password, which ends the sessions of the old one. Default: they
+   * last.
+   */
   readonly stamp?: string
 }
 
-/** A directory of people of your own, asked for each password or name. */
+/** Your own directory of people, queried for each password or name. */
 export interface PeoplePort {
   /**
    * The rights of a person with this password. An unknown name should take as long as a wrong
-   * password. Asked after the lock-out, and remembered for five minutes.
+   * password. Called after the lock-out check, and remembered for five minutes.
    */
   readonly prove: (name: string, password: string) => Maybe<PersonRights | undefined>
   /** The rights of a name that a cookie, a certificate or a signed message has proven. */

@@ -14,7 +14,7 @@ const documentOctetsMax = 64 * 1024 * 1024
 
 /** Where documents may come from. */
 export interface DocumentSources {
-  /** Folders with documents that others import by an address or a name alone. */
+  /** Folders with documents that others import by an address or only a name. */
   readonly from: readonly string[]
   /** Hosts whose documents may be fetched. */
   readonly fetch: readonly string[]

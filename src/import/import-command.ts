@@ -34,7 +34,7 @@ export interface ImportFlags {
   readonly force?: boolean
   /** Of OpenAPI: each operation as an exchange, and no resource. */
   readonly operations?: boolean
-  /** Folders with documents that others import by an address or a name alone. */
+  /** Folders with documents that others import by an address or only a name. */
   readonly from: readonly string[]
   /** Hosts whose documents may be fetched. */
   readonly fetch: readonly string[]

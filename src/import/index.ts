@@ -7,17 +7,17 @@ import type { Loss } from './loss.ts'
 export type { DescribedPorts, PortAddresses } from '../contract/exchange.ts'
 export type { Loss } from './loss.ts'
 
-/** Where `readWsdl` finds what a document refers to. Its own folder counts in any case. */
+/** Where `readWsdl` finds what a document refers to. Its own folder is always searched. */
 export interface WsdlOptions {
-  /** Folders with documents that others import by an address or a name alone. */
+  /** Folders with documents that others import by an address or only a name. */
   readonly from?: readonly string[]
-  /** Hosts that may be asked, with a port where it is not the usual one; default none. */
+  /** Hosts that may be contacted, with a port if it is not the default one; default none. */
   readonly fetch?: readonly string[]
 }
 
 /** A WSDL as its client needs it. */
 export interface DescribedWsdl extends Required<DescribedPorts> {
-  /** What a contract cannot say: operations that are left out, members that are XML. */
+  /** Parts that a contract cannot express: operations that are left out, members that are XML. */
   readonly losses: readonly Loss[]
   /** Locations of documents that were not found. */
   readonly missing: readonly string[]

@@ -1,4 +1,4 @@
-/** What an imported contract does not say of its document, each with its place. */
+/** Parts of the document that the imported contract does not express, each with its place. */
 export interface Loss {
   readonly place: string
   readonly detail: string

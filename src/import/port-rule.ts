@@ -51,7 +51,7 @@ function readPortRule(port: Port, { security, unmet }: PortPolicy): PortRule {
   const mistakes = findPortSecurityMistakes({ ...port, security: usual })
   const detail =
     mistakes.length > 0
-      ? `no contract can say its policies, and a served port demands no proof: ${mistakes.join('; ')}`
+      ? `a contract cannot express its policies, and a served port demands no proof: ${mistakes.join('; ')}`
       : `its Bodies do not tell its exchanges apart: ${own.map(([name]) => name).join(', ')} prove what ${most.join(', ')} do`
   const loss: Loss = { place: `port ${port.port}`, detail, cause: 'contract' }
   return { rule: mistakes.length > 0 ? undefined : usual, losses: [...lost, loss] }
@@ -59,6 +59,6 @@ function readPortRule(port: Port, { security, unmet }: PortPolicy): PortRule {
 
 const lossOf = ({ port }: Port, [name, demand]: readonly [string, string], instead: string): Loss => ({
   place: `port ${port}`,
-  detail: `the policy of ${name} demands ${demand}, which a contract cannot say: it is left out, ${instead}`,
+  detail: `the policy of ${name} demands ${demand}, which a contract cannot express: it is left out, ${instead}`,
   cause: 'contract',
 })

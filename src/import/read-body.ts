@@ -99,7 +99,7 @@ export class BodyReader {
     if (hasElementsAlone(found)) return x.body(found)
     const { local } = splitClark(type)
     const what = definition.kind === 'complex' ? 'has attributes or text' : 'is text'
-    const detail = `the part ${name} has the type ${local}, which ${what}, and a Body has elements alone`
+    const detail = `the part ${name} has the type ${local}, which ${what}, and a Body has only elements`
     this.#losses.add(place, `${detail}: the operation is left out (R2204)`, 'document')
     return undefined
   }

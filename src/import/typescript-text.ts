@@ -37,7 +37,7 @@ export function wrapText(text: string, width: number): string[] {
 export function writeHeadComment(source: string, losses: readonly Loss[]): string {
   const lines = [`The contract of ${source}, imported.`]
   if (losses.length > 0) {
-    lines.push('What it does not say of that document:')
+    lines.push('What it leaves out of that document:')
     for (const { place, detail } of losses.slice(0, lossesShown)) lines.push(`- ${place}: ${detail}`)
     if (losses.length > lossesShown) lines.push(`- and ${losses.length - lossesShown} more`)
   }

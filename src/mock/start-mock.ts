@@ -48,13 +48,15 @@ export interface MockServerOptions extends MockOptions, Pick<ServiceOptions, 'me
   readonly host?: string
   /** Default: 0, any that is free. */
   readonly port?: number
-  /** Other machines may ask it, though its passwords are known. Default: false. */
+  /**
+   * Whether other machines may reach it, although its passwords are publicly known. Default: false.
+   */
   readonly exposed?: boolean
   /** How every answer misbehaves that no Mock-Behavior field is sent for. Default: not. */
   readonly behavior?: string
   /** HTTPS. Default: none. */
   readonly tls?: Tls
-  /** The address that clients use, which links and descriptions name. Default: as they ask. */
+  /** The address that clients use, for links and descriptions. Default: the one in each request. */
   readonly publicUrl?: string
   /** The one kind of fields by which a proxy in front is believed. Default: no proxy is in front. */
   readonly trustProxy?: ProxyFields
@@ -133,7 +135,7 @@ export interface OpenApiMockServerOptions
 export interface OpenApiMockServer extends MockServer {
   /** `GET /v1/pets/{petId}`, as the document has them. */
   readonly operations: readonly string[]
-  /** What of the document was not found, a line each. */
+  /** Parts of the document that were not found, one line each. */
   readonly losses: readonly string[]
 }
 
@@ -184,7 +186,7 @@ async function startMisbehaving(
   const way = findWayIn({ host, settings: omitUndefined({ publicUrl, trustProxy }) })
   if (way !== undefined && !exposed)
     throw new Error(
-      `${way} can be reached from other machines, and a mock answers everyone: give --exposed if they may`,
+      `${way} can be reached from other machines, and a mock admits everyone: give --exposed to allow that`,
     )
   const always = parseMisbehaviours(behavior)
   if (typeof always === 'string') throw new Error(always)
@@ -227,7 +229,7 @@ async function answerMisbehaving(answer: Serve, request: Request, always: readon
 /** In the terms of the face that is asked. */
 function respondUnavailable({ fields }: Request, seconds: number): Response {
   const retry = { 'retry-after': String(seconds) }
-  const detail = 'the mock is unavailable, as it was asked to be'
+  const detail = 'the mock is unavailable, as requested'
   const type = fields['content-type'] ?? ''
   if (!/xml|multipart\/related/i.test(type)) return respond(503, { detail, fields: retry })
   const version = versions.find(each => type.includes(each.mediaType)) ?? soap11

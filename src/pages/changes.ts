@@ -78,7 +78,7 @@ async function readChanges(feed: Feed, { request, query, pairs, now }: Entry): P
   const name = caller.subject ?? `@${request.from}`
   const { exceeded, reset } = await limiter.take(`changes ${name}`, callerRate, now)
   if (exceeded)
-    return refuseReader(429, 'too many requests from this caller: wait for as long as Retry-After says', {
+    return refuseReader(429, 'too many requests from this caller: wait as long as Retry-After says', {
       'retry-after': String(Math.max(1, reset)),
     })
   const type = negotiateType(request.fields['accept'], offers)

@@ -1,5 +1,5 @@
 /**
- * Where answers come that the service behind a bridge sends later: `POST /replies/<id>/<secret>`.
+ * Where answers come that the backend of a bridge sends later: `POST /replies/<id>/<secret>`.
  * The address is all that a sender needs; the receiver proves the rest.
  */
 import type { LaterReceiver, MessageReceipt } from '../contract/later-call.ts'

@@ -132,7 +132,7 @@ export function decisionsPage(exchange: Exchange): Response {
   const intro = buildElement(
     'p',
     {},
-    'Every request is asked these questions, one after the other. The first "no" is its answer.',
+    'Every request passes these questions, one after the other. The first "no" decides the response.',
   )
   return respondForAll(exchange, 'The order of decisions', intro + writeRowTable(columns, rows))
 }

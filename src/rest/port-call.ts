@@ -82,7 +82,7 @@ async function replyStarted(
 ): Promise<Response> {
   const template = `/${laterJobName(port.port, exchangeName)}/jobs/{id}`
   const operation = exchange.edition.routes.all.find(each => each.template === template)?.methods.get('GET')
-  if (!operation || !exchange.admitted) throw new Error(`the answers of ${exchangeName} do not come later`)
+  if (!operation || !exchange.admitted) throw new Error(`the answers of ${exchangeName} come at once`)
   const admitted = { ...exchange.admitted, operation }
   const outcome = await callsOf(exchange).perform({ admitted, id, face: 'rest', request: exchange.entry.id })
   if (outcome.kind !== 'job') throw new Error(`the job ${id} was not found`)
@@ -94,7 +94,7 @@ export async function answerKeptCall(exchange: Exchange, operation: OperationOf<
   const { exchange: declared, exchangeName, job } = operation
   const { later } = exchange.face.context.app
   const outcome = await performOperation(exchange)
-  if (outcome.kind !== 'answer' || !later) throw new Error(`the answers of ${exchangeName} do not come later`)
+  if (outcome.kind !== 'answer' || !later) throw new Error(`the answers of ${exchangeName} come at once`)
   exchange.row = 30
   const fields: FieldDraft = {}
   const answer = later.answer(job.job, outcome.answer, createEnds(operation, fields))

@@ -161,7 +161,7 @@ const openPassword =
 const badCredentials =
   'The credentials are wrong or no longer valid, or of a scheme that WWW-Authenticate does not name. Send others.'
 
-const isNotKnown = 'The service cannot tell whether the change was made. Look before you ask again'
+const isNotKnown = 'The service cannot tell whether the change was made. Check before you try again'
 const doubtAdvice: Readonly<Record<Doubt, string>> = {
   commit: `${isNotKnown}; a request with an Idempotency-Key may be repeated.`,
   record: `${isNotKnown}.`,

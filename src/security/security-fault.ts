@@ -26,8 +26,8 @@ const faultTexts = {
 export type SecurityFault = keyof typeof faultTexts
 
 /**
- * A message that proves nothing. The fault says what WSS 1.1 §12 lets it say; `why` is for the log
- * of the operator alone.
+ * A message that fails to authenticate. The fault says what WSS 1.1 §12 allows; `why` is only for
+ * the operator's log.
  */
 export class Insecure extends Refused<SoapRefusal> {
   readonly fault: SecurityFault

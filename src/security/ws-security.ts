@@ -21,8 +21,8 @@ import { type VerifiedMessage, verifyMessage } from './verify/verify.ts'
 export type SecurityMeans = Omit<VerificationContext, 'now'>
 
 /**
- * Verifies messages by this policy: always on endpoints that demand it, elsewhere where there is a
- * Security block. Gives what protects the answer, if the policy wants that.
+ * Verifies messages by this policy: always on endpoints that demand it, elsewhere if there is a
+ * Security block. Returns the protection of the answer, if the policy requires that.
  * @param means asked for each message, since keys change
  * @param startsAt milliseconds since 1970: the certificate that signs answers is valid then
  * @throws Error with every mistake of a policy that cannot be enforced (X14)

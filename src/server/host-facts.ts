@@ -22,7 +22,7 @@ export const readExpressFacts = (request: ExpressRequest): HostFacts => ({
   carrier: request,
 })
 
-/** What the plugin needs of Fastify. */
+/** The part of Fastify that the plugin needs. */
 export interface FastifyHost {
   readonly prefix: string
   readonly supportedMethods: readonly string[]

@@ -34,14 +34,14 @@ export const refusals = {
   headIncomplete: refusal(400, 'the connection was closed before the head was complete (RFC 9112 §8)'),
   framing: refusal(
     400,
-    'the end of the content is not certain: send one Content-Length, or chunked content alone (RFC 9112 §6.3)',
+    'the end of the content is not certain: send one Content-Length, or only chunked content (RFC 9112 §6.3)',
   ),
   framing10: refusal(400, 'HTTP/1.0 has no transfer codings: send a Content-Length (RFC 9112 §6.1)'),
-  coding: refusal(501, 'this transfer coding is not supported: send chunked alone (RFC 9112 §6.1)'),
+  coding: refusal(501, 'this transfer coding is not supported: send only chunked (RFC 9112 §6.1)'),
 
   // Content
   chunks: refusal(400, 'the chunked coding of the content is malformed (RFC 9112 §7.1)'),
-  pieces: refusal(400, 'the content comes in too many small pieces: send larger ones'),
+  pieces: refusal(400, 'the content arrives in too many small pieces: send larger ones'),
 
   // HTTP/2
   fieldEnds: refusal(400, 'a field value begins or ends with white space (RFC 9113 §8.2.1)'),

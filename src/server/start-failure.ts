@@ -30,7 +30,7 @@ export function explainStartFailure(error: NodeJS.ErrnoException, where: string,
       })
     case 'EACCES':
     case 'EPERM':
-      return new StartFailure('forbidden', `this user may not listen on ${where}`, {
+      return new StartFailure('forbidden', `this user has no permission to listen on ${where}`, {
         cause,
         cure: unix ? 'choose a path in a directory that this user may write to' : 'choose a --port from 1024 up',
       })
@@ -40,7 +40,7 @@ export function explainStartFailure(error: NodeJS.ErrnoException, where: string,
     case 'EAFNOSUPPORT':
       return new StartFailure('no-address', `${where} is not an address of this machine`, {
         cause,
-        cure: 'choose another --host: 127.0.0.1 for this machine alone, 0.0.0.0 for all',
+        cure: 'choose another --host: 127.0.0.1 for this machine only, 0.0.0.0 for all',
       })
     default:
       return new StartFailure('other', `cannot listen on ${where}: ${error.message}`, { cause, cure: 'see the cause' })

@@ -127,7 +127,7 @@ const depthMax = 8
 function requireRoom({ operation, underWay }: ContextFacts, resource: string, id: string): readonly string[] {
   const key = itemKey(resource, id)
   if (underWay[0] === key)
-    throw new Error(`${operation}: ctx.items cannot change ${key}, the item of this call: return what it shall be`)
+    throw new Error(`${operation}: ctx.items cannot change ${key}, the item of this call: return its new values`)
   if (underWay.includes(key))
     throw new Error(`${operation}: ctx.items cannot change ${key} while it is changed: its handlers go in a circle`)
   if (underWay.length >= depthMax)

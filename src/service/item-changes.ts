@@ -321,7 +321,7 @@ async function requireMovable(change: ItemChange, resource: Resource, item: Snap
     if (await change.writer.has(nested.name, [{ field: nested.within ?? '', is: 'eq', value: item.id }]))
       refuse({
         kind: 'conflict',
-        detail: `${nested.name} are still in this item: they have to go along before it moves`,
+        detail: `${nested.name} are still in this item: move them along first`,
       })
 }
 

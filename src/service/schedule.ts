@@ -14,7 +14,7 @@ import { checkValue } from '../contract/typed-value.ts'
 import { addJob, queuedJob } from './job-queue.ts'
 import { clocksDifferMs, type Store } from './store.ts'
 
-/** A job that starts by the clock, once for each instant over all instances. */
+/** A job that starts on a schedule, once for each instant across all instances. */
 export interface Schedule {
   /** Unique; the last instant is remembered under this name. */
   readonly name: string
@@ -22,21 +22,21 @@ export interface Schedule {
   /** An interval in seconds, from 1970 in UTC; or five fields of cron: `30 3 * * 1-5`. */
   readonly at: number | string
   /**
-   * The IANA time zone of the five fields, such as `Europe/Vienna`. Where clocks are put forward, a
-   * time that they leave out comes as late as they skip; where they are put back, a time that comes
-   * twice counts once. Default: UTC.
+   * The IANA time zone of the five fields, such as `Europe/Vienna`. When clocks go forward, a
+   * skipped time runs later by the length of the skip; when they go back, a repeated time counts
+   * once. Default: UTC.
    */
   readonly zone?: string
   /**
-   * The job's input, in the contract's types; `instant` in milliseconds since 1970. A start asks it
-   * once for now, to find what the contract does not allow.
+   * The job's input, in the contract's types; `instant` in milliseconds since 1970. It is called
+   * once at start, to find input that the contract does not allow.
    */
   readonly input: (instant: number) => Values
   /** The caller of the job, and the owner of its result. */
   readonly as: Caller
 }
 
-/** A schedule of one of the jobs of this contract, with the input that the job takes. */
+/** A schedule for one of the jobs of this contract, with input of the job's type. */
 export type ScheduleOf<S extends AnyService> = {
   [J in S['jobs'][number] as J['job']]: Omit<Schedule, 'job' | 'input'> & {
     readonly job: J['job']

@@ -50,7 +50,7 @@ export interface SoapOptions {
   /** Decodes gzip. Default: gzip is not accepted. */
   readonly inflate?: (...args: Parameters<OctetDecoder>) => Maybe<ReturnType<OctetDecoder>>
   /**
-   * The description that GET on the endpoint gives for a query: a WSDL, a schema; undefined: 404.
+   * The description that GET on the endpoint returns for a query: a WSDL, a schema; undefined: 404.
    */
   readonly describe?: (query: string, address: string) => Maybe<Description | undefined>
   /** Content codings of descriptions by name, the preferred first. */

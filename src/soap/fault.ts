@@ -50,7 +50,7 @@ export interface Reason {
   readonly text: string
 }
 
-/** The one reason of a fault that is told in one language; default English. */
+/** The only reason of a fault, in one language; default English. */
 export const faultReason = (text: string, language = 'en'): readonly Reason[] => [{ language, text }]
 
 /** The prefix of SOAP's namespace in every envelope that we write. */

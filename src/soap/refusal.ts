@@ -222,7 +222,7 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
   }
 }
 
-const isNotKnown = 'the service cannot tell whether the change was made: look before you ask again'
+const isNotKnown = 'the service cannot tell whether the change was made: check before you try again'
 const doubtReasons: Readonly<Record<Doubt, string>> = {
   commit: `${isNotKnown}; a message with a MessageID may be repeated`,
   record: isNotKnown,

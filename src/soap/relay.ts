@@ -26,7 +26,7 @@ export interface Intermediary {
   readonly blocks: readonly Block[]
 }
 
-/** What becomes of a message at an intermediary: it is forwarded, or a fault goes back. */
+/** The fate of a message at an intermediary: it is forwarded, or a fault goes back. */
 export type Relayed =
   | { readonly kind: 'forward'; readonly version: SoapVersion; readonly bytes: Uint8Array }
   | { readonly kind: 'fault'; readonly version: SoapVersion; readonly envelope: string; readonly code: Code }

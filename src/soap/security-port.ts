@@ -71,15 +71,18 @@ export interface Evidence {
   readonly parts: PackedParts
 }
 
-/** A message that has proven itself: its sender, and the parts that count. */
+/** An authenticated message: its sender, and the parts that may be read. */
 export interface SecuredMessage {
-  /** The proven sender. Undefined: the block names none, and the transport's caller counts. */
+  /**
+   * The authenticated sender. Undefined: the block names none, and the caller is that of the
+   * transport.
+   */
   readonly caller: Caller | undefined
   /** The Body that was proven, or decrypted: this element is read, and no other. */
   readonly body: Element
-  /** The attachments that count, decrypted where they were encrypted: these are read, no others. */
+  /** The attachments that may be read, decrypted if they were encrypted; no others are read. */
   readonly parts: PackedParts
-  /** Protects the answer, be it a fault. Undefined: it goes as it is. */
+  /** Protects the answer, even a fault. Undefined: the answer is sent unprotected. */
   readonly protect?: ProtectAnswer
 }
 

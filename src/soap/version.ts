@@ -5,7 +5,7 @@
 import { internName, type Name } from '../xml/index.ts'
 import { type SoapFault, writeFault11, writeFault12 } from './fault.ts'
 
-/** What differs between SOAP 1.1 and 1.2: namespace, media type, names. */
+/** The differences between SOAP 1.1 and 1.2: namespace, media type, names. */
 export interface SoapVersion {
   readonly number: '1.1' | '1.2'
   readonly namespace: string

@@ -56,5 +56,5 @@ export const endedRunner: StatementRunner = {
  */
 export const takenKey: Refusal = {
   kind: 'conflict',
-  detail: 'another item has the same value where no two may: give another value',
+  detail: 'another item has this value, which must be unique: give another value',
 }

@@ -26,10 +26,9 @@ export const tableKey = (of: string): string => `table ${of}`
 
 export function createMigrationError(differences: readonly Difference[]): string {
   const lines = differences.flatMap(({ what, cure }) => [`- ${what}`, ...cure.map(line => `    ${line}`)])
-  return [
-    'the contract is more than an addition to the database: change the contract, or do what is said here:',
-    ...lines,
-  ].join('\n')
+  return ['the contract does more than add to the database: change the contract, or take these steps:', ...lines].join(
+    '\n',
+  )
 }
 
 /** What a person gives up. */
@@ -142,7 +141,7 @@ const suspectRenamedField = (
       what: `${table.name}.${name} is gone and ${table.name}.${field} of the same kind is new: was it renamed?`,
       cure: [
         `-- if so, declare ${field} with .was('${name}')`,
-        `-- if not, leave ${name} declared beside it for one release, or remove its values by name:`,
+        `-- if not, leave ${name} declared next to it for one release, or remove its values by name:`,
         `-- ${command} --drop ${table.name}.${name}`,
       ],
     }))
@@ -169,7 +168,7 @@ function* suspectRenamedTable(
       what: `${name} is gone and ${table.name} with the same fields is new: was it renamed?`,
       cure: [
         `-- if so, declare ${table.name} with was: '${name}'`,
-        `-- if not, leave ${name} declared beside it for one release, or remove its rows by name:`,
+        `-- if not, leave ${name} declared next to it for one release, or remove its rows by name:`,
         `-- ${command} --drop ${name}`,
       ],
     })
@@ -261,7 +260,7 @@ function* checkChangedField(
     return reasons.map(what => ({
       what,
       cure: [
-        `-- declare a field of the new kind beside ${kept.field}, fill it, and leave ${kept.field} out in the next release`,
+        `-- declare a field of the new kind next to ${kept.field}, fill it, and leave ${kept.field} out in the next release`,
         ...conversionSteps(field, was, now),
       ],
     }))
@@ -285,7 +284,7 @@ function conversionSteps(
   const fresh = quoteColumn(`${column.name}#new`)
   const former = listColumns(kept.stored, was)
   return [
-    '-- or, where nothing else runs, in one transaction:',
+    '-- or, if no other instance runs, in one transaction:',
     'begin;',
     `alter table ${of} add column ${fresh} ${writeType(dialect, column.kind)};`,
     `update ${of} set ${fresh} = …; -- converted from ${name}`,

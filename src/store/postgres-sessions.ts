@@ -35,13 +35,13 @@ export interface PostgresPool {
 /** The part of a client of `pg` that the store uses. */
 export interface PostgresClient {
   query(config: PostgresQuery): Promise<{ readonly rows: unknown[][] }>
-  /** Gives it back to the pool; a broken one is closed, which ends its transaction. */
+  /** Returns it to the pool; a broken connection is closed, which ends its transaction. */
   release(broken?: boolean): void
   readonly connection?: { readonly stream: { destroy(): unknown; cork?(): void; uncork?(): void } }
   on(event: 'error', listener: (error: Error) => void): unknown
   off(event: 'error', listener: (error: Error) => void): unknown
 }
-/** A statement, as `pg` takes it. */
+/** A statement, as `pg` accepts it. */
 export interface PostgresQuery {
   text: string
   values?: unknown[]

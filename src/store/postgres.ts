@@ -60,11 +60,11 @@ export interface PostgresOptions extends Retention {
   readonly connections?: number
   /** Milliseconds for one work, all its tries included; default 10,000. */
   readonly work?: number
-  /** What a person asks for beyond additions. Default: nothing. */
+  /** Changes beyond additions that a person requests. Default: none. */
   readonly migration?: MigrationWish
-  /** Told of stored values that are longer than the contract allows. */
+  /** Receives stored values that are longer than the contract allows. */
   readonly warn?: WarnOfLength
-  /** Told where the start waits for another session, and begins anew. */
+  /** Called if the start waits for another session and tries again. */
   readonly undone?: TellUndone
 }
 /** For bringing the database to the contract's shape. */
@@ -227,7 +227,7 @@ export async function openPostgresReplica(
 
 /** Another session that reads a table, such as a dump, keeps a step that changes it waiting. */
 const heldTables =
-  'another session holds a table that is to be changed (a dump, an open transaction): the steps are undone, so that nobody else waits, and tried again every few seconds; select pid, state, query from pg_stat_activity order by xact_start lists it first'
+  'another session holds a table that must be changed (a dump, an open transaction): the steps are rolled back, so that no other session waits, and tried again every few seconds; select pid, state, query from pg_stat_activity order by xact_start lists it first'
 /** Others who ask for the table wait behind such a step, which gives way soon. */
 const stepLockMs = 1000
 /** For longer than that the tables are left to others. */

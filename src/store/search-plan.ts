@@ -151,7 +151,7 @@ function hasIndexes(
 /** Seconds. */
 const foldingRetry = 10
 const describeFolding = (table: string, path: string): string =>
-  `the words of ${table}.${path} are still being made from what is stored: this search is answered when all are there`
+  `the words of ${table}.${path} are still being collected from stored items: this search works once all are there`
 
 function keepFor<T>(kept: Map<string, T>, key: string, make: () => T): T {
   const found = kept.get(key)

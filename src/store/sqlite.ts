@@ -51,9 +51,9 @@ import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds } from
 export interface SqliteOptions extends Partial<QueueBounds>, Retention {
   /** Milliseconds to wait for another process that writes; default 5,000. */
   readonly patience?: number
-  /** What a person asks for beyond additions. Default: nothing. */
+  /** Changes beyond additions that a person requests. Default: none. */
   readonly migration?: MigrationWish
-  /** Told of stored values that are longer than the contract allows. */
+  /** Receives stored values that are longer than the contract allows. */
   readonly warn?: WarnOfLength
   /** Milliseconds for which a read off the event loop may run; default 5,000. */
   readonly longRead?: number

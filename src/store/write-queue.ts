@@ -256,7 +256,7 @@ export class Queue {
     const { work } = this.#bounds
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const timer = setTimeout(() => {
-      reject(new Unavailable(1, `a work held the store for more than ${work} ms: do what is slow in a job`))
+      reject(new Unavailable(1, `a work held the store for more than ${work} ms: do slow work in a job`))
     }, work)
     answer.then(resolve, reject)
     return promise.finally(() => clearTimeout(timer))

@@ -11,11 +11,11 @@ import { openService } from '../host/open-service.ts'
 import { quietLogger } from '../host/operations/log.ts'
 import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
 
-/** What a run may know of a service that no probe can find out; all may be left out. */
+/** Facts about a service that no probe can find out; all are optional. */
 export interface CheckServiceOptions
   extends Pick<CheckOptions, 'profile' | 'rules' | 'onVerdict' | 'timeLimitMs'>,
     Pick<ServiceOptions, 'settings' | 'messageSecurity'> {
-  /** The people of the seed that ask, by name. Default: all that have a password. */
+  /** The people of the seed that send requests, by name. Default: all that have a password. */
   readonly callers?: readonly string[]
   /** Whether the run creates, changes and removes items. Default: true, for the store is its own. */
   readonly allowChanges?: boolean
@@ -34,7 +34,7 @@ const optionMembers: MembersOf<CheckServiceOptions> = {
 /** The service is asked by this run alone, so probes need not spare it. */
 const requestsPerSecond = 100_000
 
-/** What a run has found, and the errors behind each 500 that it met. */
+/** The findings of a run, and the errors behind each 500 that it met. */
 export interface CheckServiceReport extends CheckReport {
   readonly incidents: readonly unknown[]
 }

@@ -9,7 +9,7 @@ export interface MemoryFetchOptions {
   readonly carrier?: object
   /** Gets each request with its response. */
   readonly onResponse?: (request: Request, response: Response) => void
-  /** Gets what no response could be made of. Default: it is thrown. */
+  /** Receives errors for which no response could be made. Default: they are thrown. */
   readonly onError?: (error: unknown) => void
 }
 

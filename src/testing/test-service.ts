@@ -42,7 +42,7 @@ export interface TestServiceOptions
     ServiceOptions,
     'settings' | 'schedules' | 'sinks' | 'messageSecurity' | 'database' | 'retention' | 'docs' | 'openTelemetry'
   > {
-  /** The time at which the clock stands. Default: 2026-01-01T00:00:00Z. */
+  /** The time of the clock. Default: 2026-01-01T00:00:00Z. */
   readonly now?: string | number
 }
 
@@ -74,7 +74,7 @@ export interface TestService<S extends AnyService> {
   readonly clock: TestClock
   /**
    * Starts the jobs of schedules that are due, runs every job that is due, delivers to sinks what
-   * was committed, and resolves to the number of runs. A sink that throws is thrown on.
+   * was committed, and resolves to the number of runs. An error that a sink throws is rethrown.
    */
   work(): Promise<number>
   /** All that was committed and so is sent to sinks, webhooks and readers of the feed. */

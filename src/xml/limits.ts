@@ -1,8 +1,8 @@
 /**
- * What one document may cost. Each default is far above any honest SOAP message, WSDL or schema and
- * far below what hurts: a document within all of them is read in time and memory proportional to
- * its bytes. Entities need no limit: a document type declaration is a syntax error here (SOAP 1.2
- * Part 1 §5), so there are none to expand.
+ * Limits for one document. Each default is far above any honest SOAP message, WSDL or schema and
+ * far below what does harm: a document within all of them is read in time and memory proportional
+ * to its bytes. Entities need no limit: a document type declaration is a syntax error here (SOAP
+ * 1.2 Part 1 §5), so there are none to expand.
  */
 export interface XmlLimits {
   /** Octets of the whole document, as received. */

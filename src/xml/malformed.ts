@@ -19,7 +19,7 @@ export class Malformed {
   }
 }
 
-/** What `read` returns, or the Malformed that it throws. Any other error goes up. */
+/** The result of `read`, or the Malformed that it throws. Any other error is passed on. */
 export function parseOrUndefined<T>(read: () => T): T | Malformed {
   try {
     return read()

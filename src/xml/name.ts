@@ -74,7 +74,7 @@ export function knownUri(text: string): string | undefined {
   return namespacesByUri.get(text)?.uri
 }
 
-/** For messages and maps: `{uri}local` (James Clark's notation), or the local part alone. */
+/** For messages and maps: `{uri}local` (James Clark's notation), or only the local part. */
 export function clarkNotation({ uri, local }: Name): string {
   return uri ? `{${uri}}${local}` : local
 }

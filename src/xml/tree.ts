@@ -99,7 +99,7 @@ export class Element {
     this.declarations = declarations
   }
 
-  /** Changed by `append` and `splice` alone. */
+  /** Changed only by `append` and `splice`. */
   get children(): readonly Node[] {
     return this.#nodes
   }

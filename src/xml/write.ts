@@ -10,7 +10,9 @@ import { xmlnsUri, xmlUri } from './name.ts'
 import { Scope } from './namespace-scope.ts'
 import type { Document, Element, Node } from './tree.ts'
 
-/** What cannot be written as well-formed XML, such as a character that no document can hold. */
+/**
+ * Content that cannot be written as well-formed XML, such as a character that XML does not allow.
+ */
 export class Unwritable extends Error {}
 
 /** Character data, escaped so that it is read as it is, a carriage return and `]]>` included. */

@@ -77,7 +77,7 @@ async function startBridge(
 }
 
 for (const soap of ['1.1', '1.2'] as const)
-  test(`SOAP ${soap}: operations, declared faults and header blocks of the service behind, by REST`, async () => {
+  test(`SOAP ${soap}: operations, declared faults and header blocks of the backend, by REST`, async () => {
     const behind = service('behind', { namespace: 'urn:behind', resources: [], ports: [portOf(soap)] })
     const handlers = {
       GetPrice: answerPrice,
@@ -371,7 +371,7 @@ test('a service that does not answer five times is left alone for five seconds, 
   const { send, notes } = await startBridge(to, '1.1', 20_000, () => now)
   const statusOf = async () => (await send('Clear', { item: 'tea' })).status
   for (let i = 0; i < 5; i++) assert.equal(await statusOf(), 502)
-  assert.match(notes.join(), /has not answered 5 times: it is left alone for 5 s/)
+  assert.match(notes.join(), /has not responded 5 times: it is not called for 5 s/)
   const refused = await send('Clear', { item: 'tea' })
   assert.deepEqual([refused.status, refused.fields['retry-after'], count()], [503, '5', 5])
   now += 5000
@@ -388,7 +388,7 @@ test('a service that does not answer five times is left alone for five seconds, 
   if (waiting) done(waiting)
   assert.equal(await trial, 204)
   assert.deepEqual([await statusOf(), count()], [204, 8])
-  assert.match(notes.join(), /answers again/)
+  assert.match(notes.join(), /responds again/)
 })
 test('a fault is an answer: a service that refuses is asked again', async () => {
   const { to, count } = await startMisbehaving(reply(500, 'text/xml', faultOf('Server', 'no')))

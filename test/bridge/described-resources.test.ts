@@ -96,7 +96,7 @@ test('names that a contract does not have do not compile', () => {
   for (const each of none) assert.throws(() => describeResources(contract.ports, each, []), /^Error: resources\.parts/)
 })
 
-/** A stock in memory, which takes messages as the service behind does. */
+/** A stock in memory, which takes messages as the backend does. */
 function keepStock() {
   const items = new Map([[7, { partNo: 7, name: 'nut', rev: 1 }]])
   const asked: (readonly [string, unknown])[] = []
@@ -189,15 +189,15 @@ const mistakes: readonly (readonly [title: string, given: unknown, reason: RegEx
     /list: Locked is for other callers than FetchStockItem: give/,
   ],
   ['a list of other items', { ...read, list: 'Others' }, /list: Others answers with items of another type/],
-  ['a list that needs something', { ...read, list: 'GetThing' }, /list: GetThing has to need nothing/],
-  ['a get that needs nothing', { ...read, get: 'Inventory' }, /get: Inventory has to send one simple value/],
+  ['a list that needs something', { ...read, list: 'GetThing' }, /list: GetThing must require no input/],
+  ['a get that needs nothing', { ...read, get: 'Inventory' }, /get: Inventory must send one simple value/],
   ['an id that is not there', { ...read, id: 'constructor' }, /id: constructor is not a member .* it has partNo, name/],
   ['an id that is a time', { ...read, id: 'taken' }, /id: taken is not a member of the item that is text/],
   ['a version that is not there', { ...read, update: 'Amend', version: 'etag' }, /version: etag is not a member/],
   ['a version that nothing sends', { ...read, version: 'rev' }, /version: rev is not sent by update or remove/],
-  ['a create that makes nothing', { ...read, create: 'Scrap' }, /create: Scrap has to send an item/],
-  ['an update that loses a member', { ...read, update: 'Rename' }, /update: Rename has to send an item/],
-  ['a removal that needs an item', { ...read, remove: 'Amend' }, /remove: Amend has to send the identifier/],
+  ['a create that makes nothing', { ...read, create: 'Scrap' }, /create: Scrap must send an item/],
+  ['an update that loses a member', { ...read, update: 'Rename' }, /update: Rename must send an item/],
+  ['a removal that needs an item', { ...read, remove: 'Amend' }, /remove: Amend must send the identifier/],
 ]
 for (const [title, given, reason] of mistakes)
   test(`a mistake in a map names its place and the cure: ${title}`, () => {

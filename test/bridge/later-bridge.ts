@@ -1,5 +1,5 @@
 /**
- * A bridge whose answers come later, in this process: callers ask by `fetch`, the service behind is
+ * A bridge whose answers come later, in this process: callers ask by `fetch`, the backend is
  * a function, and its answers are posted to where the message said.
  */
 import assert from 'node:assert/strict'
@@ -160,7 +160,7 @@ export async function openLaterBridge(choice: Choice = {}, clock = { now: start 
     const text = await response.text()
     return { status: response.status, fields: Object.fromEntries(response.headers), text }
   }
-  /** A message of the service behind, or of anyone else. */
+  /** A message of the backend, or of anyone else. */
   const reply = async (to: string, message: string | Uint8Array<ArrayBuffer>, type = 'text/xml') => {
     const response = await fetchAs()(to, { method: 'POST', headers: { 'content-type': type }, body: message })
     return { status: response.status, text: await response.text(), fields: Object.fromEntries(response.headers) }

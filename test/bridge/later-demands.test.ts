@@ -104,7 +104,11 @@ describe('the command', { concurrency: 2 }, () => {
       [demanding, ...to],
       /answers of Shop.GetPrice, Shop.GetOther come later: give --replies <url>/,
     ],
-    ['with an address that no answer needs', [plain, ...to, '--replies', 'http://a.test'], /none does: give --later/],
+    [
+      'with an address that no answer needs',
+      [plain, ...to, '--replies', 'http://a.test'],
+      /no answer comes later: give --later/,
+    ],
     ['with what is no address', [plain, ...to, '--later', '--replies', 'a.test'], /--replies a.test is not an http/],
     [
       'with a query',
@@ -114,7 +118,7 @@ describe('the command', { concurrency: 2 }, () => {
     [
       'in memory',
       [plain, ...to, '--later', '--replies', 'http://a.test', '--data', ':memory:'],
-      /a bridge in memory forgets what waits for them: give --data a file/,
+      /a bridge in memory would forget the calls that wait for them: give --data a file/,
     ],
   ]
   for (const [what, words, says] of rows)
@@ -134,7 +138,7 @@ describe('the command', { concurrency: 2 }, () => {
 
   test('ends before a REST service', async () => {
     const api = write('api.json', JSON.stringify({ openapi: '3.1.0', info: { title: 'a', version: '1' }, paths: {} }))
-    assert.match((await runBridge([api, ...to, '--later'])).said, /--later is about answers by WS-Addressing/)
+    assert.match((await runBridge([api, ...to, '--later'])).said, /--later is for replies by WS-Addressing/)
   })
 
   test('receives answers where --replies says, by the map, and reads no exchange of them as a resource', async () => {

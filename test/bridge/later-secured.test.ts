@@ -131,7 +131,7 @@ for (const path of paths) {
       assert.equal(await first.stateOf(one.at), 'running')
     }
     assert.ok(
-      first.notes.every(line => /does not count/.test(line)),
+      first.notes.every(line => /was refused/.test(line)),
       first.notes.join('\n'),
     )
     await first.close()

@@ -37,7 +37,7 @@ const Shop = openPort(
 const messageOf = (body: string): string =>
   `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>${body}</e:Body></e:Envelope>`
 
-/** A bridge whose service behind always answers with this Body. */
+/** A bridge whose backend always answers with this Body. */
 async function bridgeTo(body: string, lenient: readonly BridgeLeniency[]) {
   const content = new TextEncoder().encode(messageOf(body))
   const transport: ClientTransport = {
@@ -93,7 +93,7 @@ test('flaws are told at a thousand places, and that there are more', () => {
   for (let i = 0; i < 1100; i++)
     forgave('Shop.GetPrice', { kind: 'unknown', path: `/a${i}`, detail: 'is not declared' })
   assert.equal(notes.length, 1001)
-  assert.equal(notes.at(-1), 'flaws at 1000 places were forgiven: those at others are not told')
+  assert.equal(notes.at(-1), 'flaws at 1000 places were tolerated: further places are not reported')
 })
 
 test('what callers have been told to expect is never forgiven: a value that is missing, or out of its bounds', async () => {

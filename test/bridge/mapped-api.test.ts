@@ -120,12 +120,12 @@ const mistakes: readonly (readonly [title: string, map: string, said: RegExp, mo
       imported.replace("port('Operations'", "port('Others'"),
       /more or less than the port Operations: write it with diglot import \S+ --operations -o /,
     ],
-    ['resources', `${imported}\nexport const resources = []\n`, /exports resources, which is of a SOAP service alone/],
-    ['--anyone', imported, /without --role and --anyone/, { words: ['--anyone'] }],
+    ['resources', `${imported}\nexport const resources = []\n`, /exports resources, which only a SOAP service has/],
+    ['--anyone', imported, /leave out --role and --anyone/, { words: ['--anyone'] }],
     [
       'a document that is not there',
       imported,
-      /none\.yaml not found: it says how a REST service is asked/,
+      /none\.yaml not found: a bridge to a REST service needs its description/,
       { document: 'none.yaml' },
     ],
   ]

@@ -256,5 +256,5 @@ test('orders of ours are made and replaced through a bridge, by their WSDL, whic
   assert.equal(Number(JSON.parse(put.text).total), 2 * Number(total))
   const now = etagOf(await send('GET', target))
   const unwanted = await send('DELETE', target, undefined, { 'if-match': now })
-  assert.equal(unwanted.status, 409, 'the service behind has rules of its own')
+  assert.equal(unwanted.status, 409, 'the backend has rules of its own')
 })

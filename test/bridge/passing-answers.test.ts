@@ -178,7 +178,7 @@ const flaws: readonly (readonly [title: string, serve: Serve, note: RegExp, outc
   ['a part without end', begin(start, flood), /longer than 5000000 octets/, 'too-long'],
 ]
 for (const [title, serve, note, outcome] of flaws)
-  test(`a response is cut where the service behind sends ${title}`, async () => {
+  test(`a response is cut where the backend sends ${title}`, async () => {
     const { send, notes, behind, countRunning, listOutcomes } = await startBridge(afterAll(serve), {
       limits: { longestPassing: 5_000_000 },
       timeLimit: outcome === 'late' ? 1500 : 20_000,
@@ -192,7 +192,7 @@ for (const [title, serve, note, outcome] of flaws)
     await waitUntil(() => behind.countOpen() === 0)
   })
 
-test('five files in a row that are cut leave the service behind alone, until a file begins again', async () => {
+test('five files in a row that are cut leave the backend alone, until a file begins again', async () => {
   let serve = begin(start, cut)
   let now = Date.parse('2026-11-22T08:00:00Z')
   const clock = () => now
@@ -202,12 +202,12 @@ test('five files in a row that are cut leave the service behind alone, until a f
   )
   for (let i = 0; i < 5; i++) assert.equal((await send('Fetch')).isCut, true)
   assert.equal((await send('Fetch')).status, 503)
-  assert.match(notes.join('\n'), /^the service behind has not answered 5 times: it is left alone for 1 s$/m)
+  assert.match(notes.join('\n'), /^the backend has not responded 5 times: it is not called for 1 s$/m)
   now += 1000
   const held: http.ServerResponse[] = []
   serve = begin(start, response => void held.push(response))
   const first = send('Fetch')
-  await waitUntil(() => notes.at(-1) === 'the service behind answers again')
+  await waitUntil(() => notes.at(-1) === 'the backend responds again')
   serve = reply(joined(start, '\r\n--b--'))
   assert.deepEqual(readFiles(await send('Fetch')).one, big)
   held[0]?.end('\r\n--b--')
@@ -265,7 +265,7 @@ test('parts that are read later than they come are held within the limit alone',
 
 // Readers
 
-test('a reader that waits holds up the service behind; one that leaves frees its turn', async () => {
+test('a reader that waits holds up the backend; one that leaves frees its turn', async () => {
   let sent = 0
   const serve: Serve = response => {
     const more = () => {
@@ -295,7 +295,7 @@ test('a reader that waits holds up the service behind; one that leaves frees its
   assert.equal(await countRunning(), 0)
 })
 
-test('readers that leave do not count against the service behind, nor for it', async () => {
+test('readers that leave do not count against the backend, nor for it', async () => {
   let serve: Serve = response => void response.destroy()
   const {
     begin: ask,

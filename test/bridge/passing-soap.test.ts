@@ -118,7 +118,7 @@ const refused: readonly (readonly [title: string, content: Buffer, detail: RegEx
   ['more than may pass', joined(one, part('1', octetsOf(21_000_000, 1)), end), /20000000/, 413],
 ]
 for (const [title, content, detail, status = 500] of refused)
-  test(`${status} for a package with ${title}: the service behind is not asked`, async () => {
+  test(`${status} for a package with ${title}: the backend is not asked`, async () => {
     const { serve, arrived, broken } = keepPackages()
     const bridge = await startBridge(serve, { limits })
     const answer = await post(bridge, content)
@@ -145,7 +145,7 @@ const torn: readonly (readonly [title: string, content: Buffer, detail: RegExp, 
   ],
 ]
 for (const [title, content, detail, status = 500] of torn)
-  test(`${status} for a package with ${title}: the service behind gets nothing that is whole`, async () => {
+  test(`${status} for a package with ${title}: the backend gets nothing that is whole`, async () => {
     const { serve, arrived, broken } = keepPackages()
     const bridge = await startBridge(serve, { limits })
     const answer = await post(bridge, content, chunked)
@@ -182,7 +182,7 @@ test('attack: a caller that may not ask is refused before more of the package is
   assert.deepEqual([arrived, broken], [[], []])
 })
 
-test('a service behind that reads slowly holds up the client', async () => {
+test('a backend that reads slowly holds up the client', async () => {
   let taken: http.IncomingMessage | undefined
   const serve: Serve = (response, request) => {
     taken = request.pause()
@@ -310,7 +310,7 @@ const flaws: readonly (readonly [title: string, serve: Serve, note: RegExp, outc
 ]
 for (const [title, serve, note, outcome] of flaws)
   for (const fields of [takesPackage, {}])
-    test(`a response by SOAP${'accept' in fields ? ' in a package' : ''} is cut where the service behind sends ${title}`, async () => {
+    test(`a response by SOAP${'accept' in fields ? ' in a package' : ''} is cut where the backend sends ${title}`, async () => {
       const bridge = await startBridge(afterAll(serve), { limits })
       const answer = await fetchFiles(bridge, fields)
       assert.equal(answer.isCut, true)
@@ -320,7 +320,7 @@ for (const [title, serve, note, outcome] of flaws)
       assert.equal(await bridge.countRunning(), 0)
     })
 
-test('a reader that leaves frees its turn, and says nothing of the service behind', async () => {
+test('a reader that leaves frees its turn, and says nothing of the backend', async () => {
   const serve: Serve = response => {
     response.writeHead(200, { 'content-type': packageType }).write(head)
     const timer = setInterval(() => response.write(big), 5)

@@ -182,7 +182,7 @@ const refused: readonly (readonly [title: string, content: Buffer, status: numbe
   ['more than may pass', form(file('one', octetsOf(5_000_000, 3))), 413, /./],
 ]
 for (const [title, content, status, detail] of refused)
-  test(`${status} for a form with ${title}: the service behind is not asked`, async () => {
+  test(`${status} for a form with ${title}: the backend is not asked`, async () => {
     const { serve, arrived, broken } = keepPackages()
     const { send } = await startBridge(serve, { limits: { longestPassing: 4_000_000 } })
     const answer = await send('Keep', { 'content-type': formType }, 'POST', content)
@@ -228,7 +228,7 @@ const torn: readonly (readonly [title: string, content: Buffer, status: number, 
   ['more octets than may pass', form(file('one', octetsOf(5_000_000, 3))), 413, /./],
 ]
 for (const [title, content, status, detail] of torn)
-  test(`${status} for a form with ${title}: the service behind gets nothing that is whole`, async () => {
+  test(`${status} for a form with ${title}: the backend gets nothing that is whole`, async () => {
     const { serve, arrived, broken } = keepPackages()
     const { begin, behind, countRunning } = await startBridge(serve, { limits: { longestPassing: 4_000_000 } })
     const { request, answer } = begin('Keep', { 'content-type': formType, 'transfer-encoding': 'chunked' })
@@ -245,7 +245,7 @@ for (const [title, content, detail] of [
   ['does not come', form(message({ note: 'n' }), file('first', big)), /second is required, and no part/],
   ['is too short', form(message({ note: 'n' }), file('first', big), file('second', Buffer.alloc(1))), /fewer than 2/],
 ] as const)
-  test(`422 where a file that the type requires ${title}: the service behind gets nothing that is whole`, async () => {
+  test(`422 where a file that the type requires ${title}: the backend gets nothing that is whole`, async () => {
     const { serve, arrived, broken } = keepPackages()
     const { begin, behind } = await startBridge(serve)
     const { request, answer } = begin('KeepPair', { 'content-type': formType, 'transfer-encoding': 'chunked' })
@@ -292,7 +292,7 @@ const ends: readonly (readonly [title: string, serve: Serve, status: number])[] 
   ['answers nothing', (_, request) => void request.resume(), 504],
 ]
 for (const [title, serve, status] of ends)
-  test(`${status} where the service behind ${title}`, async () => {
+  test(`${status} where the backend ${title}`, async () => {
     const { send, behind, countRunning } = await startBridge(serve, { timeLimit: status === 504 ? 1500 : 20_000 })
     const content = form(message({ title: 't' }), file('one', octetsOf(20_000_000, 1)))
     const answer = await send('Keep', { 'content-type': formType }, 'POST', content)
@@ -317,7 +317,7 @@ test('RFC 9112 §9.3: a connection that was answered before all was sent carries
   assert.deepEqual([next.status, count], [200, 2], next.content.toString())
 })
 
-test('a service behind that reads slowly holds up the client', async () => {
+test('a backend that reads slowly holds up the client', async () => {
   let taken: http.IncomingMessage | undefined
   const serve: Serve = (response, request) => {
     taken = request.pause()

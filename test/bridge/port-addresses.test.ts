@@ -44,7 +44,7 @@ test('the others are asked at the address without a port', async () => {
 })
 
 const mistakes: readonly (readonly [title: string, to: readonly string[], told: RegExp])[] = [
-  ['a port without an address', [`Old=${old}`], /nothing says where New is: give --to New=<url>/],
+  ['a port without an address', [`Old=${old}`], /the address of New is unknown: give --to New=<url>/],
   ['an address of no port', [`${old}`, `Odd=${old}`], /unknown port Odd of --to: use Old, New/],
   ['none at all', [], /'--to <address>' not specified/],
 ]

@@ -282,7 +282,7 @@ test('a total and a sign of more may stand beside a list: a part that came alone
     answer = given
     const list = await get('/api/v1/parts')
     assert.equal(list.status, status, list.text)
-    assert.equal(list.text.includes('a part of the items alone'), status === 502)
+    assert.equal(list.text.includes('only a part of the list'), status === 502)
   }
   assert.equal((await get('/api/v1/parts/7')).status, 200)
 })
@@ -316,7 +316,7 @@ test('each operation of a bridge may end by what is behind it: 502 and 504, and 
     const { 502: failed, 503: away, 504: late } = responses
     assert.deepEqual(
       [failed?.description, late?.description],
-      ['The service behind failed', 'The service behind is late'],
+      ['The backend failed', 'The backend did not respond in time'],
       name,
     )
     assert.deepEqual(away, { $ref: '#/components/responses/Unavailable' }, name)

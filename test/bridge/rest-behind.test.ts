@@ -152,7 +152,7 @@ interface Heard {
 }
 type Answer = readonly [status: number, type: string, content: string | Buffer, fields?: http.OutgoingHttpHeaders]
 
-/** The service behind, which answers as it is told, and a bridge to it. */
+/** The backend, which answers as it is told, and a bridge to it. */
 async function startBridge(
   given: { answer: Answer | ((response: http.ServerResponse) => void) },
   timeLimit = 20_000,

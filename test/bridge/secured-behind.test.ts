@@ -229,14 +229,14 @@ for (const path of [
       wire.change = change
       const answer = await send('GetOrder', { id: 'o-1' })
       assert.equal(answer.status, 502, answer.text)
-      assert.match(answer.text, /nothing proves the answer of the service behind: it may have been carried out/)
+      assert.match(answer.text, /the response of the backend is not authenticated: it may have been carried out/)
       assert.match(notes.at(-1) ?? '', /nothing proves that the reply is the service's/)
       assert.ok(!leaks(answer.text + notes.join()))
     }
   })
 }
 
-test('a fault of the security of the service behind is 502 with its code, and no key or password is told', async () => {
+test('a fault of the security of the backend is 502 with its code, and no key or password is told', async () => {
   const stranger = issueBank('CN=maria') // of an authority that the service does not know
   const cases: readonly (readonly [Path, PortDressOptions])[] = [
     ['/soap/plain-answers', { keys: stranger }],
@@ -249,7 +249,7 @@ test('a fault of the security of the service behind is 502 with its code, and no
       assert.equal(answer.status, 502, answer.text)
       assert.match(
         answer.text,
-        /refuses how the bridge secures or addresses messages \((FailedAuthentication|InvalidSecurityToken|InvalidSecurity|SecurityTokenUnavailable|FailedCheck)\)/,
+        /refused the security or addressing of the bridge’s message \((FailedAuthentication|InvalidSecurityToken|InvalidSecurity|SecurityTokenUnavailable|FailedCheck)\)/,
       )
       assert.ok(!leaks(answer.text + notes.join()), answer.text + notes.join())
     }
@@ -266,7 +266,7 @@ test('a bridge without what a policy demands is not made, and the error says wha
   const open = await describe('/soap/v2', '1.1')
   const [openPort] = open.ports as [Port]
   const before = (behind: PortDressOptions) => () => createPortDress(openPort, undefined, 'http://127.0.0.1/', behind)
-  assert.throws(before({ keys: own }), /nothing says what the keys are for: .* behind.rule in the map/)
+  assert.throws(before({ keys: own }), /the keys are not used: .* behind.rule in the map/)
   assert.doesNotThrow(before({ keys: own, rule: signed }))
   assert.equal(make({ rule: 'none' })().securityOf('GetOrder'), undefined)
 })
@@ -458,7 +458,7 @@ test('flags name files of keys, and the environment alone has the password', () 
   assert.equal(found.mtom, true)
   const mapped = { keys: { key: 'k', certificate: 'c' }, addressing: { once: true } }
   assert.deepEqual(readDressFlags({ addressing: true }, mapped), mapped, 'flags keep what the map has')
-  assert.throws(() => refuseDressFlags({ serviceName: 'n' }), /--service-name is about messages of SOAP/)
+  assert.throws(() => refuseDressFlags({ serviceName: 'n' }), /--service-name is for SOAP messages/)
   assert.doesNotThrow(() => refuseDressFlags({}))
   assert.throws(() => readDressFlags({ digest: true }), /set DIGLOT_BEHIND_USERNAME and DIGLOT_BEHIND_PASSWORD/)
   Object.assign(process.env, { DIGLOT_BEHIND_USERNAME: 'maria', DIGLOT_BEHIND_PASSWORD: 'maria-secret' })
@@ -526,6 +526,6 @@ test('a limit that cannot be ends the command with the cure', async () => {
 
 test('a map says itself who may ask: --anyone next to it is refused, not passed over', async () => {
   const { said, code } = await runBridge(['partner.wsdl', '--to', 'http://127.0.0.1:9/', '--map', 'bridge.ts'])
-  assert.match(said, /--map names a contract, whose ports say who may ask: write it there \(allow\), without --role/)
+  assert.match(said, /with --map, the contract says who may call: write allow at its ports, and leave out --role/)
   assert.equal(code, 2)
 })

@@ -166,7 +166,7 @@ test('each failure of a change has its answer, and what was not asked says so', 
   assert.match(locked.text, /PartLocked/)
   const ghost = await send('POST', '/api/v1/parts', { partNo: 30, name: 'ghost' })
   assert.equal(ghost.status, 502)
-  assert.match(ghost.text, /has carried it out, and does not show the item/)
+  assert.match(ghost.text, /has carried it out, but does not return the item/)
   assert.match(notes.join(), /AddPart: 30 cannot be read after it/)
   const release = slow()
   const hasty = await startBridge(address, shopPort, 2000)
@@ -526,7 +526,7 @@ test('a function of the map gives each caller a token of its own, for reads, cha
   assert.deepEqual(seen, [], 'nothing is sent')
 })
 
-test('an address and content that are hostile reach the service behind as they are, or not at all', async () => {
+test('an address and content that are hostile reach the backend as they are, or not at all', async () => {
   const Box = shop.type('Box', { id: x.element(x.string), label: x.element(x.string).optional() })
   const byId = { id: x.element(x.string) }
   const boxes = port('Boxes', {

@@ -55,7 +55,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     /unknown option '--prot'.*\n.*Did you mean --port.*\nsee diglot serve --help\n$/,
   ],
   ['a missing argument', ['new'], 2, /missing required argument 'folder'\nsee diglot new --help\n$/],
-  ['a missing name', ['people', 'add'], 2, /^diglot: no name is given: write it behind the service\n$/],
+  ['a missing name', ['people', 'add'], 2, /^diglot: no name is given: write it after the service\n$/],
   ['a missing name behind a service', ['people', 'add', orders], 2, /^diglot: no name is given/],
   ['a missing copy', ['backup', orders], 2, /^diglot: no copy is given/],
   ['a port that is none', ['serve', orders, '--port', '70000'], 2, /whole number from 0 to 65535/],
@@ -490,7 +490,7 @@ test('diglot audit removes nothing that the disk did not take', { skip: !existsS
   const words = ['audit', orders, '--data', data, '--before', '2999-01-01', '--remove']
   const program = [process.execPath, '--conditions=diglot-source', join(root, 'src', 'cli.ts'), ...words]
   const ended = spawnSync('sh', ['-c', '"$@" > /dev/full', 'sh', ...program], { encoding: 'utf8', timeout: 120_000 })
-  assert.match(ended.stderr, /^diglot: standard output takes no more: ENOSPC[^\n]*\n$/)
+  assert.match(ended.stderr, /^diglot: standard output cannot be written: ENOSPC[^\n]*\n$/)
   assert.equal(ended.status, 1)
   const gone = closePipe(...words)
   assert.deepEqual(gone, { stderr: 'diglot: the reader of standard output has gone: nothing is removed\n', status: 1 })

@@ -257,7 +257,7 @@ test('A8.1 diglot bridge --changes, --reads: a caller has so many requests in a 
     const next = await ask(url)
     assert.equal(next.status, refused, await next.text())
     assert.match(next.headers.get('retry-after') ?? '', /^\d+$/)
-    assert.equal(held.length, before + count, 'the service behind is not asked')
+    assert.equal(held.length, before + count, 'the backend is not asked')
     child.kill('SIGKILL')
     await Promise.all(asked)
   }

@@ -139,7 +139,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
     'something behind a Fault',
     v => came(500, mediaType[v], envelope(v, '<e:Fault/><x/>')),
     'structure',
-    /behind the Fault/,
+    /after the Fault/,
   ],
   [
     'not well-formed behind a Fault',

@@ -194,7 +194,7 @@ const requests: readonly (readonly [string, string, readonly string[], RegExp?])
   ['a media type in other letters, with parameters', title, [part('picture=1@x', 'IMAGE/JPEG; q=1'), plain]],
   ['a part that nothing declares', title, [jpeg, plain, part('more=1@x', 'image/jpeg'), part('9@x', 'image/jpeg')]],
   ['attack: a part is missing', title, [jpeg], /the part notes is missing: send a part whose Content-ID begins with notes=/],
-  ['attack: a part is there twice', title, [jpeg, plain, part('picture=2@x', 'image/jpeg')], /the part picture is there twice/],
+  ['attack: a part is there twice', title, [jpeg, plain, part('picture=2@x', 'image/jpeg')], /the part picture occurs twice/],
   ['attack: the same Content-ID twice', title, [jpeg, plain, jpeg], /two parts have the same Content-ID/],
   ['attack: a part of another type', title, [part('picture=1@x', 'text/html'), plain], /the part picture is text\/html: send image\/jpeg/],
   ['attack: a part without a type', title, [part('picture=1@x', ''), plain], /the part picture is without a media type/],
@@ -240,7 +240,7 @@ const answering = (content: string): ClientTransport => ({
 const answers: readonly (readonly [string, readonly string[], RegExp?])[] = [
   ['the part', [part('copy=1@x', 'image/jpeg')]],
   ['attack: no part', [], /the part copy is missing/],
-  ['attack: two parts', [part('copy=1@x', 'image/jpeg'), part('copy=2@x', 'image/jpeg')], /copy is there twice/],
+  ['attack: two parts', [part('copy=1@x', 'image/jpeg'), part('copy=2@x', 'image/jpeg')], /copy occurs twice/],
   ['attack: another type', [part('copy=1@x', 'text/html')], /copy is text\/html/],
 ]
 for (const [what, parts, refused] of answers)

@@ -641,16 +641,13 @@ test('an option that is wrong says what to give', () => {
   const cases: readonly (readonly [() => unknown, RegExp])[] = [
     [make(two, {}), /there are the ports BankPort, Other: give the option port/],
     [make(two, { port: 'Nowhere' }), /unknown port Nowhere: use BankPort, Other/],
-    [make(two, { port: 'Other' }), /where the port Other is by SOAP 1\.2: give the option address/],
+    [make(two, { port: 'Other' }), /the port Other has no address for SOAP 1\.2: give the option address/],
     [make(two, { port: 'Other', soap: '1.1' }), /speaks SOAP 1\.2: leave the option soap out/],
     [make({ ports: [] }, {}), /no port for SOAP: give a WSDL with a binding/],
     [make(wsdl, { lenient: ['ordre'] }), /unknown member "ordre": use envelope/],
     [make(wsdl, { safe: ['Transfer'] }), /unknown member "Transfer": use transfer/],
     [make(wsdl, { adress: 'x' }), /unknown member "adress"/],
-    [
-      make(wsdl, { keys: {} }),
-      /nothing says what the keys are for: BankPort declares no security, so give rule in the options/,
-    ],
+    [make(wsdl, { keys: {} }), /the keys are not used: BankPort declares no security, so give rule in the options/],
     [make(wsdl, { address: 'ftp://x' }), /not an http or https address/],
   ]
   for (const [create, detail] of cases) assert.throws(create, { name: 'TypeError', message: detail })

@@ -208,7 +208,7 @@ describe('a default is published', () => {
     assert.match(wsdl, /<xs:attribute name="unit" type="[^"]*" use="required"\/>/, 'in a reply')
     assert.match(
       wsdl,
-      /<xs:element name="count" type="xs:long" minOccurs="0">\s*<xs:annotation>\s*<xs:documentation>Default, where it is left out: 7</,
+      /<xs:element name="count" type="xs:long" minOccurs="0">\s*<xs:annotation>\s*<xs:documentation>Default if it is left out: 7</,
     )
     assert.doesNotMatch(wsdl, /<xs:element [^>]*default=/)
     assert.doesNotMatch(wsdl, /name="opened"[^/]*Default/, 'the server alone sets it')

@@ -122,7 +122,7 @@ function nestedCases(): readonly MistakenCase[] {
         orders(),
         notes({ author: t.ref('people') }),
       ]),
-      /people: relation mine leads to a list of notes, whose items are listed in one order alone/,
+      /people: relation mine leads to a list of notes, whose items are listed only in one order/,
     ],
     [
       'another name for the collection in it',
@@ -146,7 +146,7 @@ function nestedCases(): readonly MistakenCase[] {
       app([orders(), notes({ text: t.string() }, { search: ['text'] })], {
         searches: { of: 'notes', allow: [anyone] },
       }),
-      /searches name notes, whose items are found in one order alone/,
+      /searches name notes, whose items are found only in one order/,
     ],
     [
       'a version without the parent',
@@ -858,7 +858,7 @@ const withDesk = (allow: readonly Grant[], handlers: Record<string, () => unknow
 })
 test('an exchange that no caller may ask is a warning', () => {
   assert.deepEqual(findContractWarnings(withDesk([], {}).contract), [
-    'Desk: no caller may ask Ask, Tell, Show and 1 more: write allow with roles, or anyone, at the port or the exchange',
+    'Desk: no caller may call Ask, Tell, Show and 1 more: write allow with roles, or anyone, at the port or the exchange',
   ])
   assert.deepEqual(findContractWarnings(withDesk([anyone], {}).contract), [])
 })
@@ -951,7 +951,7 @@ test('what fills a Body elsewhere than in a message of document style is a mista
       assert.deepEqual(thrown.mistakes, [
         'P.a has an x.body(…) as a fault or a header: declare an element of a namespace for it',
         'P.b has an x.body(…) in the style rpc: use x.call(…), or leave the style out',
-        'P.c has an x.body(…) of a type with text or attributes: a Body has elements alone',
+        'P.c has an x.body(…) of a type with text or attributes: a Body has only elements',
       ])
       return true
     },

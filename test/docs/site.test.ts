@@ -305,7 +305,7 @@ describe('/docs', () => {
 
   test('a site of everything has no readers until they are named', async () => {
     const all = await write('all', [])
-    await assert.rejects(open(all), /tells of all roles: name its readers/)
+    await assert.rejects(open(all), /covers all roles: name its readers/)
     await using named = await open({ folder: all, readers: ['manager'] })
     const start = `${named.address}/docs/index.html`
     assert.equal((await named.fetchAs('maria')(start)).status, 200)
@@ -361,7 +361,7 @@ describe('/docs', () => {
     const manifest = JSON.parse(readFileSync(join(output, 'site.json'), 'utf8'))
     for (const path of ['../index.html', '/etc/passwd', 'a/../../b.html', '.hidden/a.html']) {
       writeFileSync(join(output, 'site.json'), JSON.stringify({ ...manifest, files: [path] }))
-      await assert.rejects(open(output), /is not what diglot docs writes/)
+      await assert.rejects(open(output), /was not written by diglot docs/)
     }
     await assert.rejects(open(join(folder, 'nowhere')), /cannot be read: write the site with diglot docs -o/)
   })

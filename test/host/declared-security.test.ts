@@ -249,7 +249,7 @@ test('keys are rolled over without a stop: half of a pair changes nothing, and t
   await call()
   assert.equal(token().replace(/.*>(.*)<.*/s, '$1'), before)
   assert.ok(
-    started.lines.some(({ fields }) => /belong/.test(JSON.stringify(fields))),
+    started.lines.some(({ fields }) => /is not the certificate of/.test(JSON.stringify(fields))),
     JSON.stringify(started.lines),
   )
   rolling.change({ certificate: next.certificate })

@@ -65,7 +65,7 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
       await sleep(1100)
       assert.ok(told(lines, 'answered 503').length > before, path)
     }
-    assert.match(String(told(lines, 'answered 503')[0]?.['error']), /more requests are in progress/)
+    assert.match(String(told(lines, 'answered 503')[0]?.['error']), /too many requests are in progress/)
   })
 
   test('a connection that is refused before it says anything has a line with why, and whose it is', async () => {
@@ -187,7 +187,7 @@ test('a line of the access log names the operation and the caller', async () => 
 })
 
 describe('a change that holds the store for more than a second is named while it does', () => {
-  const slow = 'a change holds the store for more than a second: do what is slow in a job'
+  const slow = 'a change holds the store for more than a second: do slow work in a job'
   const { derive = () => ({}) } = app.handlers['orders'] ?? {}
   const cases: readonly (readonly [string, () => unknown])[] = [
     ['one that waits', () => sleep(1500)],
@@ -223,7 +223,7 @@ describe('a change that holds the store for more than a second is named while it
     const desk = { ...bearer(await server.token('dora', ['desk'])), ...json }
     assert.equal((await ask('POST', '/api/v1/archives', desk, '{"year":2000}')).status, 202)
     const ofJobs =
-      'a change of a job holds the store for more than a second: do what is slow before it, outside of ctx.once and derive'
+      'a change of a job holds the store for more than a second: do slow work before it, outside of ctx.once and derive'
     while (told(lines, ofJobs).length === 0) await sleep(20)
     const [line, ...more] = told(lines, ofJobs)
     assert.deepEqual([line?.['operation'], line?.['subject'], more, told(lines, slow)], ['archives', 'dora', [], []])

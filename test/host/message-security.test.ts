@@ -207,8 +207,8 @@ test('RFC 6960: a responder is asked once; a revoked signer is refused with the 
 test('without an OCSP answer that can be used, a CRL and then `revocation` decide', async () => {
   const other = { name: 'CN=Other', key: x.createEcKey() }
   const rows = [
-    ['silent', 1, /gives no answer: /],
-    ['moved', 2, /gives no answer: the status is 302/],
+    ['silent', 1, /does not respond: /],
+    ['moved', 2, /does not respond: the status is 302/],
     ['endless', 1, /longer than 65536 octets/],
     ['good', 2, /cannot be used: it is signed by another than the issuer/],
   ] as const
@@ -335,8 +335,8 @@ test('a mistake ends the start, by its place', async () => {
     [{ authorities: ['root.pem'] }, /messageSecurity\.authorities\[0\] contains no -----BEGIN CERTIFICATE-----/],
     [{ crls: 'root.crl' }, /messageSecurity\.crls contains no -----BEGIN X509 CRL-----/],
     [{ crlFiles: [join(folder, 'absent.crl')] }, /absent\.crl cannot be used/],
-    [{ crlAddresses: ['ldap://bank/root'] }, /crlAddresses has "ldap:\/\/bank\/root": give an address of http/],
-    [{ ocspAddresses: ['bank/ocsp'] }, /ocspAddresses has "bank\/ocsp": give an address of http/],
+    [{ crlAddresses: ['ldap://bank/root'] }, /crlAddresses has "ldap:\/\/bank\/root": give an address with http/],
+    [{ ocspAddresses: ['bank/ocsp'] }, /ocspAddresses has "bank\/ocsp": give an address with http/],
     [{ ocspHash: 'md5' as never }, /messageSecurity\.ocspHash is "md5": give one of sha1, sha256/],
     [{ revocation: 'required' }, /messageSecurity\.revocation is required without a CRL/],
     [{ purposes: ['signing' as never] }, /messageSecurity\.purposes has "signing"/],

@@ -214,7 +214,7 @@ describe('a role that no policy of the contract names', () => {
   const says = (role: string) => `no policy of orders names the role ${role}: its roles are customer, clerk, manager`
   const warned = ({ lines }: Hosted) =>
     lines.flatMap(({ fields, message }) =>
-      message === 'the people have what is likely not meant' ? [fields['warning']] : [],
+      message === 'some people have roles that are probably mistakes' ? [fields['warning']] : [],
     )
   const erin = { subject: 'erin', password: 'erin-password', roles: ['clark', 'clerk'], claims: {} }
 

@@ -189,7 +189,7 @@ describe('the audit', () => {
     assert.match(rest ?? '', /x","msg":"answered"\}$/, 'the end of the line that was taken in part')
     const [lost, room] = after.map(line => JSON.parse(line))
     assert.ok(lost.lines > 2500 && lost.lines < 4000)
-    assert.deepEqual([lost.msg, room.msg], ['lines of the log were lost: it took none', 'room again'])
+    assert.deepEqual([lost.msg, room.msg], ['lines of the log were lost: it could not be written', 'room again'])
   })
 
   test('an internal error is a line with the incident that the client was given, and the client gets no more', async () => {

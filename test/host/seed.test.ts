@@ -37,7 +37,7 @@ const cases: readonly (readonly [title: string, seed: Seed, says: RegExp])[] = [
     { items: { ...base, orders: [{ ...order, customer: 'c-99' }] } },
     /orders o-1: customer refers to c-99, which does not exist in customers: seed it, too/,
   ],
-  ['an identifier twice', { items: { products: [product, product] } }, /products p-1 is there twice/],
+  ['an identifier twice', { items: { products: [product, product] } }, /products p-1 occurs twice/],
   [
     'a resource that the contract does not have',
     { items: { baskets: [{ id: 'b-1' }] } },
@@ -46,7 +46,7 @@ const cases: readonly (readonly [title: string, seed: Seed, says: RegExp])[] = [
   [
     'a person twice',
     { people: [1, 2].map(() => ({ subject: 'ann', password: 'x', roles: ['clerk'] })) },
-    /ann is there twice/,
+    /ann occurs twice/,
   ],
   [
     'a file of no resource',

@@ -95,12 +95,12 @@ for (const [what, parts, line] of [
   [
     'text',
     part('p', 'type="xs:string"'),
-    'document: operation ask, ask: the part p has the type string, which is text, and a Body has elements alone: the operation is left out (R2204)',
+    'document: operation ask, ask: the part p has the type string, which is text, and a Body has only elements: the operation is left out (R2204)',
   ],
   [
     'attributes',
     part('p', 'type="t:Marked"'),
-    'document: operation ask, ask: the part p has the type Marked, which has attributes or text, and a Body has elements alone: the operation is left out (R2204)',
+    'document: operation ask, ask: the part p has the type Marked, which has attributes or text, and a Body has only elements: the operation is left out (R2204)',
   ],
   [
     'a part with a type among others',

@@ -99,8 +99,8 @@ test('an address that is read and changed and has no item below it is a single r
     ports.flatMap(({ exchanges }) => Object.keys(exchanges)),
     ['GetStatus', 'GetUser', 'PatchUser'],
   )
-  assert.ok(lossesOf(made).includes('settings.id: is left out: what there is one of has no identifier'))
-  assert.ok(lossesOf(made).includes('DELETE /profile: removes what nothing makes: it is left out'))
+  assert.ok(lossesOf(made).includes('settings.id: is left out: a single resource has no identifier'))
+  assert.ok(lossesOf(made).includes('DELETE /profile: removes an item that nothing creates: it is left out'))
   assert.ok(!lossesOf(made).some(each => each.includes('does not start')))
   assert.match(
     writeServiceTypescript(made, 'test'),

@@ -204,7 +204,7 @@ for (const [version, write] of [['1.1', wsdl11] as const, ['2.0', wsdl20] as con
   test(`WS-Addressing Metadata §4.3: WSDL ${version}: reference parameters of a port are told`, () => {
     const told = read(write({ port: endpointReference })).losses
     assert.equal(told.length, 1)
-    assert.match(told[0] ?? '', /Bank: messages have to carry the reference parameters of its wsa:EndpointReference/)
+    assert.match(told[0] ?? '', /Bank: messages must carry the reference parameters of its wsa:EndpointReference/)
     assert.deepEqual(
       read(write({ port: endpointReference.replace(/<a:ReferenceParameters>.*<\/a:ReferenceParameters>/, '') })).losses,
       [],

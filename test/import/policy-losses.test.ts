@@ -46,7 +46,10 @@ test('WS-SecurityPolicy 1.3: an import says that a port loses what no contract c
   const [loss, ...others] = losses
   assert.deepEqual(others, [])
   assert.equal(loss?.place, 'port Bank')
-  assert.match(loss.detail, /^the policy of Pay demands EncryptedElements, which a contract cannot say: it is left out/)
+  assert.match(
+    loss.detail,
+    /^the policy of Pay demands EncryptedElements, which a contract cannot express: it is left out/,
+  )
   assert.doesNotMatch(text, /security/)
   assert.deepEqual((await importText(wsdl(''))).losses, [])
 })

@@ -80,7 +80,7 @@ for (const [schema, values, version] of rows)
 
 const unchecked: readonly (readonly [schema: object, what: RegExp])[] = [
   [{ type: 'string', pattern: '^(?=a)b$' }, /the pattern \^\(\?=a\)b\$ is not checked: XML Schema has no/],
-  [{ type: 'string', pattern: '^[^@\\s]+$' }, /checked in ASCII alone/],
+  [{ type: 'string', pattern: '^[^@\\s]+$' }, /checked only in ASCII/],
   [{ type: 'integer', multipleOf: 5 }, /multipleOf is not checked/],
   [{ type: 'integer', enum: [1, 2] }, /its values are not checked/],
   [{ type: 'number', const: 1.5 }, /its values are not checked/],

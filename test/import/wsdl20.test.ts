@@ -170,10 +170,10 @@ test('diglot diff: an address of GET that is gone breaks its callers, a new one 
 /** WSDL 2.0 Additional MEPs §2; the last one is of no specification. */
 const unaskedBy: Readonly<Record<string, string>> = {
   'robust-out-only': 'the service speaks first: a notification is left out',
-  'out-in': 'the service asks first (out-in): it is left out',
-  'out-opt-in': 'the service asks first (out-opt-in): it is left out',
+  'out-in': 'the service speaks first (out-in): it is left out',
+  'out-opt-in': 'the service speaks first (out-opt-in): it is left out',
   'in-opt-out':
-    'its answer may stay away (in-opt-out), which an exchange cannot say: it is left out; describe it as in-out, or as robust-in-only',
+    'its response is optional (in-opt-out), which an exchange cannot express: it is left out; describe it as in-out, or as robust-in-only',
   'in-optional-out':
     'its pattern http://www.w3.org/ns/wsdl/in-optional-out is not known: it is left out; give one of http://www.w3.org/ns/wsdl/',
 }

@@ -383,7 +383,7 @@ describe('the page of an item', async () => {
     const patch = page.part('<form id="edit-patch"', '<nav')
     assert.deepEqual(
       patch.filter(line => /hint"|required/.test(line) && !/aria-describedby|id="/.test(line)),
-      ['<p class="hint">What is left empty stays as it is.'],
+      ['<p class="hint">Empty fields stay unchanged.'],
     )
     assert.ok(!patch.some(line => / required/.test(line)))
     const put = page.part('<form id="edit-put"', '<details')
@@ -574,7 +574,7 @@ describe('the page of a problem', async () => {
       '<div class="field wrong">',
       '<span class="problem" id="cancel-post-reason-problem">Must have at most 500 characters.',
       long,
-      '<h2>How it stands now',
+      '<h2>Its current state',
       '<h2>State',
       '<h2>What can be done now',
       '<form id="payment-post" method="post" action="/api/v2/orders/o-1/payment?_method=POST&_match=TAG" aria-labelledby="payment-post-title">',

@@ -202,7 +202,7 @@ const rows: readonly Row[] = [
     end: [unknownCritical],
     why: /critical extension/,
   },
-  { says: '§4.2 an extension that is there twice', end: [x.usage(0), x.usage(0)], why: /cannot be read/ },
+  { says: '§4.2 an extension that occurs twice', end: [x.usage(0), x.usage(0)], why: /cannot be read/ },
   {
     says: '§4.2.1.4 a critical policy with a qualifier that is not known',
     end: [

@@ -70,7 +70,7 @@ const mistakes: readonly (readonly [string, () => unknown, RegExp])[] = [
   [
     'a certificate in place of a key',
     () => readPrivateKey(alice.pem, 'p'),
-    /^p is a certificate: give the private key/,
+    /^p is a certificate: give its private key/,
   ],
   ['an encrypted key', () => readPrivateKey(locked, 'p'), /^p is encrypted: give \{ key, passphrase \}/],
   ['a wrong passphrase', () => readPrivateKey({ key: locked, passphrase: 'x' }, 'p'), /^p cannot be decrypted/],

@@ -89,7 +89,7 @@ test('an answer ends with its next update: the next message waits for another, o
 test('a responder that cannot be had is asked again after ten seconds, and its failure is told', async () => {
   const { world, status, statusAtOnce } = ask(silent)
   assert.equal(await status(), undefined)
-  assert.deepEqual(world.failures, ['the OCSP responder http://responder0/ gives no answer: no connection'])
+  assert.deepEqual(world.failures, ['the OCSP responder http://responder0/ does not respond: no connection'])
   world.now += 9999
   assert.equal(await statusAtOnce(), undefined)
   world.now += 1

@@ -54,7 +54,7 @@ describe('A7.16 a change whose commit has no reply', () => {
     loseReplies(shop.store, 'record')
     const answer = await shop.as.alice('POST', '/api/v2/orders', { ...json, ...key }, order)
     assert.deepEqual([answer.status, answer.fields['retry-after']], [503, '1'])
-    assert.match(answer.json['detail'], /cannot tell whether the change was made. Look before you ask again.$/)
+    assert.match(answer.json['detail'], /cannot tell whether the change was made. Check before you try again.$/)
   })
 
   const id = '<a:MessageID xmlns:a="http://www.w3.org/2005/08/addressing">urn:m:1</a:MessageID>'

@@ -238,7 +238,7 @@ const mistakes: [name: string, work: NonNullable<VisitHandlers['cancel']>, says:
   [
     'the item of the call',
     async ctx => void (await ctx.items.change('visits', 'v-1', { fee: '1.00' })),
-    /visits v-1, the item of this call: return what it shall be/,
+    /visits v-1, the item of this call: return its new values/,
   ],
   [
     'a resource that does not exist',

@@ -171,7 +171,7 @@ test('B4.12 RFC 2046 §4.1.1 a package with LF alone is told so', async () => {
     const message = pack({ body: put(xop('cid:pic@x')), parts: [[image(), 'x'.repeat(padding)]] })
     const bytes = Buffer.from(message.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
     const { fault } = await readAnswer(await send(shop, { body: '' }, bytes))
-    assert.equal(fault?.reason, 'the lines of a package must end with CRLF, not LF alone')
+    assert.equal(fault?.reason, 'the lines of a package must end with CRLF, not just LF')
   }
 })
 

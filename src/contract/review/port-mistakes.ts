@@ -53,7 +53,7 @@ function contentMistakes(name: string, { style, input, output, ...others }: Port
       : []),
     ...(contents.every(each => hasElementsAlone(each.type()))
       ? []
-      : [`${name} has an x.body(…) of a type with text or attributes: a Body has elements alone`]),
+      : [`${name} has an x.body(…) of a type with text or attributes: a Body has only elements`]),
   ]
 }
 

@@ -61,7 +61,7 @@ function newestFieldMistakes({ contract, rule, resource, place }: VersionPlace, 
         return [`${place}: ${name} is not for all callers: leave it out of the version, or keep it as it is`]
       const related = findRelation(contract, resource, name)
       if (related !== undefined)
-        return [`${place}: ${name} is what the relation ${related} goes by: a version can rename it alone`]
+        return [`${place}: ${name} is what the relation ${related} goes by: a version can only rename it`]
       return countUses(rule, own, name) > 1
         ? [`${place}: ${name} is left out, renamed, retyped or in another group as well: say one of these`]
         : []

@@ -238,7 +238,7 @@ function relationMistakes(
     return [`${place} leads to a list of ${relation.of}, which is single and has none: leave the relation out`]
   if (other.within !== undefined && !isNestedRelation(relation, resource, contract.resources))
     return [
-      `${place} leads to a list of ${relation.of}, whose items are listed in one ${other.within} alone: leave the relation out`,
+      `${place} leads to a list of ${relation.of}, whose items are listed only in one ${other.within}: leave the relation out`,
     ]
   if (other.within !== undefined && rel !== relation.of)
     return [

@@ -16,7 +16,7 @@ import { type EventSink, Gone, Later } from './sinks.ts'
 export interface WebhookOptions {
   readonly name: string
   readonly url: string
-  /** `whsec_` and at least 24 octets in base64; several during a rotation, each of which signs. */
+  /** `whsec_` and at least 24 octets in base64; during a rotation several, each of which signs. */
   readonly secret: string | readonly string[]
   readonly resources?: readonly string[]
   /** Allowed hosts, such as `hooks.example.org`, among them that of `url`. */

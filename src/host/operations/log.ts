@@ -36,7 +36,9 @@ export function createLogger(): Logger {
 function loadPino(): Logger {
   const pino: typeof import('pino') = createRequire(import.meta.url)('pino')
   const redact = { paths: secretNames.flatMap(name => [name, `*.${name}`]), censor: redacted }
-  const output = new LogOutput(2, lines => logger.warn({ lines }, 'lines of the log were lost: it took none'))
+  const output = new LogOutput(2, lines =>
+    logger.warn({ lines }, 'lines of the log were lost: it could not be written'),
+  )
   const logger = pino.pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime, redact }, output)
   return logger
 }

@@ -23,12 +23,11 @@ const inputMax = 16 * 1024 * 1024
 /** All of standard input. */
 export async function readStandardInput(): Promise<string> {
   if (process.stdin.isTTY)
-    throw new Error('passwords are read from standard input: give them by a pipe or a file, not at a terminal')
+    throw new Error('passwords are read from standard input: pass them through a pipe or a file, not at a terminal')
   let text = ''
   for await (const piece of process.stdin.setEncoding('utf8')) {
     text += piece
-    if (text.length > inputMax)
-      throw new Error(`standard input is longer than ${inputMax} characters: give it in parts`)
+    if (text.length > inputMax) throw new Error(`standard input is longer than ${inputMax} characters: split it`)
   }
   return text
 }
@@ -36,7 +35,7 @@ export async function readStandardInput(): Promise<string> {
 /** The one line of standard input, without its end. */
 async function readPassword(): Promise<string> {
   const [password = '', ...more] = (await readStandardInput()).replace(/\r?\n$/, '').split(/\r?\n/)
-  if (more.length > 0) throw new Error('standard input has more than one line: give the password alone')
+  if (more.length > 0) throw new Error('standard input has more than one line: give only the password')
   return password
 }
 

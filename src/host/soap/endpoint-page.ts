@@ -303,7 +303,7 @@ export function writeEnvelopeForm({ query }: Entry, { envelope, version }: SoapT
         `\n${escapeMarkup(envelope)}`,
       ),
     ),
-    buildElement('div', { class: 'buttons' }, buildElement('button', { class: 'soap' }, 'Send as it stands here')),
+    buildElement('div', { class: 'buttons' }, buildElement('button', { class: 'soap' }, 'Send as shown here')),
   )
 }
 

@@ -110,8 +110,8 @@ function writeEndpoint({ endpoint, context, messages }: SoapPage, entry: Entry):
 
 const descriptionTexts = {
   wsdl: 'WSDL 1.1, all versions of SOAP',
-  'wsdl=1.1': 'WSDL 1.1 with SOAP 1.1 alone',
-  'wsdl=1.2': 'WSDL 1.1 with SOAP 1.2 alone',
+  'wsdl=1.1': 'WSDL 1.1 with SOAP 1.1 only',
+  'wsdl=1.2': 'WSDL 1.1 with SOAP 1.2 only',
   wsdl2: 'WSDL 2.0',
   xsd: 'XML Schema',
 } as const

@@ -131,7 +131,7 @@ function findResourceMistakes(
     const place = `the seed of ${name} ${String(value['id'] ?? '(without id)')}`
     const problems = checkValue(storedFieldsOf(resource), value)
     for (const { path, detail } of problems) lines.push(`${place}: ${path.join('.')} ${detail}: correct the seed`)
-    if (seen.has(value['id'])) lines.push(`${place} is there twice: give one of them another id`)
+    if (seen.has(value['id'])) lines.push(`${place} occurs twice: give one of them another id`)
     seen.add(value['id'])
     // Only a value without problems has the shape that references are looked for in.
     for (const { resource, id, path } of problems.length > 0 ? [] : findReferences(fields, value))
@@ -192,7 +192,7 @@ function findPeopleMistakes(people: readonly Person[]): string[] {
       ...(typeof subject === 'string' && subject !== '' ? [] : [`${place}: subject must be a name`]),
       ...(typeof password === 'string' && password !== '' ? [] : [`${place}: password must be a text`]),
       ...(Array.isArray(roles) ? [] : [`${place}: roles must be a list`]),
-      ...(names.indexOf(subject) === i ? [] : [`${place} is there twice: give one of them another subject`]),
+      ...(names.indexOf(subject) === i ? [] : [`${place} occurs twice: give one of them another subject`]),
     ]
   })
 }

@@ -32,50 +32,51 @@ export interface MessageSecurity extends Anchors {
   /** Files of CRLs, PEM or DER, in addition to `crls`; read again when they change. */
   readonly crlFiles?: readonly string[]
   /**
-   * Addresses of CRLs, http or https, in addition: asked for at start, every hour and when a list
-   * ends. No other address is asked, whatever certificates name. While one cannot be had, the last
-   * list counts until its end, and then `revocation` decides.
+   * Additional addresses of CRLs, http or https, fetched at start, every hour and when a list ends.
+   * No other address is contacted, whatever certificates name. If one cannot be fetched, the last
+   * list remains in force until its end; then `revocation` decides.
    */
   readonly crlAddresses?: readonly string[]
   /**
-   * Addresses of OCSP responders, http or https, which are asked about signers and the authorities
-   * on their paths (RFC 6960): those that a certificate names, or all where it names no one of
-   * them. No other address is asked. An answer counts until its next update, a week at most, and is
-   * asked for again every hour; a message waits only where no answer is known, up to 10 seconds.
-   * Without an answer CRLs decide, and then `revocation`.
+   * Addresses of OCSP responders, http or https, which are queried about signers and the
+   * authorities on their paths (RFC 6960): those that a certificate names, or all if it names none
+   * of them. No other address is contacted. An answer is valid until its next update, at most a
+   * week, and is refreshed every hour; a message waits only if no answer is known, up to 10
+   * seconds. Without an answer CRLs decide, and then `revocation`.
    */
   readonly ocspAddresses?: readonly string[]
   /**
-   * Whether every OCSP response has to repeat a nonce (RFC 9654). Default: false, since responders
-   * that prepare responses ahead cannot (RFC 5019).
+   * Whether every OCSP response must repeat a nonce (RFC 9654). Default: false, since responders
+   * that prepare responses in advance cannot (RFC 5019).
    */
   readonly ocspNonce?: boolean
   /**
-   * The hash by which questions to responders name the issuer of a certificate. Default: `sha1`,
-   * which every responder knows; `sha256` as RFC 9919 has it. Answers by SHA-1, SHA-256, SHA-384
-   * and SHA-512 are read in any case.
+   * The hash that names the issuer of a certificate in queries. Default: `sha1`, which every
+   * responder knows; `sha256` according to RFC 9919. Answers with SHA-1, SHA-256, SHA-384 and
+   * SHA-512 are always accepted.
    */
   readonly ocspHash?: OcspHash
   /**
-   * Files of PEM certificates in addition to `authorities`, `intermediates` and `certificates`:
-   * each that is no authority is one of the last; an authority that another one of all these has
-   * issued is one of the second, so it has to hold itself, not revoked. Read again when they
-   * change.
+   * Files of PEM certificates in addition to `authorities`, `intermediates` and `certificates`: a
+   * certificate that is not an authority counts among `certificates`; an authority that another one
+   * has issued counts among `intermediates`, so it must itself be valid and not revoked. Read again
+   * when they change.
    */
   readonly signerFiles?: readonly string[]
   /**
-   * Partners, each with its authorities and certificates, and the people whom these may name. With
-   * several authorities each belongs to a partner, since one of them alone could name everybody.
+   * Partners, each with its authorities and certificates, and the people that these may identify.
+   * With several authorities, each must belong to a partner, since otherwise any of them could
+   * identify everybody.
    */
   readonly partners?: readonly Partner[]
   /**
    * Files of the service's own key pairs. The first signs answers; senders may encrypt to any. Read
-   * again when they change: a key that was replaced goes on decrypting until its certificate ends.
+   * again when they change: a replaced key continues to decrypt until its certificate ends.
    */
   readonly keyFiles?: readonly KeyFiles[]
   /**
-   * Where the contract leaves it to the settings. Default: a UsernameToken, or a trusted signature
-   * over Body and Timestamp.
+   * Applies where the contract leaves it to the settings. Default: a UsernameToken, or a trusted
+   * signature over Body and Timestamp.
    */
   readonly policy?: Omit<SecurityPolicy, 'required'>
   /** Further means of proof: assertions, keys for decryption, shared secrets, Kerberos. */
@@ -212,7 +213,7 @@ function fetchAllLists({ crlAddresses = [] }: MessageSecurity, world: SecurityWo
 function requireAddresses(addresses: readonly string[], setting: string): void {
   for (const address of addresses) {
     if (!isHttpAddress(address) || !URL.canParse(address))
-      throw new TypeError(`${place}.${setting} has ${JSON.stringify(address)}: give an address of http or https`)
+      throw new TypeError(`${place}.${setting} has ${JSON.stringify(address)}: give an address with http or https`)
   }
 }
 

@@ -21,7 +21,7 @@ export class Grants {
 
   #grants({ security }: RestOperation): readonly Grant[] {
     if (security === undefined) {
-      this.#losses.add('security', `the document says nothing of it: callers have the role ${userRole}`, 'document')
+      this.#losses.add('security', `the document does not say: callers have the role ${userRole}`, 'document')
       return [this.#role(userRole)]
     }
     if (security.length === 0 || security.some(each => Object.keys(each).length === 0)) return [anyone]

@@ -88,7 +88,7 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
     if (name === idName || name === '_links' || Object.hasOwn(found, name)) continue
     const twin = findTwin(found, name)
     if (twin !== undefined) {
-      losses.add(`${place}.${name}`, `differs from ${twin} in case alone; it is left out`)
+      losses.add(`${place}.${name}`, `differs from ${twin} only in case; it is left out`)
       continue
     }
     const isReadOnly = drafts.length > 0 && drafts.every(each => !Object.hasOwn(objectOf(each['properties']), name))
@@ -135,7 +135,7 @@ function guessId(
   const given = idName === undefined ? undefined : objectOf(schema['properties'])[idName]
   const type = idName === undefined ? 'string' : readSchemaFacts(document, given).type
   if (collection.isSingle) {
-    if (given !== undefined) losses.add(place, 'is left out: what there is one of has no identifier')
+    if (given !== undefined) losses.add(place, 'is left out: a single resource has no identifier')
     return t.id(singleId).internal()
   }
   if (idName !== undefined && idName !== 'id') losses.add(place, `is called ${idName} there`)
@@ -250,7 +250,8 @@ function guessRules(
   const mayReplace = !mayCreate || put.responses.some(([status]) => status === '200' || status === '204')
   const isMadeOnce = collection.isSingle && !mayReplace
   const changing = [isMadeOnce ? undefined : put, one.get('PATCH')]
-  if (isRemoved && !put) room.losses.add(`DELETE ${collection.address}`, 'removes what nothing makes: it is left out')
+  if (isRemoved && !put)
+    room.losses.add(`DELETE ${collection.address}`, 'removes an item that nothing creates: it is left out')
   const removing = isRemoved && !put ? undefined : one.get('DELETE')
   const [change, remove] = [grants.of(...changing), grants.of(removing)]
   const making = collection.isSingle && mayCreate ? put : many.get('POST')

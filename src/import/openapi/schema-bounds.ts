@@ -87,7 +87,7 @@ export function readTextBounds(schema: JsonObject): SchemaBounds {
 }
 
 const howChecked = (pattern: SchemaPattern | undefined): string =>
-  pattern ? 'checked in ASCII alone: it may take more beyond it' : 'not checked: XML Schema has no such expression'
+  pattern ? 'checked only in ASCII: it may accept more beyond it' : 'not checked: XML Schema has no such expression'
 
 /**
  * A bound outside of the range of its type says nothing, and no facet may have it.

@@ -236,7 +236,7 @@ export class SchemaFields {
     const pattern = anchorPattern(given)
     const [mistake] = findPatternMistakes(place, pattern)
     if (mistake === undefined) return pattern
-    this.#losses.add(place, `the pattern ${given} is not checked: a contract takes other expressions`)
+    this.#losses.add(place, `the pattern ${given} is not checked: a contract supports other expressions`)
     return usual
   }
 

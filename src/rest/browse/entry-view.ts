@@ -59,7 +59,7 @@ export function writeEntryView(exchange: Exchange, document: RepresentationDocum
 }
 
 const facesText = 'One contract, two faces: the same resources over HTTP and as SOAP messages.'
-const soapAloneText = 'Its operations are messages of SOAP alone.'
+const soapAloneText = 'Its operations are only SOAP messages.'
 
 /** The entry is the same for all callers; its page offers what this one may do. */
 function mayStart({ edition, caller, entry }: Exchange, rel: string): boolean {
@@ -103,7 +103,7 @@ const soapTexts = (rel: string): string => soapText[rel] ?? ''
 const otherText: Readonly<Record<string, string>> = {
   'service-desc': 'The description of the HTTP face',
   'service-doc': 'Every operation by both faces, with examples',
-  changes: 'What has changed, one after the other',
+  changes: 'The changes, one after the other',
   health: 'Whether the service is ready',
   login: 'As a person, with a name and a password',
 }

@@ -104,7 +104,7 @@ export async function answerRefusedForm(exchange: Exchange, refusal: AnyRestRefu
   const after = [
     writeFaultDetail(exchange, refusal),
     spec ? writeSection('What you sent', { id: 'again' }, writeForm(spec)) : '',
-    current ? writeSection('How it stands now', { id: 'now' }, writeItemView(exchange, current, spec)) : '',
+    current ? writeSection('Its current state', { id: 'now' }, writeItemView(exchange, current, spec)) : '',
   ].join('\n')
   const places = spec ? problems.map(each => problemPlace(spec, each)) : []
   return {

@@ -80,7 +80,7 @@ function writeChangeForms(exchange: Exchange, forms: readonly FormSpec[], item: 
     .map(form => writeFolded(form.title, false, writeForm(form, form.method === 'PATCH' ? patchHint : '')))
   return folded.join('') + (item ? writeFileForms(exchange, item) : '')
 }
-const patchHint = buildElement('p', { class: 'hint' }, 'What is left empty stays as it is.')
+const patchHint = buildElement('p', { class: 'hint' }, 'Empty fields stay unchanged.')
 
 /** The forms that a link of the document stands for. */
 export function specsOf(

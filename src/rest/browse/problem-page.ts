@@ -58,7 +58,7 @@ function writeAlert(
 }
 
 const lateHint =
-  'How it stands now is below. What you sent is still here if it can still be done: sending it again takes the place of the other change.'
+  'Its current state is below. What you sent is still here if it can still be done: sending it again takes the place of the other change.'
 
 const sentenceOf = (text: string): string => {
   const sentence = text.charAt(0).toUpperCase() + text.slice(1)

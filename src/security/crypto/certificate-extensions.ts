@@ -44,7 +44,7 @@ export function readExtensions(list: DerValue | undefined): ReadonlyMap<string, 
     const critical = fields.optional(BOOLEAN)
     const { content } = fields.required(OCTET_STRING)
     fields.end()
-    if (found.has(id)) throw new NotDer('an extension that is there twice')
+    if (found.has(id)) throw new NotDer('an extension that occurs twice')
     found.set(id, { critical: critical !== undefined && readDerBoolean(critical), content })
   }
   return found
@@ -211,7 +211,7 @@ function readPolicies(value: DerValue): { readonly identifiers: readonly string[
     const id = readDerIdentifier(fields.required(OBJECT_IDENTIFIER))
     const qualifiers = fields.any()
     fields.end()
-    if (found.has(id)) throw new NotDer('a policy that is there twice')
+    if (found.has(id)) throw new NotDer('a policy that occurs twice')
     found.add(id)
     for (const qualifier of qualifiers ? readDerList(qualifiers) : []) {
       const kind = readDerIdentifier(new DerFields(qualifier).required(OBJECT_IDENTIFIER))

@@ -13,8 +13,8 @@ import { type CertificatePath, checkPath, describeCertificate, type PathRules } 
 import { RevocationLists } from './revocation.ts'
 
 /**
- * What to do about a certificate of whose state no fresh CRL tells: refuse it, or accept it unless
- * a list revokes it.
+ * The treatment of a certificate that no fresh CRL covers: refuse it, or accept it unless a list
+ * revokes it.
  */
 export type RevocationMode = 'required' | 'ifKnown'
 
@@ -131,7 +131,7 @@ function findSigner(
 
 const mayList = ({ extensions: { keyUsage } }: Certificate): boolean => !keyUsage || keyUsage.has(KeyUsage.cRLSign)
 
-/** A certificate and everything that tells whether it holds, as octets: DER, or PEM. */
+/** A certificate and everything needed to validate it, as octets: DER, or PEM. */
 export interface PathQuestion extends PathRules {
   readonly certificate: string | Uint8Array
   readonly intermediates?: readonly (string | Uint8Array)[]
@@ -147,8 +147,8 @@ export interface PathQuestion extends PathRules {
 export type PathAnswer = { readonly valid: true } | { readonly valid: false; readonly reason: string }
 
 /**
- * RFC 5280 §6: whether a path leads from this certificate to one of the anchors, and holds at this
- * time, with revocation by these CRLs alone.
+ * RFC 5280 §6: whether a path leads from this certificate to one of the anchors, and is valid at
+ * this time, with revocation only by these CRLs.
  */
 export function validateCertificationPath(question: PathQuestion): PathAnswer {
   const { intermediates = [], crls = [], revocation = 'required', at } = question

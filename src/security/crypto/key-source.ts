@@ -122,7 +122,7 @@ function describeKeyText(text: string, hasPassphrase: boolean): string {
   const isEncrypted = /ENCRYPTED/.test(text)
   if (isEncrypted && hasPassphrase) return 'cannot be decrypted: give the right passphrase'
   if (isEncrypted) return 'is encrypted: give { key, passphrase }, or a passphrase next to its file'
-  if (/-----BEGIN CERTIFICATE-----/.test(text)) return 'is a certificate: give the private key that belongs to it'
+  if (/-----BEGIN CERTIFICATE-----/.test(text)) return 'is a certificate: give its private key'
   return 'is not a private key: give the content of a PEM file with -----BEGIN PRIVATE KEY-----, or a KeyObject'
 }
 
@@ -146,5 +146,5 @@ export function requirePair(
   places: readonly [key: string, certificate: string],
 ): void {
   if (certificate.x509.checkPrivateKey(key)) return
-  throw new TypeError(`${places[1]} is not the certificate of ${places[0]}: give two that belong together`)
+  throw new TypeError(`${places[1]} is not the certificate of ${places[0]}: give a matching pair`)
 }

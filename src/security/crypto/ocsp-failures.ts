@@ -30,7 +30,7 @@ export class OcspFailures {
   tellOutage(address: string, cause: Error): void {
     if (this.#down.has(address)) return
     this.#down.add(address)
-    this.#means.failed(new Error(`the OCSP responder ${address} gives no answer: ${cause.message}`, { cause }))
+    this.#means.failed(new Error(`the OCSP responder ${address} does not respond: ${cause.message}`, { cause }))
   }
 
   /** It has answered. */

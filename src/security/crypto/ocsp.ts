@@ -54,9 +54,9 @@ export function judgeOcspResponse(octets: Buffer, question: OcspQuestion): Certi
   if (others.some(each => !isSameAnswer(each, answer))) return 'it has two answers about the certificate that differ'
   if (nonce && !response.hasNonce(nonce)) return 'it does not repeat the nonce of the request'
   const until = Math.min(answer.nextUpdate ?? (nonce ? search.now + momentMs : Number.NaN), search.now + longestMs)
-  if (Number.isNaN(until)) return 'it does not say until when it counts' // (3)
+  if (Number.isNaN(until)) return 'it does not state its end' // (3)
   const latest = search.now + skewMs
-  if (answer.thisUpdate > latest || response.producedAt > latest) return 'it is of a time to come'
+  if (answer.thisUpdate > latest || response.producedAt > latest) return 'it is dated in the future'
   if (search.now >= until) return 'it has ended'
   const signer = findResponder(response, question)
   if (typeof signer === 'string') return signer

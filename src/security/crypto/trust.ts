@@ -63,17 +63,17 @@ export interface Anchors {
   /** Revocation lists of the authorities. */
   readonly crls?: OneOrMore<CrlSource>
   /**
-   * What to do about a certificate of whose state no fresh CRL and no OCSP response tells. Default:
-   * `required` where there are CRLs or responders, which refuses it; `ifKnown` accepts it unless a
+   * The treatment of a certificate that no fresh CRL and no OCSP response covers. Default:
+   * `required` if there are CRLs or responders, which refuses it; `ifKnown` accepts it unless a
    * list or a responder has revoked it, or a responder does not know it.
    */
   readonly revocation?: RevocationMode
   /**
-   * The purposes that a certificate may be for (RFC 5280 §4.2.1.12). Default: none, so that one
-   * with an extendedKeyUsage has to name anyExtendedKeyUsage.
+   * The accepted purposes of a certificate (RFC 5280 §4.2.1.12). Default: none, so that one with an
+   * extendedKeyUsage must name anyExtendedKeyUsage.
    */
   readonly purposes?: readonly CertificatePurpose[]
-  /** Object identifiers of policies, one of which has to hold along the path. Default: any. */
+  /** Object identifiers of policies, one of which must be valid along the path. Default: any. */
   readonly certificatePolicies?: readonly string[]
   /** Whether a certificate is revoked; asked at every use, of each certificate of the path. */
   readonly revoked?: (certificate: Certificate) => boolean
@@ -154,7 +154,7 @@ export class CertificateTrust {
     const hasSource = (currentLists ?? fixed ?? statuses) !== undefined
     this.#revocation = anchors.revocation ?? (hasSource ? 'required' : 'ifKnown')
     if (this.#revocation === 'required' && !hasSource)
-      throw new TypeError(`${place}.revocation is required without a CRL or a responder: give crls, or say ifKnown`)
+      throw new TypeError(`${place}.revocation is required without a CRL or a responder: give crls, or set ifKnown`)
     this.#rules = compileRules(anchors, place)
     this.#revoked = anchors.revoked ?? (() => false)
   }

@@ -34,7 +34,9 @@ export interface SamlIssuer extends Anchors {
   readonly people?: SubjectRule
 }
 
-/** Which SAML assertions count: their issuers, the names of this service, the vouchers. */
+/**
+ * The SAML assertions that are accepted: their issuers, the names of this service, the vouchers.
+ */
 export interface SamlSettings {
   readonly issuers: readonly SamlIssuer[]
   /** The certificates that may sign messages with the assertion of another party. */
@@ -43,9 +45,9 @@ export interface SamlSettings {
   readonly audiences: readonly string[]
 }
 
-/** The keys, certificates and issuers by which a service proves what messages say. */
+/** The keys, certificates and issuers by which a service verifies messages. */
 export interface ProofMeans {
-  /** Keys to which senders encrypt; several while one takes the place of another. */
+  /** Keys to which senders encrypt; several while one replaces another. */
   readonly decrypts?: readonly DecryptionKey[]
   /** Keys that both sides have, by KeyName: HMAC signatures and AES key wrap. */
   readonly secrets?: ReadonlyMap<string, SecretSource> | Readonly<Record<string, SecretSource>>

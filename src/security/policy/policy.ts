@@ -23,22 +23,22 @@ export type SignedAttachments = 'Attachments' | 'CompleteAttachments'
 
 export type { KeyForm }
 
-/** One way to name the caller, and what has to be proven with it. */
+/** One way to authenticate the caller, and the protection that it requires. */
 export interface Demand {
   /**
-   * What names the caller: a UsernameToken, the signer's certificate, an assertion, a Kerberos
-   * ticket, or a shared secret; of an answer alone, the key of the exchange.
+   * The means of authentication: a UsernameToken, the signer's certificate, an assertion, a
+   * Kerberos ticket, or a shared secret; for answers only, the key of the exchange.
    */
   readonly caller: ProofKind | 'exchange'
   /** Of a UsernameToken; default both. */
   readonly passwords?: readonly ('text' | 'digest')[]
   /** Of an assertion. */
   readonly confirmations?: readonly SubjectConfirmation[]
-  /** Whether a Timestamp is required. Any Timestamp has to be valid now. */
+  /** Whether a Timestamp is required. Every Timestamp must be valid now. */
   readonly timestamp?: boolean
   /**
-   * What one trusted signature has to cover; of header blocks, all of the name. If it lists
-   * anything, all blocks that the receiver processes have to be covered as well: those of
+   * The parts that one trusted signature must cover; of header blocks, all with the name. If it
+   * lists anything, all blocks that the receiver processes must be covered as well: those of
    * WS-Addressing and declared ones (WS-Addressing SOAP Binding §7).
    */
   readonly signed?: readonly CoveredPart[]
@@ -47,7 +47,7 @@ export interface Demand {
    * the caller's signature endorses its signature. Default: the caller's own key signs.
    */
   readonly symmetric?: KeyForm
-  /** What has to come encrypted; Timestamp cannot be demanded, nor CompleteAttachments. */
+  /** The parts that must be encrypted; neither Timestamp nor CompleteAttachments is possible. */
   readonly encrypted?: readonly CoveredPart[]
 }
 
@@ -64,13 +64,13 @@ export interface ExchangePolicy {
   readonly isOptional?: boolean
 }
 
-/** What requests have to prove at an endpoint, and which operations have a policy of their own. */
+/** The proof that requests need at an endpoint, and the operations with a policy of their own. */
 export interface SecurityPolicy extends ExchangePolicy {
   /** Whether a message without a Security block is refused. */
   readonly required: boolean
   /** Operations with a policy of their own, by the local name of the request's element. */
   readonly operations?: ReadonlyMap<string, ExchangePolicy>
-  /** What only old peers need; default nothing. */
+  /** Algorithms that only old peers need; default none. */
   readonly allow?: readonly Allowance[]
   readonly freshness?: Partial<Freshness>
 }

@@ -21,7 +21,7 @@ export interface VerificationContext {
   readonly seen: (key: string, expires: number) => Maybe<boolean>
   /** The certificates that may sign messages. */
   readonly trust?: CertificateTrust
-  /** Whether whoever has certified a signer may name this person. Default: anybody. */
+  /** Whether the authority of a signer's certificate may identify this person. Default: always. */
   readonly mayName?: (signer: Certificate, person: string) => boolean
   /** The service's own keys, to which senders encrypt. */
   readonly decrypts?: readonly Decryption[]
@@ -41,7 +41,7 @@ export interface Decryption {
   readonly certificate: Certificate
 }
 
-/** What an assertion says of its subject (SAML 2.0 §2.2.2, SAML 1.1 §2.4.2.2). */
+/** The statement of an assertion about its subject (SAML 2.0 §2.2.2, SAML 1.1 §2.4.2.2). */
 export interface AssertionSubject {
   readonly issuer: string
   readonly name: string
@@ -50,8 +50,8 @@ export interface AssertionSubject {
 }
 
 /**
- * Whom an issuer speaks for: `same`, people by the names that its subjects have; the name of a
- * person for each subject that counts; or a function, undefined for a subject that does not count.
+ * The people that an issuer may identify: `same`, those with the names of its subjects; a table
+ * from subject to name; or a function, which returns undefined for a subject that is not accepted.
  */
 export type SubjectRule =
   | 'same'
@@ -66,8 +66,8 @@ export interface AssertionIssuer {
 }
 
 /**
- * Which SAML assertions count: their issuers, the audience, and the vouchers for the subjects of
- * others.
+ * The SAML assertions that are accepted: their issuers, the audience, and the vouchers for other
+ * subjects.
  */
 export interface AssertionTrust {
   /** By the name that assertions have. */

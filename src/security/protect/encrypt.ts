@@ -34,7 +34,10 @@ import {
   writeTokenReference,
 } from './protection-draft.ts'
 
-/** What is encrypted, and to which certificate (XML Encryption 1.1, WSS 1.1 §9). */
+/**
+ * The encrypted parts, and the certificate that they are encrypted to (XML Encryption 1.1, WSS 1.1
+ * §9).
+ */
 export interface Encryption {
   /** The certificate of the receiver. */
   readonly to: Certificate

@@ -15,7 +15,7 @@ import { type AnswerExchange, protectByExchangeKey, type RequestExchange } from 
 import { createId, ProtectionDraft, writeBinaryToken } from './protection-draft.ts'
 import { type Signing, signParts } from './sign.ts'
 
-/** What is added to a message; nothing by default. */
+/** Additions to a message; none by default. */
 export interface Protection {
   /** For how many milliseconds receivers may accept it; default 300,000. */
   readonly timestamp?: { readonly lifetime?: number }
@@ -28,10 +28,10 @@ export interface Protection {
   readonly encryption?: Encryption
   /**
    * Encrypts before signing, so that the signature covers what is sent: then CBC is safe
-   * (WS-SecurityPolicy §6.3); Body and attachments alone. Default: signs, then encrypts.
+   * (WS-SecurityPolicy §6.3); only for Body and attachments. Default: signs, then encrypts.
    */
   readonly encryptsFirst?: boolean
-  /** Signs and encrypts with the key of the exchange, in place of `signature` and `encryption`. */
+  /** Signs and encrypts with the key of the exchange, instead of `signature` and `encryption`. */
   readonly exchange?: RequestExchange | AnswerExchange
   /**
    * WSS §8.5: the values of the signatures in the message that this one answers; empty when it had
@@ -42,12 +42,12 @@ export interface Protection {
   readonly mustUnderstand?: boolean
 }
 
-/** A message with its Security block, and what an answer to it has to confirm. */
+/** A message with its Security block, and the signature values that an answer must confirm. */
 export interface Protected {
   readonly envelope: string
   /** The parts that travel next to it, encrypted where that is wanted. */
   readonly attached: readonly SentPart[]
-  /** The values of its signatures, which the reply has to confirm. */
+  /** The values of its signatures, which the reply must confirm. */
   readonly signatures: readonly Buffer[]
   /** With `exchange` the key, by which the reply is proven. */
   readonly exchangeKey?: ExchangeKey

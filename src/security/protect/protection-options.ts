@@ -21,7 +21,7 @@ import type { Protection } from './protect.ts'
 import type { ReferenceForm } from './protection-draft.ts'
 import type { Signing } from './sign.ts'
 
-/** What of a message is signed, and with which key. */
+/** The signed parts of a message, and the key. */
 export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
   /** The private key of the certificate or the assertion; the secret where `by` is its name. */
   readonly key: PrivateKeySource | SecretSource
@@ -37,7 +37,7 @@ export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
   readonly parts?: readonly CoveredPart[]
 }
 
-/** What of a message is encrypted, and for whom. */
+/** The encrypted parts of a message, and their receiver. */
 export interface EncryptionOptions extends Omit<Encryption, 'to' | 'parts'> {
   /** The certificate of the receiver. */
   readonly to: CertificateSource
@@ -45,7 +45,7 @@ export interface EncryptionOptions extends Omit<Encryption, 'to' | 'parts'> {
   readonly parts?: readonly CoveredPart[]
 }
 
-/** What is added to each message; nothing by default. */
+/** Additions to each message; none by default. */
 export interface ProtectionOptions extends Omit<Protection, 'signature' | 'encryption' | 'exchange'> {
   readonly signature?: SigningOptions
   readonly encryption?: EncryptionOptions

@@ -47,10 +47,10 @@ export interface Signing {
     | { readonly certificate: Certificate; readonly refer: ReferenceForm }
     | { readonly name: string }
     | 'assertion'
-  /** What is covered: all elements of each part. SignatureConfirmations always are. */
+  /** The covered parts: all elements of each. SignatureConfirmations are always covered. */
   readonly parts: readonly CoveredPart[]
   readonly hash?: Exclude<Hash, 'sha1'>
-  /** RSASSA-PSS in place of PKCS#1 v1.5. */
+  /** RSASSA-PSS instead of PKCS#1 v1.5. */
   readonly pss?: boolean
 }
 

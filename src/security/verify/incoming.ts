@@ -29,7 +29,7 @@ export interface Incoming {
   readonly from: string
   /** Whether a password may travel in clear here. */
   readonly confidential: boolean
-  /** Of a reply: the values of the signatures in the request, which it has to confirm. */
+  /** For a reply: the values of the signatures in the request, which it must confirm. */
   readonly sent?: readonly Buffer[]
   /** Of a reply: the key that its request was signed with, if it had one of its own. */
   readonly exchangeKey?: ExchangeKey

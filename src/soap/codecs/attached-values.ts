@@ -22,7 +22,7 @@ export function readAttachedParts(parts: readonly AttachedPart[], { parts: sourc
       const all = source ? source.named(part.name) : []
       if (all === 'unknown') return []
       const [found, another] = all
-      if (another) refusePackage(`the part ${part.name} is there twice: send one part ${describeId(part)}`)
+      if (another) refusePackage(`the part ${part.name} occurs twice: send one part ${describeId(part)}`)
       if (found) return [[part.key, readPartContent(part, found)] as const]
       return part.mayBeAbsent ? [] : refusePackage(`the part ${part.name} is missing: send a part ${describeId(part)}`)
     }),

@@ -72,7 +72,7 @@ function placeItems(graph: Graph, at: Element, items: readonly Element[], dimens
   for (const each of items) {
     const place = each.attribute(itemPosition)
     const index = place === undefined ? next : indexOf(parsePlace(each, place, sizes))
-    if (index >= total) refuseElement(each, `is behind the end of an array of ${sizes.join(' by ')}`)
+    if (index >= total) refuseElement(each, `is after the end of an array of ${sizes.join(' by ')}`)
     if (byIndex.has(index)) refuseElement(each, 'has the place of another item')
     byIndex.set(index, each)
     next = index + 1

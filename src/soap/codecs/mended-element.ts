@@ -13,7 +13,7 @@ import { type Attribute, Element, internName, type Name, type Node } from '../..
 import type { AnyPlan, AttributePlan, ComplexPlan, ElementPlan, ParticlePlan, TypePlan } from './schema-plan.ts'
 import { contentTypeNames, isGeneralAttribute, xsiNil, xsiType } from './values.ts'
 
-/** What may be wrong with an answer that is read all the same. */
+/** The deviations that a tolerated response may have. */
 export type Leniency =
   /** Another media type, or the other version of SOAP. */
   | 'envelope'

@@ -20,7 +20,7 @@ import type { RemainingParts } from '../mime/parts.ts'
 import type { FaultWording } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 
-/** An operation of an endpoint, ready to be asked: how its Body begins, and what it does. */
+/** An operation of an endpoint, ready to be called: how its Body begins, and what it does. */
 export interface BoundOperation {
   readonly name: string
   /** The elements with which its Body begins (rule B4.6); undefined: an empty Body. */
@@ -46,7 +46,7 @@ export interface BoundOperation {
    * be `StreamedPart`.
    */
   readonly awaits?: 'all' | 'nothing'
-  /** Octets of a package whose parts pass to the service behind (`awaits: 'nothing'`). */
+  /** Octets of a package whose parts pass to the backend (`awaits: 'nothing'`). */
   readonly passingMax?: number | undefined
   /** Parts of its reply travel next to the envelope. */
   readonly repliesWithParts?: boolean
@@ -71,7 +71,7 @@ export interface RetrievedContent extends Pick<UriContent, 'names' | 'required'>
   readonly read: (pairs: UriPairs) => Values
 }
 
-/** What an operation is asked with. */
+/** The request to an operation. */
 export interface OperationRequest {
   /** The content; throws its refusals, so that they come after admission. */
   readonly content: () => Values
@@ -104,7 +104,7 @@ export interface Standing {
   readonly modified: number
 }
 
-/** What an operation answers, before it is a message. */
+/** The result of an operation, before it becomes a message. */
 export interface OperationResponse {
   readonly row: Values
   /** The media type of its octets, for a package. */
