@@ -19,8 +19,8 @@ it('docs/operations.md names the octets that a page, a change and a compressed c
   const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
   for (const sentence of [
     `once its items have ${restLimits.pageOctets / MiB} MiB as they are stored`,
-    `Of changes with contents of ${largeContentOctets / KiB} KiB and more`,
-    `Content over ${restLimits.codedAtOnceOctets / KiB} KiB is compressed outside of the event loop`,
+    `A change with content of ${largeContentOctets / KiB} KiB or more`,
+    `Content over ${restLimits.codedAtOnceOctets / KiB} KiB is compressed outside the event loop`,
   ])
     assert.ok(text.includes(sentence), sentence)
 })

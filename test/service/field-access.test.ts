@@ -145,12 +145,12 @@ for (const face of ['rest', 'soap'] as const)
       await using clinic = await open()
       const [dirk, dora] = [clinic[face]('dirk'), clinic[face]('dora')]
       const draft = { patient: 'pat', room: 'a' }
-      await assert.rejects(dirk.visits.create({ ...draft, diagnosis: 'cold' }), /diagnosis.*set by other callers/)
-      await assert.rejects(dora.visits.create({ ...draft, fee: '1.00' }), /fee.*set by other callers/)
+      await assert.rejects(dirk.visits.create({ ...draft, diagnosis: 'cold' }), /diagnosis.*set only by other callers/)
+      await assert.rejects(dora.visits.create({ ...draft, fee: '1.00' }), /fee.*set only by other callers/)
       assert.equal((await dora.visits.create({ ...draft, fee: '20.00', diagnosis: 'cold' })).diagnosis, 'cold')
       const item = await dora.visits.get('v-1')
       assert.ok(item.state === 'booked')
-      await assert.rejects(dora.visits.replace(item, { ...draft, fee: '1.00' }), /fee.*set by other callers/)
+      await assert.rejects(dora.visits.replace(item, { ...draft, fee: '1.00' }), /fee.*set only by other callers/)
       const same = await dora.visits.replace(item, { ...draft, fee: '20.00', diagnosis: 'cold' })
       assert.deepEqual([same.fee, same.diagnosis], ['20.00', 'cold'])
       const left = await dora.visits.replace(same as typeof item, { ...draft })
@@ -177,7 +177,7 @@ for (const face of ['rest', 'soap'] as const)
       await using clinic = await open()
       const [dirk, dora] = [clinic[face]('dirk'), clinic[face]('dora')]
       const draft = { patient: 'pat', room: 'a' }
-      await assert.rejects(dirk.visits.create({ ...draft, whisper: 'y' }), /whisper.*set by other callers/)
+      await assert.rejects(dirk.visits.create({ ...draft, whisper: 'y' }), /whisper.*set only by other callers/)
       assert.equal((await dora.visits.create({ ...draft, whisper: 'y' })).whisper, 'y')
       const made = await dirk.visits.create({ ...draft, pin: '1234' })
       assert.equal(made.pin, undefined)
@@ -197,7 +197,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.ok(held.state === 'held')
       await assert.rejects(
         dirk.visits.replace(held, { patient: 'pat', room: 'z' }),
-        /room.*can be set in the state booked alone, and the state is held/,
+        /room.*can be set only in the state booked, and the state is held/,
       )
       const same = await dirk.visits.replace(held, { patient: 'pat', room: 'a', fee: '30.00' })
       assert.deepEqual([same.room, same.fee], ['a', '30.00'])
@@ -223,7 +223,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.equal((await dirk.visits.get('v-1')).finding, undefined)
       await assert.rejects(
         dirk.visits.create({ patient: 'pat', room: 'a', finding: 'flu' }),
-        /finding.*set by other callers/,
+        /finding.*set only by other callers/,
       )
     })
   })
@@ -284,7 +284,7 @@ describe('fields for some callers, as HTTP', () => {
     const [merge, operations] = ['application/merge-patch+json', 'application/json-patch+json']
     const removed = await patch('dora', merge, { fee: null })
     assert.equal(removed.status, 422)
-    assert.match(removed.text, /fee.*set by other callers/s)
+    assert.match(removed.text, /fee.*set only by other callers/s)
     assert.equal((await patch('dirk', merge, { diagnosis: null, room: 'c' })).status, 200)
     assert.equal((await patch('dirk', operations, [{ op: 'test', path: '/diagnosis', value: 'flu' }])).status, 409)
     assert.equal((await patch('dirk', operations, [{ op: 'copy', from: '/diagnosis', path: '/room' }])).status, 409)
