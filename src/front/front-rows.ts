@@ -20,7 +20,7 @@ export interface FrontRow {
   readonly answers?: readonly number[]
   readonly source: string
   readonly of: 'front'
-  /** Whether it may end a request of this method; it is not asked of others. Default: of any. */
+  /** Whether it may end a request of this method; it is skipped for others. Default: any method. */
   readonly concerns?: (method: string) => boolean
   readonly ask: (entry: EntryDraft, gate: Gate) => Response | void
 }

@@ -1,7 +1,8 @@
 /**
- * START HERE. Every request enters by this door: rows 1–9, then the mount that its path names;
- * every response leaves by it and gets the fields of all responses. What always holds, by number:
- *  (1) No mount is asked for a request that has not passed rows 1–9.
+ * START HERE. Every request enters through this door: rows 1–9, then the mount that its path names;
+ * every response leaves through it and gets the fields of all responses. What always holds, by
+ * number:
+ *  (1) No mount receives a request that has not passed rows 1–9.
  *  (2) A request has one name, in its response, in the audit, in the log; it is the incident of a
  *      500. A host that has mounted the service gives it, or a request behind a trusted proxy,
  *      only in characters that no log or field can misread.
@@ -33,11 +34,11 @@ export interface FrontOptions {
   /** Called for each response, with the milliseconds until its head was known. */
   readonly log?: (entry: Entry, response: Response, tookMs: number) => void
   /**
-   * Called for each 503, whose cause is in the entry's notes. A page that is never refused (health)
-   * tells of the service with it, not of a request.
+   * Called for each 503, whose cause is in the entry's notes. For a page that is never refused
+   * (health), it concerns the service, not a request.
    */
   readonly onUnavailable?: (entry: Entry) => void
-  /** Answers a request that names a trace (`traceparent`) so that its handlers find it. */
+  /** Handles a request that names a trace (`traceparent`) so that its handlers find it. */
   readonly inTrace?: (request: Request, answer: () => Maybe<Response>) => Maybe<Response>
 }
 
@@ -136,7 +137,7 @@ function withoutContent(response: Response): Response {
 const octetLength = (content: Exclude<Response['content'], string | undefined>): number | undefined =>
   content instanceof Uint8Array ? content.length : undefined
 
-/** (3) The server itself handles a sender that has left. */
+/** (3) The server itself handles a sender that has disconnected. */
 function finishThrown(visit: Visit, thrown: unknown): Response {
   const { context, gate } = visit.front
   const { id, notes } = visit.entry

@@ -1,6 +1,6 @@
 /**
  * Opens a service part by part, from its options to its front door; if one fails, all are closed. A
- * listener, or a host that another server has, hands requests to it.
+ * listener, or the host of another server, passes requests to it.
  */
 import { randomUUID } from 'node:crypto'
 import { RecentCallers } from '../base/time-shares.ts'
@@ -73,31 +73,31 @@ export interface OpenService {
   readonly store: Store
   readonly figures: Metrics
   readonly load: OverloadGuard
-  /** What is no answer to a request: a bug of ours, reported. */
+  /** An error without a request to respond to: a bug of ours, reported. */
   readonly failed: World['failed']
   readonly logger: World['logger']
-  /** A connection that was not let in: why, and the address of its peer. */
+  /** A refused connection: the reason, and the address of its peer. */
   readonly refused: (why: string, from: string) => void
   readonly token: Server['token']
   /** @param leave what else ends meanwhile, such as a listener */
   close(limit: number, leave?: (limit: number) => Promise<unknown>): Promise<void>
 }
 
-/** What differs where another server, or a test, is in front. */
+/** The differences if another server, or a test, is in front. */
 export interface Surroundings {
-  /** The caller, as the host knows them. */
+  /** The caller, as the host knows it. */
   readonly hosted?: Identities['hosted']
   /** Whether passwords of the seeded people count. Default: by the address. */
   readonly seededPasswords?: boolean
-  /** The time that protected answers say, in milliseconds since 1970. Default: the clock's. */
+  /** The time in protected answers, in milliseconds since 1970. Default: the clock's. */
   readonly protectedAt?: () => number
-  /** What stands between the service and its store. */
+  /** A layer between the service and its store. */
   readonly store?: (kept: Store) => Store
-  /** Leaves the people of the seed out, and so the time that their passwords take. */
+  /** Omits the people of the seed, and so the time for hashing their passwords. */
   readonly withoutPeople?: boolean
 }
 
-/** What every part is made of; what it opens is closed with the others where a later one fails. */
+/** The ingredients of every part; parts that are open are closed if a later one fails. */
 interface Site {
   readonly app: Implementation
   readonly options: ServiceOptions
@@ -107,7 +107,7 @@ interface Site {
   readonly protectedAt: Surroundings['protectedAt']
 }
 
-/** Opens all that answers a request. */
+/** Opens everything that handles a request. */
 export async function openService(
   app: Implementation,
   options: ServiceOptions,
@@ -178,7 +178,7 @@ async function warnOfMistakes({ app, options, world }: Site): Promise<void> {
     )
 }
 
-/** The data may say what the contract cannot. */
+/** The data may reveal what the contract cannot. */
 async function warnOfCrowded({ world }: Site, store: Store): Promise<void> {
   const found = await store.findCrowded?.().catch((thrown: unknown) => {
     if (thrown instanceof Unavailable) return [] // readiness tells
@@ -262,7 +262,7 @@ function createContext(
   }
 }
 
-/** Calls that wait for answers of another service go on from where they were. */
+/** Calls that wait for answers of another service continue where they were. */
 async function openLaterCalls({ app, world, opened }: Site, store: Store): Promise<LaterReceiver | undefined> {
   const { clock } = world
   const ledger = createLaterLedger(app.contract, store, clock)
@@ -278,7 +278,7 @@ async function openLaterCalls({ app, world, opened }: Site, store: Store): Promi
 }
 
 type Deliveries = ReturnType<typeof startDeliveries>
-/** What tells others of changes: replies of SOAP, the feed, sinks. */
+/** The publishers of changes: SOAP replies, the feed, sinks. */
 function startDeliveries(site: Site, context: FaceContext, { store, limits }: Holdings) {
   const { app, options, world, opened } = site
   const { replies = [] } = options
@@ -346,7 +346,7 @@ async function openDoor(
 const siteOf = ({ docs }: ServiceOptions) =>
   docs === undefined ? undefined : readDocs(typeof docs === 'string' ? { folder: docs } : docs)
 
-/** Removes what has expired, and fills indexes, from time to time. Gives what ends it. */
+/** Removes expired data, and fills indexes, from time to time. Returns a function that ends it. */
 function startUpkeep(store: Store, { clock, failed }: World, filler: StoreFiller): () => void {
   const sweeping = setInterval(() => {
     void store.sweep(clock()).catch(failed)

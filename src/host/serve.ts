@@ -1,6 +1,6 @@
 /**
  * Puts the parts together: a contract with its handlers, a store, the two faces, an address. Time,
- * randomness, keys and sockets come from here and `open-service.ts` alone.
+ * randomness, keys and sockets come only from here and from `open-service.ts`.
  */
 import type { Implementation } from '../contract/implement.ts'
 import { requireSoundContract } from '../contract/review.ts'

@@ -1,8 +1,8 @@
 /**
- * START HERE. An entry in, a response out: plan, call, reply. The plan decides what the message
- * alone can decide, the service decides the rest inside its transaction, and the reply puts the
- * outcome in words. Each "no" is thrown once and caught once, here; anything else that is thrown is
- * a bug of ours, and its response tells the incident and nothing else.
+ * START HERE. An entry in, a response out: plan, call, reply. The plan decides everything that
+ * depends on the message alone, the service decides the rest inside its transaction, and the reply
+ * expresses the outcome. Each "no" is thrown once and caught once, here; anything else that is
+ * thrown is a bug of ours, and its response has only the incident.
  */
 import { chain, type Maybe, settle, settleFor } from '../base/maybe.ts'
 import { isPaged } from '../contract/operation.ts'
@@ -29,7 +29,7 @@ import { waitForJob } from './prefer-wait.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 import { replyInSteps, replyWith } from './reply.ts'
 
-/** REST as a mount of the front door. It also answers for paths without a mount. */
+/** REST as a mount of the front door. It also handles paths without a mount. */
 export function createRestMount(context: FaceContext, options: RestOptions = {}): Mount {
   const face = compileFace(context, options)
   return {
@@ -63,7 +63,7 @@ const respondToThrown = (exchange: Exchange, thrown: unknown): Response =>
 
 const redirectTo = (location: string): Response => ({ status: 303, fields: { 'cache-control': 'no-store', location } })
 
-/** The request that a form of a page stands for, and the page that its sender sees next. */
+/** The request that a form represents, and the page that its sender sees next. */
 function serveForm(face: CompiledFace, entry: Entry, form: PageForm): Maybe<Response> {
   const exchange = new Exchange(face, entry)
   exchange.form = form
@@ -117,8 +117,8 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
   })
 
 /**
- * A page may be long work, from its reading to its last octet. No step ends while a promise is not
- * awaited: one that is rejected meanwhile, by a refusal, would end the process.
+ * A page may be long work, from reading it to its last octet. No step may end with a promise that
+ * is not awaited: if a refusal rejected it meanwhile, the process would end.
  */
 function* answerInSteps(exchange: Exchange): WorkSteps<Maybe<Response>> {
   const outcome = performOperation(exchange)

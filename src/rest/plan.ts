@@ -3,7 +3,7 @@
  * development trace, the documentation page and the coverage of edges are printed from them. The
  * order is that of RFC 9110 §13.2.1: whatever can be decided before the content is read comes
  * before 412 and 304; whatever needs the content comes after. Rows 1–9 belong to the front door;
- * rows of the service are asked inside the transaction of the call. A row of the target or of the
+ * rows of the service are checked inside the transaction of the call. A row of the target or of the
  * head gets no clock, caller or store, so the findings of a head row may be remembered.
  */
 import type { Maybe } from '../base/maybe.ts'
@@ -33,25 +33,25 @@ interface RowText {
   /** Statuses of responses that the row itself gives. */
   readonly answers?: readonly number[]
   readonly source: string
-  /** Whether it may end a request of this method; it is not asked of others. Default: of any. */
+  /** Whether it may end a request of this method; it is skipped for others. Default: any method. */
   readonly concerns?: (method: string) => boolean
 }
-/** Asked of path and query, for each request. */
+/** Checked on path and query, for each request. */
 export type TargetRow = RowText & {
   readonly of: 'target'
   readonly ask: (draft: TargetDraft, api: CompiledApi) => Response | void
 }
-/** Asked of the fields for an operation; remembered. */
+/** Checked on the fields for an operation; remembered. */
 export type HeadRow = RowText & {
   readonly of: 'head'
   readonly ask: (draft: HeadDraft, api: CompiledApi) => Response | void
 }
-/** Asked of this moment: the answer may differ the next time. */
+/** Depends on the moment: the answer may differ the next time. */
 export type MomentRow = RowText & {
   readonly of: 'moment'
   readonly ask: (exchange: Exchange) => Maybe<Response | void>
 }
-/** Asked by the service. */
+/** Checked by the service. */
 type ServiceRow = RowText & { readonly of: 'service' }
 export type DecisionRow = FrontRow | TargetRow | HeadRow | MomentRow | ServiceRow
 
@@ -226,7 +226,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
 
 export const decisionRows: readonly DecisionRow[] = [...frontRows, ...ownRows]
 
-/** Kind of refusal → its row, for the service, which asks several rows at once. */
+/** Kind of refusal → its row, for the service, which checks several rows at once. */
 const rowOfKind = new Map<RefusalKind, number>(
   ownRows.flatMap(row => (row.number < 15 ? [] : row.no.map(kind => [kind, row.number]))),
 )
@@ -265,7 +265,7 @@ export function followPlan(exchange: Exchange, from = 0, isHeadKnown = false): M
   return undefined
 }
 
-/** The same fields may come with another method, or with content of another length. */
+/** The same fields may arrive with another method, or with content of another length. */
 function recallHead(exchange: Exchange): boolean {
   const { operation, face } = exchange
   const { lasting, method, content } = exchange.entry.request

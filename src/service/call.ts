@@ -16,7 +16,9 @@ import type { ReceivedFile } from './file-content.ts'
 import type { Outcome } from './outcome.ts'
 import type { Query, Snapshot } from './store.ts'
 
-/** The result of a precondition: it holds, the caller has the current state already, it failed. */
+/**
+ * The result of a precondition: it holds, the caller already has the current state, or it failed.
+ */
 export type ExpectsResult = 'proceed' | 'unchanged' | 'failed'
 
 /** The content of a call, read on demand; reading refuses (`malformed`, `invalid`). */
@@ -35,7 +37,7 @@ export interface Admitted {
   readonly caller: Caller
   /** The subject, or the address of an anonymous caller: whose turn it is. */
   readonly party: string
-  /** The rest of the caller's rate for this operation, for RateLimit fields. */
+  /** The caller's remaining rate for this operation, for RateLimit fields. */
   readonly quota: Quota
 }
 export interface Quota {
@@ -47,7 +49,7 @@ export interface Quota {
   readonly window: number
 }
 
-/** Header blocks that travel with a call, and those that handlers set for its answer. */
+/** Header blocks of a call, and those that handlers set for its response. */
 export interface CallHeaders {
   readonly given: Values
   /** By name, in the form that the face sends. */
@@ -62,16 +64,16 @@ export interface Call {
   readonly id?: string | undefined
   /**
    * The identifiers of the parents of a nested resource, the nearest first: all those of an
-   * address, or the nearest alone. An item that is there is in its own.
+   * address, or only the nearest. An existing item knows its own.
    */
   readonly parents?: readonly string[] | undefined
   /** Of a list, a search or a bulk removal; the service adds `within`. */
   readonly query?: Omit<Query, 'within'> | undefined
-  /** The content; it gets the current item, to apply a patch to it and to keep parts of it. */
+  /** The content; it receives the current item, to apply a patch to it and to keep parts of it. */
   readonly input?: (current: Snapshot | undefined) => Input
   /** The new content of a file. */
   readonly file?: { readonly mediaType: string; readonly octets: ReceivedFile }
-  /** The precondition, asked once the current item is known. Default: none. */
+  /** The precondition, evaluated once the current item is known. Default: none. */
   readonly expects?: ((current: Snapshot | undefined) => ExpectsResult) | undefined
   /** Fields of the newest contract that the caller's version lacks: a replacement keeps them. */
   readonly hidden?: readonly string[] | undefined
@@ -82,14 +84,14 @@ export interface Call {
     | { readonly key: string; readonly fingerprint: string; readonly space: 'idempotency' | 'message' }
     | undefined
   readonly headers?: CallHeaders | undefined
-  /** Aborted when no client is left to answer. Default: never. */
+  /** Aborted when the client is gone. Default: never. */
   readonly gone?: (() => AbortSignal) | undefined
   readonly face: 'rest' | 'soap' | 'job'
   /** The request id, for the audit and the log. */
   readonly request: string
 }
 
-/** A call of an exchange, which has content of its own kind, and no item that it is about. */
+/** A call of an exchange, which has its own kind of content, and no target item. */
 export interface ServedExchange extends Pick<Call, 'gone' | 'face' | 'request'>, Pick<Admitted, 'caller' | 'party'> {
   readonly port: string
   /** Its name in the port. */
@@ -99,7 +101,7 @@ export interface ServedExchange extends Pick<Call, 'gone' | 'face' | 'request'>,
 
 /**
  * The service as a face sees it. Each function throws `Refused`, or `Unavailable` while the store
- * is busy or out of reach, and nothing else that is expected.
+ * is busy or unreachable; anything else is a bug.
  */
 export interface Calls {
   /**
@@ -109,7 +111,7 @@ export interface Calls {
   admit(operation: Operation, caller: Caller, from: string, face: Call['face']): Maybe<Admitted>
   /** The same for an exchange of a port; its calls count with all reads or changes of the caller. */
   admitExchange(exchange: Pick<PortExchange, 'allow' | 'isSafe'>, caller: Caller, from: string): Maybe<string>
-  /** What the handler of an admitted exchange is told, and what it may do. */
+  /** The input and the abilities of the handler of an admitted exchange. */
   serveExchange(call: ServedExchange): ExchangeBasis
   /** Checks the target and the precondition before the content is read (rows 22–24). */
   precheck(call: Call): Maybe<void>
@@ -119,6 +121,9 @@ export interface Calls {
    */
   keep(admitted: Admitted, content: AsyncIterable<Uint8Array>, limit: number): Promise<ReceivedFile | undefined>
   perform(call: Call): Maybe<Outcome>
-  /** Whether it may be done to this item: for links, by the policy and machine of `perform`. */
+  /**
+   * Whether the operation is possible on this item, for links; by the policy and machine of
+   * `perform`.
+   */
   offers(operation: Operation, viewer: Viewer, item: Snapshot): boolean
 }

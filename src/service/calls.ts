@@ -1,6 +1,7 @@
 /**
- * START HERE for what a call means. Admission first, then one visit to the store: a consistent read
- * for a safe operation, one transaction for any other, which writes the audit and the change feed.
+ * START HERE for the meaning of a call: admission first, then one visit to the store: a consistent
+ * read for a safe operation, one transaction for any other, which writes the audit and the change
+ * feed.
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
@@ -67,13 +68,13 @@ export interface ServiceParts {
   readonly clock: () => number
   /** A new identifier, `prefix-…`. */
   readonly id: (prefix: string) => string
-  /** The fields by which requests to others belong to the trace of the call. Default: none. */
+  /** Fields that make requests to other services part of the trace of the call. Default: none. */
   readonly trace?: () => Readonly<Record<string, string>>
-  /** Gets the party of each request that is admitted. */
+  /** Receives the party of each admitted request. */
   readonly recent?: Pick<RecentCallers, 'note'>
   /** Where bulk removals take turns. Default: each batch ends with the turn of the event loop. */
   readonly turns?: Pick<Turns, 'beginPart'>
-  /** Called when a job has been started, so that a worker looks for it at once. */
+  /** Called when a job has been started, so that a worker picks it up at once. */
   readonly started?: () => void
   /** Called with the identifier of a job that its caller has cancelled. */
   readonly cancelled?: (id: string) => void
@@ -142,8 +143,9 @@ const createFactFinder =
   }
 
 /**
- * Exchanges read and change what calls do. Any fault of the contract may end a transaction of one,
- * whose handler may catch it; a read of one that is safe may be of the replica.
+ * Exchanges read and change the same items as calls. Any fault of the contract may end a
+ * transaction of an exchange, whose handler may catch it; a safe exchange may read from the
+ * replica.
  */
 function createExchangeServing(app: Implementation, parts: ServiceParts, read: Store) {
   const storeOf = createExternalStores(app, parts.store)
@@ -215,12 +217,12 @@ function createActionFinder(app: Implementation, clock: () => number) {
 /** Bulk removals here: the batches of one after those of another, and then writers without end. */
 const bulkBounds = { running: 1, waiting: 256, waitingOfCaller: 16 }
 
-/** What one transaction of a call does: all of it, or a part, which resolves to undefined. */
+/** The work of one transaction of a call: all of it, or a part, which resolves to undefined. */
 type Perform<T extends Outcome | undefined> = (change: WriteContext) => Promise<T>
 
 /**
- * One call is one transaction, a bulk removal several; what each did is told to others once it is
- * durable.
+ * One call is one transaction, a bulk removal several; the effects of each are published once they
+ * are durable.
  */
 class Changes {
   readonly #app: Implementation
@@ -239,7 +241,7 @@ class Changes {
     this.#findActions = createActionFinder(app, parts.clock)
   }
 
-  /** Octets that became no file are discarded, also those of a replayed call. */
+  /** Octets that became no file are discarded, including those of a replayed call. */
   async perform(call: Call): Promise<Outcome> {
     const did: Did = { deed: undefined, isJobQueued: false }
     let isKept = false
@@ -341,7 +343,7 @@ const turnOf = ({ id, admitted: { operation, party } }: Call): WriteTurn =>
 export const operationNameOf = (operation: Operation): string =>
   operation.kind === 'exchange' ? operation.port.port : 'job' in operation ? operation.job.job : operation.resource.name
 
-/** What a caller needs for one kind of operation, and the count that it is charged to. */
+/** The right that a caller needs for one kind of operation, and the rate that it is charged to. */
 type AdmissionTerms = Pick<Operation, 'grants' | 'counted' | 'limit'>
 
 /** Rows 15–17. */
@@ -364,7 +366,7 @@ function createAdmission({ clock, limiter, recent }: ServiceParts) {
   return admit
 }
 
-/** Rows 22–24 alone, to refuse before the content is read. The call itself checks them again. */
+/** Only rows 22–24, to refuse before the content is read. The call itself checks them again. */
 async function precheck(call: Call, reader: StoreReader, about: ContextFacts): Promise<void> {
   const { operation } = call.admitted
   if (!('resource' in operation) || operation.kind === 'getSearch') return
@@ -442,7 +444,7 @@ function performChange(change: WriteContext): Promise<Outcome> {
   }
 }
 
-/** The deed of a call, for the audit, which a replayed outcome has not; and whether jobs wait. */
+/** The deed of a call, for the audit (a replayed outcome has none), and whether jobs wait. */
 interface Did {
   deed: AuditRecord | undefined
   isJobQueued: boolean

@@ -1,4 +1,4 @@
-/** The outcome of a call, which a face puts in its own words. */
+/** The outcome of a call, which a face expresses in its own terms. */
 import type { Values } from '../contract/implement.ts'
 import type { FileVersion, ItemPage, JobRow, Snapshot, StoredOctets } from './store.ts'
 
@@ -8,7 +8,7 @@ export type Outcome =
   | { readonly kind: 'output'; readonly item: Snapshot; readonly output: Values; readonly created: boolean }
   | { readonly kind: 'page'; readonly page: ItemPage }
   | { readonly kind: 'removed'; readonly id: string }
-  /** `more`: there are others that may go; the caller asks again. */
+  /** `more`: further items may be removable; the caller repeats the request. */
   | { readonly kind: 'bulk'; readonly removed: number; readonly refused: number; readonly more: boolean }
   /** A file; without its octets after a PUT, so that a replay need not keep them. */
   | {
@@ -21,12 +21,12 @@ export type Outcome =
   | { readonly kind: 'search'; readonly id: string; readonly search: Search; readonly page: ItemPage | undefined }
   | { readonly kind: 'job'; readonly job: JobRow; readonly created: boolean }
   | { readonly kind: 'result'; readonly job: JobRow; readonly output: Values }
-  /** What came of a call whose answer came later: `answer` is what the bridge keeps of it. */
+  /** The outcome of a call whose answer came later: `answer` is the part that the bridge keeps. */
   | { readonly kind: 'answer'; readonly job: JobRow; readonly answer: string }
-  /** By its precondition the caller has the current state: nothing more was read. */
+  /** The precondition shows that the caller has the current state: nothing more was read. */
   | { readonly kind: 'unchanged'; readonly current: Current }
 
-/** What a face needs to name a version; `modified` in milliseconds since 1970. */
+/** The data that identify a version; `modified` in milliseconds since 1970. */
 export interface Current {
   readonly id: string
   readonly version: number

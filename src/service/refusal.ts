@@ -9,7 +9,7 @@ import type { FieldProblem } from '../contract/given-fields.ts'
 
 /**
  * Of a change: its commit has no reply, but a key tells whether it was made; or it was made outside
- * the store, whose record of it is lost, its key included.
+ * the store, and the store lost its record of it, including the key.
  */
 export type Doubt = 'commit' | 'record'
 
@@ -17,7 +17,7 @@ export type Refusal =
   | { readonly kind: 'not-found' }
   /** The item has been removed, until its identifier is used again. */
   | { readonly kind: 'gone' }
-  /** The item has another identifier; or its parent, where `of` names the resource of that. */
+  /** The item has another identifier; or its parent has, and `of` names the parent's resource. */
   | { readonly kind: 'moved'; readonly to: string; readonly of?: string }
   /** Credentials are missing or invalid. */
   | { readonly kind: 'unauthenticated' }
@@ -39,7 +39,7 @@ export type Refusal =
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] }
   /** Content that breaks the syntax of its media type. */
   | { readonly kind: 'malformed'; readonly detail: string; readonly path?: FieldProblem['path'] }
-  /** No index serves the list, and the contract refuses such. The detail names the cure. */
+  /** No index serves the list, and the contract refuses such lists. The detail names the cure. */
   | {
       readonly kind: 'unserved'
       readonly field: string
@@ -63,18 +63,18 @@ export type Refusal =
   | { readonly kind: 'in-flight' }
   /** The idempotency key belongs to another call. */
   | { readonly kind: 'key-reused' }
-  /** Its handler is still to be written (`Unimplemented`). */
+  /** Its handler has not been written yet (`Unimplemented`). */
   | { readonly kind: 'unimplemented'; readonly operation: string }
   /**
-   * The store is busy or out of reach, or requests are too many; `after` in seconds. The cause is
-   * for the operator's log: no face tells it. With a doubt the call may have been carried out all
-   * the same, and a second one would be another.
+   * The store is busy or unreachable, or there are too many requests; `after` in seconds. The cause
+   * is for the operator's log: no face reveals it. With a doubt, the call may have been carried out
+   * nevertheless, and a second call would repeat the effect.
    */
   | { readonly kind: 'unavailable'; readonly after: number; readonly cause?: unknown; readonly doubt?: Doubt }
 
 /**
- * Thrown, never returned: it undoes its transaction. Not an `Error`: it has no stack, and nothing
- * went wrong.
+ * Thrown, never returned: it rolls back its transaction. Not an `Error`: it has no stack, and
+ * nothing went wrong.
  */
 export class Refused<R extends { readonly kind: string } = Refusal> {
   readonly refusal: R
@@ -88,9 +88,9 @@ export function refuse(refusal: Refusal): never {
 }
 
 /**
- * A handler is still to be written. Its call changes nothing, its caller learns that the operation
- * is not there yet and nothing else, and the operator's log has the file and the line: it is an
- * error, unlike a refusal, whose stack says where the handler stands.
+ * A handler has not been written yet. Its call changes nothing, its caller learns only that the
+ * operation is not available yet, and the operator's log has the file and the line: unlike a
+ * refusal it is an error, whose stack says where the handler is.
  */
 export class Unimplemented extends Error {
   override readonly name = 'Unimplemented'

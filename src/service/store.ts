@@ -2,10 +2,10 @@
  * The port to a database. The service asks; a store answers, synchronously or not. What always
  * holds in every store, by number:
  *  (1) A version is an integer below 2^53, larger than any that its key has had before, also after
- *      a removal, and after the database was put back to an earlier state: no validator returns.
+ *      a removal, and after the database was restored to an earlier state: no validator returns.
  *  (2) `write` resolves only after all its changes are durable; work that throws leaves no trace.
- *  (3) Within one `write` everything read is still current when the change commits. That is so of
- *      lists where those that change their items tell the feed (`changed`), as the service does.
+ *  (3) Within one `write`, everything read is still current when the change commits. For lists,
+ *      this requires that writers report changes to the feed (`changed`), as the service does.
  *  (4) Values are read exactly as they were written, in the contract's types.
  */
 import type { Maybe } from '../base/maybe.ts'
@@ -34,7 +34,9 @@ export interface Snapshot {
 /** A store freezes a snapshot that it gives to several readers, until the item changes. */
 export const isShared = (item: Snapshot): boolean => Object.isFrozen(item)
 
-/** What a change replaces. Where its value is known, what stays of it is not written again. */
+/**
+ * The item that a change replaces. If its value is known, unchanged parts are not written again.
+ */
 export type Replaced = Pick<Snapshot, 'version'> & Partial<Pick<Snapshot, 'value'>>
 
 /** An identifier that once named an item: removed, or merged into another, at this version. */
@@ -67,23 +69,25 @@ export interface Query {
   readonly within: Restriction
   /** Words that must all occur, whole and in any case, in the resource's search paths. */
   readonly words?: readonly string[]
-  /** Those of the search paths in which words are looked for. Default: all. */
+  /** The search paths in which words are looked for. Default: all. */
   readonly paths?: readonly string[]
   /**
-   * Empty: the order of the contract, or else the newest first. The id, ascending, is always the
+   * Empty: the order of the contract, otherwise the newest first. The id, ascending, is always the
    * last key.
    */
   readonly sort: readonly Sort[]
   readonly size: number
-  /** The page ends before its items exceed so many octets, but has one at least. Default: no end. */
+  /**
+   * The page ends before its items exceed this many octets, but has at least one. Default: no end.
+   */
   readonly octets?: number
   /** Rows to skip (page by number). */
   readonly offset?: number
   /** After or before the row with these sort values, in order, then its id (page by cursor). */
   readonly from?: PagePlace & { readonly backwards: boolean }
-  /** Whose turn it is, where long reads wait for each other. */
+  /** The party whose turn it is, if long reads wait for each other. */
   readonly party?: string
-  /** Count the matches, too: as far as `countedMax`, or all of them however many. */
+  /** Also count the matches: up to `countedMax`, or all of them, however many. */
   readonly counted: boolean | 'exact'
 }
 /** A row's place in an order: its sort values (`[created]` where there are none), and its id. */
@@ -91,7 +95,7 @@ export interface PagePlace {
   readonly keys: readonly unknown[]
   readonly id: string
 }
-/** So that the cost of a page does not grow with its collection. */
+/** This limit keeps the cost of a page independent of its collection. */
 export const countedMax = 1000
 /** A page by number reads all rows before it: beyond this item, pages are by cursor. */
 export const numberedItemsMax = 10_000
@@ -103,8 +107,8 @@ export const isWithin = (value: Values, rows: Query['within']): boolean =>
 export interface ItemPage {
   readonly items: readonly Snapshot[]
   /**
-   * Undefined where the query does not ask, where more than `countedMax` match, or where a provider
-   * does not tell.
+   * Undefined if the query does not ask for it, if more than `countedMax` match, or if a provider
+   * does not report it.
    */
   readonly total: number | undefined
   /**
@@ -112,13 +116,13 @@ export interface ItemPage {
    * or offset.
    */
   readonly more: { readonly before: boolean; readonly after: boolean }
-  /** Where the page begins and ends, for cursors: at an item, or where looking has ended. */
+  /** Where the page begins and ends, for cursors: at an item, or where the examination ended. */
   readonly edges: { readonly first: PagePlace; readonly last: PagePlace } | undefined
   /** Octets of the items as they are stored, nearly those of their JSON. */
   readonly octets: number
-  /** It has fewer items than `size`, for their octets, or since looking has ended. */
+  /** It has fewer items than `size`, because of their octets, or because the examination ended. */
   readonly isCut: boolean
-  /** So many rows were looked at, all that one request may: further ones may match. */
+  /** This many rows were examined, the most for one request: further ones may match. */
   readonly looked?: number
 }
 
@@ -153,8 +157,8 @@ export interface ExpiringRecord {
 }
 
 /**
- * Milliseconds by which the clocks of instances differ at most. A time that is further ahead comes
- * of a clock that has been put back since.
+ * Milliseconds by which the clocks of instances may differ. A time further ahead is from a clock
+ * that has been set back since.
  */
 export const clocksDifferMs = 300_000
 
@@ -177,7 +181,7 @@ export interface JobRow {
   /** Milliseconds since 1970: after it another worker may take a running job. */
   readonly leased: number
   readonly due: number
-  /** Whose turn it is: the caller that started it, or where a reply goes. */
+  /** The party whose turn it is: the caller that started it, or the host that a reply goes to. */
   readonly party: string
   /** The place in the turns of all parties: each has one job in a turn. */
   readonly turn: number
@@ -211,7 +215,7 @@ export interface ChangeRecord {
 
 export interface StoreReader {
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined>
-  /** Those of them that are there, by their ids, in one question to the database. */
+  /** Those that exist, by their ids, in one query. */
   getAll(resource: string, ids: readonly string[]): Maybe<ReadonlyMap<string, Snapshot>>
   list(resource: string, query: Query): Maybe<ItemPage>
   /** Whether there is any item that all filters select. */
@@ -246,7 +250,7 @@ export interface StoreReader {
 }
 
 export interface StoreWriter extends StoreReader {
-  /** Gets an item to change it: another write that does so waits until this one has ended. */
+  /** Reads an item to change it: another write that does so waits until this one has ended. */
   getForChange(resource: string, id: string): Maybe<Snapshot | Former | undefined>
   /**
    * Writes the item and returns it. An item that is replaced must still have that version;
@@ -271,7 +275,7 @@ export interface StoreWriter extends StoreReader {
     now: number,
   ): Maybe<FileVersion>
   /**
-   * Stores pieces from this number on. They belong to no file until `putFile`, and are swept if
+   * Stores pieces from this number on. They belong to no file until `putFile`, and are removed if
    * that does not follow within the hour.
    */
   stage(name: string, number: number, pieces: readonly Uint8Array[], now: number): Maybe<void>
@@ -296,14 +300,14 @@ export interface StoreWriter extends StoreReader {
   changed(change: Omit<ChangeRecord, 'sequence'>): Maybe<void>
 }
 
-/** What a work changes, and for whom: where many wait, each caller has a turn after the other. */
+/** The thing that a work changes, and the caller: if many wait, callers take turns. */
 export interface WriteTurn {
   /** Works on one thing wait for each other. */
   readonly item?: string
   readonly caller: string
 }
 
-/** What is done in one read, or in one transaction. */
+/** The work of one read, or of one transaction. */
 export type ReadWork<T> = (reader: StoreReader) => Maybe<T>
 export type WriteWork<T> = (writer: StoreWriter) => Maybe<T>
 
@@ -323,22 +327,21 @@ export interface Store {
   sweep(now: number): Promise<number>
   /**
    * Completes what a start left for later: the words of large tables, and their indexes, while
-   * others read and write. False where another process has a part of it under way; rejects where
-   * it cannot go on. The next call takes it up.
-   * @param tell how far it is: when it begins with a thing, after each batch, and at its end
+   * others read and write. False if another process is doing a part of it; rejects if it cannot
+   * continue. The next call resumes it.
+   * @param tell progress: when it begins with a thing, after each batch, and at its end
    */
   fill?(tell?: TellFilling): Promise<boolean>
   /** Whether the store can be used now. */
   ready(): Promise<boolean>
   /**
-   * What the contract declares and the database no longer has, since another program dropped it:
-   * `notes`, `notes.text`. For operators. Rejects where the store is out of reach.
+   * Parts that the contract declares and the database no longer has, because another program
+   * dropped them: `notes`, `notes.text`. For operators. Rejects if the store is unreachable.
    */
   findDropped?(): Promise<readonly string[]>
   /**
    * Filters that the contract takes to leave few items and that leave many, by the statistics of
-   * the database; none where it has none yet. For operators. Rejects where the store is out of
-   * reach.
+   * the database; none if it has none yet. For operators. Rejects if the store is unreachable.
    */
   findCrowded?(): Promise<readonly CrowdedFilter[]>
   /** Current use, if the store can tell. */
@@ -346,7 +349,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** A filter by a field whose values have many items each, in no order that a list asks for. */
+/** A filter by a field whose values have many items each, in no requested order. */
 export interface CrowdedFilter {
   readonly resource: string
   readonly field: string
@@ -356,14 +359,14 @@ export interface CrowdedFilter {
   readonly keys: readonly string[]
 }
 
-/** How far a store is with something that it completes while others read and write. */
+/** The progress of a store with something that it completes while others read and write. */
 export interface FillProgress {
   /** For a person: `words of notes`. */
   readonly what: string
   readonly rowsDone: number
-  /** Those that were there when this process took it up: others write meanwhile. */
+  /** Those that existed when this process began: others write meanwhile. */
   readonly rowsTotal: number
-  /** What a server says that it is at. */
+  /** The phase that a server reports. */
   readonly phase?: string
   readonly isOver: boolean
 }
@@ -380,14 +383,14 @@ export interface Usage {
 }
 
 /**
- * Thrown by a store that is busy or out of reach; the service answers 503 or Receiver (rule A7.16).
+ * Thrown by a store that is busy or unreachable; the service answers 503 or Receiver (rule A7.16).
  */
 export class Unavailable {
   /** Seconds after which a retry is worthwhile. */
   readonly after: number
   /** An error, or words: for the operator's log, never for a caller. */
   readonly cause: unknown
-  /** Why what was asked may have been done all the same. */
+  /** Why the request may have been carried out nevertheless. */
   readonly doubt: Doubt | undefined
   constructor(after = 1, cause?: unknown, doubt?: Doubt) {
     this.after = after
@@ -396,7 +399,7 @@ export class Unavailable {
   }
 }
 
-/** The cause of whatever is asked of a store after its end. */
+/** The cause for every use of a store after it was closed. */
 export const closedStore = 'the store is closed'
 
 export const unavailableRefusal = (thrown: Unavailable): Extract<Refusal, { kind: 'unavailable' }> => ({

@@ -2,11 +2,11 @@
  * The SOAP face: START HERE. `runSteps` is the processing model (SOAP 1.2 Part 1 §2.6; rule
  * B4.8), one line for each step. What always holds, by number:
  *  (1) The Envelope's namespace determines the version, the Body's first element the operation;
- *      media type and action must only agree. Where operations share this element, the action
- *      decides, or all that the Body has.
+ *      media type and action must only agree. If operations share this element, the action decides,
+ *      or the whole content of the Body.
  *  (2) Nothing is performed before the message has been read to its last octet and every mandatory
  *      block is understood.
- *  (3) The Body that was proven is the Body that is read, by identity.
+ *  (3) The Body that was authenticated is the very Body that is read, by identity.
  *  (4) Every refusal becomes a fault in one place; any other exception becomes Receiver with an
  *      incident.
  */
@@ -73,8 +73,8 @@ export const processMessage = (node: SoapNode, message: ReceivedMessage): Maybe<
 }
 
 /**
- * A reply or a fault for another address that cannot be kept until it is sent: the sender learns
- * that instead, on its connection.
+ * If a reply or a fault for another address cannot be stored until it is sent, the sender learns
+ * this on its connection instead.
  */
 function replyWithRefusal(node: SoapNode, known: Exchanged, refusal: AnySoapRefusal): Maybe<SentMessage> {
   const { agreed } = known
@@ -87,7 +87,7 @@ function replyWithRefusal(node: SoapNode, known: Exchanged, refusal: AnySoapRefu
   )
 }
 
-/** The steps in their order: first those that prove the sender, then those that rely on it. */
+/** The steps in order: first those that authenticate the sender, then those that rely on it. */
 function runSteps(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
   const envelope = openMessage(node, known) // XML, its version, its Envelope
   const blocks = targetedBlocks(envelope.blocks, envelope.version, node.place) // blocks for this node
@@ -152,13 +152,17 @@ function performList(
   return chain(inTurn(perform), answer => inTurn(() => reply(answer)))
 }
 
-/** A reply is written while it is sent where it goes back, and nothing has to prove all of it. */
+/**
+ * A reply is written while it is sent if it goes back in the response and no signature covers it.
+ */
 function passingBack({ agreed, protect, message }: Exchanged): ReadingOrder | undefined {
   if (protect || (agreed?.reply.to ?? 'back') !== 'back') return undefined
   return message.takesPackage ? 'as they come' : 'as written'
 }
 
-/** A reply that cannot wait for its address is refused, back to where the message came from. */
+/**
+ * If a reply cannot be queued for its address, the refusal goes back to the sender of the message.
+ */
 function requireRoom(
   known: Exchanged,
   agreed: NonNullable<Exchanged['agreed']>,
@@ -173,7 +177,9 @@ function requireRoom(
   })
 }
 
-/** A message that is not well-formed to its end is refused for that, whatever else is wrong. */
+/**
+ * A message that is not well-formed to its end is refused for this reason, whatever else is wrong.
+ */
 function findMalformed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal | undefined {
   if (!(thrown instanceof Refused) || thrown.refusal.kind === 'too-long') return undefined
   const why = parseOrUndefined(() => cursor?.finish())
@@ -199,7 +205,7 @@ export function performRetrieval(
   )
 }
 
-/** The fault of a binding that refuses before it has a message. */
+/** The fault of a binding that refuses a request before it has a message. */
 export const refuseEarly = (
   node: SoapNode,
   version: SoapVersion,
@@ -258,13 +264,13 @@ async function handleBlocks(
 interface Proven {
   /** At the Body's `start`; later in its content. */
   readonly body: Cursor
-  /** The Body, or its start tag alone. */
+  /** The Body, or only its start tag. */
   readonly around: Element
   /** The cursor of the message continues after the Body to the end of the message. */
   readonly streamed: boolean
   /**
-   * Header blocks that the Body may refer to, whatever their roles; none where it was proven by
-   * itself.
+   * Header blocks that the Body may refer to, whatever their roles; none if a signature covers the
+   * Body alone.
    */
   readonly blocks: readonly Element[]
   readonly caller: Caller | undefined
@@ -332,8 +338,8 @@ function requireOperation(node: SoapNode, known: Exchanged, proven: Proven): Cho
 }
 
 /**
- * Where the first element may be that of several operations, the action tells which is meant; where
- * it does not, the first one whose declared content the Body has.
+ * If several operations have the first element, the action tells which is meant; if it does not, it
+ * is the first one whose declared content matches the Body.
  */
 function chooseOperation(
   node: SoapNode,
@@ -354,7 +360,7 @@ function chooseOperation(
     : meant[0] && { exchange: meant[0], content: proven.body }
 }
 
-/** The Body is read as a tree, of which each operation may try the whole. */
+/** The Body is read as a tree, so that each operation can try all of it. */
 function chooseByContent(
   candidates: readonly BoundOperation[],
   known: Exchanged,
@@ -390,7 +396,7 @@ function listDiffering(candidates: readonly BoundOperation[]): readonly BoundOpe
     return !tried.has(declared) && tried.add(declared)
   })
 }
-/** Octets next to the message say nothing of its operation. */
+/** Octets next to the message do not help to find its operation. */
 const noOctets: PartSource = {
   take: () => new Uint8Array(0),
   look: () => new Uint8Array(0),
@@ -405,7 +411,7 @@ function readBodyTree({ body, around: { parent, name, prefix, attributes, declar
   return tree
 }
 
-/** The transport states the action that the WSDL has for it alone. */
+/** The transport states only the action that the WSDL has for it. */
 const statesTransport = ({ message }: Exchanged, { transportAction }: BoundOperation): boolean =>
   transportAction !== undefined && message.action === transportAction
 
@@ -452,7 +458,7 @@ function readBody(
   }
 }
 
-/** What a call needs of the message besides its content. */
+/** The parts of the message that a call needs besides its content. */
 function operationFacts(known: Exchanged, exchange: BoundOperation): Omit<OperationRequest, 'content' | 'caller'> {
   const key = exchange.safe ? undefined : known.addressing?.messageId
   return {
@@ -475,7 +481,7 @@ const fingerprintOf = (exchange: BoundOperation, row: Values): string =>
     .update(`${exchange.name} ${packTyped(row)}`)
     .digest('base64url')
 
-/** The refusal for an exception; a bug of ours becomes one without details. */
+/** The refusal for an exception; a bug of ours gets one without details. */
 function toSoapRefusal(node: SoapNode, { request: incident, notes }: ReceivedMessage, thrown: unknown): AnySoapRefusal {
   if (thrown instanceof Malformed) return { kind: 'not-well-formed', why: thrown }
   if (thrown instanceof Error && thrown.name === 'Aborted') throw thrown // the sender has left: the transport handles it
