@@ -40,7 +40,7 @@ export interface SoapOptions {
   /** URIs of roles that this node plays besides `next` and the ultimate receiver. */
   readonly roles?: readonly string[]
   readonly secure?: VerifyMessage
-  /** Reply addresses allowed besides the response itself. Default: none. */
+  /** Reply addresses allowed besides the sender's connection. Default: none. */
   readonly elsewhere?: ReplyTargets
   /**
    * `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every
@@ -53,7 +53,7 @@ export interface SoapOptions {
    * The description that GET on the endpoint returns for a query: a WSDL, a schema; undefined: 404.
    */
   readonly describe?: (query: string, address: string) => Maybe<Description | undefined>
-  /** Content codings of descriptions by name, the preferred first. */
+  /** Content codings of descriptions by name, most preferred first. */
   readonly codings?: Readonly<Record<string, (octets: Uint8Array) => Uint8Array>>
   /** The name of the service in challenges. Default: `soap`. */
   readonly realm?: string
@@ -62,7 +62,8 @@ export interface SoapOptions {
 }
 
 /**
- * A description of an endpoint: one object is digested and compressed once, so its owner keeps it.
+ * A description of an endpoint. It is digested and compressed once per object, so its owner keeps
+ * the object.
  */
 export interface Description {
   readonly mediaType: string
@@ -75,28 +76,31 @@ export interface SoapNode extends SoapOptions {
   readonly endpoint: Omit<Endpoint, 'version' | 'style'>
   readonly spoken: readonly SoapVersion[]
   readonly exchanges: readonly BoundOperation[]
-  /** By each element with which their Body may begin. */
+  /** The operations by each element with which their Body may begin. */
   readonly byFirst: ReadonlyMap<Name | undefined, readonly BoundOperation[]>
-  /** Those whose Body may begin with elements that are not declared. */
+  /** Operations whose Body may begin with undeclared elements. */
   readonly open: readonly BoundOperation[]
   readonly byAction: ReadonlyMap<string, BoundOperation>
-  /** Octets that a message may have: the smallest and the largest limit of the operations. */
+  /** Octets that a message may have: the smallest and the largest limit of all operations. */
   readonly sizes: {
     readonly shortest: number
     readonly longest: number
-    /** Of a package whose parts pass. */
+    /** The limit of a package whose parts pass. */
     readonly passing: number
   }
   readonly place: NodeRoles
-  /** The caller, where a page of ours has proven them. */
+  /** The caller, where one of our own pages has proven them. */
   readonly proven?: Caller
-  /** Of a contract's version that ends: how, and the path of this endpoint in the newest version. */
+  /**
+   * For a version of the contract that ends: how, and the path of this endpoint in the newest
+   * version.
+   */
   readonly ending?: { readonly rule: VersionRule; readonly at: number; readonly successor: string }
-  /** For faults before an operation is known. */
+  /** For faults raised before the operation is known. */
   readonly wording: FaultWording
 }
 
-/** One message, as a binding received it. */
+/** One message as a binding received it. */
 export interface ReceivedMessage {
   readonly bytes: Uint8Array
   readonly charset: string | undefined
@@ -110,7 +114,7 @@ export interface ReceivedMessage {
   /** The addresses of this endpoint: the public one, if there is one, and that of the request. */
   readonly addresses: readonly [string, ...string[]]
   readonly from: string
-  /** Aborted when no client is left to answer on this connection. */
+  /** Aborted when no client on this connection is left to reply to. */
   readonly gone?: (() => AbortSignal) | undefined
   /** The id of the request. */
   readonly request: string
@@ -124,10 +128,10 @@ export interface ReceivedMessage {
 /** A message for a binding to send. */
 export interface SentMessage {
   readonly version: SoapVersion
-  /** Undefined: the message was accepted, and there is no reply. */
+  /** Undefined: the message was accepted and there is no reply. */
   readonly envelope: string | undefined
   readonly fault?: { readonly code: SoapFault['code']; readonly refusal: AnySoapRefusal }
-  /** In a package with these parts. */
+  /** Sent in a package with these parts. */
   readonly packed?: Packing
   /** Octets whose base64 replaces their marks in the envelope. */
   readonly filling?: MarkedOctets
@@ -144,7 +148,7 @@ export interface ExchangeFacts {
   agreed?: AgreedAddressing
   /** Protects the answer to a message that proved its sender. */
   protect?: ProtectAnswer | undefined
-  /** In which a header block is processed; undefined: that of the ultimate receiver. */
+  /** The role in which a header block is being processed; undefined: the ultimate receiver's. */
   role?: string | undefined
   /** Blocks that handlers added to the reply. */
   readonly blocks: string[]

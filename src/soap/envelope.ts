@@ -11,16 +11,17 @@ import { namesSoapVersion, type SoapVersion } from './version.ts'
 /** SOAP 1.2 Part 1 §5 forbids processing instructions; our XML has no DTD at all. */
 export const strictParsing: ParseOptions = {
   instructions: 'refuse',
-  limits: { elements: 100_000 }, // a list of 10,000 items with their fields; a tree of so many takes 30 MB
+  limits: { elements: 100_000 }, // a list of 10,000 items with their fields; a tree of that many elements takes 30 MB
 }
 /**
- * It becomes a tree before the caller is known. A signature with its certificates has some 20,000.
+ * The Header becomes a tree before the caller is known. A signature with its certificates has some
+ * 20,000 octets.
  */
 const headerOctetsMax = 1024 * 1024
 
 export interface Envelope {
   readonly version: SoapVersion
-  /** The Body's start tag: the parent of elements that are made from its content. */
+  /** The Body's start tag: the parent of elements created from its content. */
   readonly around: Element
   readonly blocks: readonly Element[]
   /** At the Body's `start`. `closeEnvelope` moves it from the Body's `end` to the message's. */
@@ -106,8 +107,8 @@ export function closeEnvelope(cursor: Cursor): void {
 }
 
 /**
- * Envelope, Header and Body: attributes are qualified, unless the version allows any; encodingStyle
- * only if the version allows it.
+ * Envelope, Header and Body: attributes are qualified unless the version allows any; encodingStyle
+ * only where the version allows it.
  */
 function checkAttributes(cursor: Cursor, version: SoapVersion, allowed: 'qualified' | 'any' = 'qualified'): void {
   for (let index = 0; index < cursor.attributes; index++) {

@@ -1,6 +1,6 @@
 /**
- * The SOAP face: START HERE. `runSteps` is the processing model (SOAP 1.2 Part 1 §2.6; rule
- * B4.8), one line for each step. What always holds, by number:
+ * The SOAP face: START HERE. `runSteps` is the processing model (SOAP 1.2 Part 1 §2.6; rule B4.8),
+ * one line for each step. What always holds, by number:
  *  (1) The Envelope's namespace determines the version, the Body's first element the operation;
  *      media type and action must only agree. If operations share this element, the action decides,
  *      or the whole content of the Body.
@@ -140,7 +140,7 @@ function performExchange(
   return chain(answer, reply)
 }
 
-/** A list may be long work: reading it is one step, writing it another. */
+/** A list may be long work, so reading it is one step and writing it another. */
 function performList(
   { serving: { turns } }: SoapNode,
   from: string,
@@ -186,7 +186,10 @@ function findMalformed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal |
   return why instanceof Malformed ? { kind: 'not-well-formed', why } : undefined
 }
 
-/** SOAP 1.2 Part 2 §7.4, the response pattern: the reply of a safe operation without a request. */
+/**
+ * SOAP 1.2 Part 2 §7.4, the response pattern: the reply of a safe operation to a request without a
+ * message.
+ */
 export function performRetrieval(
   node: SoapNode,
   message: ReceivedMessage,
@@ -262,7 +265,7 @@ async function handleBlocks(
 // Security
 
 interface Proven {
-  /** At the Body's `start`; later in its content. */
+  /** First at the Body's `start`, later in its content. */
   readonly body: Cursor
   /** The Body, or only its start tag. */
   readonly around: Element
@@ -388,7 +391,7 @@ function chooseByContent(
   const exchange = differing.find(fits) ?? differing[0]
   return exchange && { exchange, content: walk() }
 }
-/** The first one of those that declare the same content: a Body is tried once for all of them. */
+/** One of each group that declares the same content: a Body is tried once for all of them. */
 function listDiffering(candidates: readonly BoundOperation[]): readonly BoundOperation[] {
   const tried = new Set<object>()
   return candidates.filter(each => {
@@ -423,7 +426,7 @@ function requireAgreement(node: SoapNode, known: Exchanged, exchange: BoundOpera
     known.agreed = agreeOnReplies(addressing, {
       addresses,
       answered: replyAction !== undefined,
-      elsewhere: repliesWithParts ? undefined : node.elsewhere, // there it is one text
+      elsewhere: repliesWithParts ? undefined : node.elsewhere, // a message to another address is a single text
     })
     agreeOnAction(addressing, action, statesTransport(known, exchange) ? action : message.action)
   }

@@ -4,41 +4,43 @@
  */
 import { escapeText, type Name, writeAttribute } from '../xml/index.ts'
 
-/** SOAP 1.2 Part 1 §5.4.6; SOAP 1.1 has other names for the last two and none for the third. */
+/** SOAP 1.2 Part 1 §5.4.6; SOAP 1.1 has other names for the last two and no name for the third. */
 export type Code = 'VersionMismatch' | 'MustUnderstand' | 'DataEncodingUnknown' | 'Sender' | 'Receiver'
 
 /**
- * A fault in the words of SOAP 1.2, which SOAP 1.1 has in its own (SOAP 1.2 Part 1 §5.4; SOAP 1.1
- * §4.4).
+ * A fault in the terms of SOAP 1.2; the version translates it for SOAP 1.1 (SOAP 1.2 Part 1 §5.4;
+ * SOAP 1.1 §4.4).
  */
 export interface SoapFault {
   readonly code: Code
   /** Outermost first. SOAP 1.1 has no place for them. */
   readonly subcodes?: readonly Name[]
   /**
-   * SOAP 1.1's faultcode, if an extension defines it (WS-Addressing SOAP Binding §6, WSS SOAP §12).
+   * The faultcode in SOAP 1.1, if an extension defines it (WS-Addressing SOAP Binding §6, WSS SOAP
+   * §12).
    */
   readonly faultcode?: Name
-  /** At least one, each language once. SOAP 1.1 has the first. */
+  /** At least one, each language once. SOAP 1.1 takes the first. */
   readonly reasons: readonly Reason[]
-  /** The URI of the node; SOAP 1.1's faultactor. */
+  /** The URI of the node; faultactor in SOAP 1.1. */
   readonly node?: string
   /** The role that the node was playing. */
   readonly role?: string
   /**
-   * Elements, as XML. Defined, perhaps as '', if the Body could not be processed (SOAP 1.1 §4.4).
+   * Elements, as XML. Defined, even if empty, where the Body could not be processed (SOAP 1.1
+   * §4.4).
    */
   readonly detail?: string
   /**
-   * An element about header blocks, in Detail in SOAP 1.2, in a block in SOAP 1.1 (WS-Addressing
+   * An element about header blocks: in Detail in SOAP 1.2, in a block in SOAP 1.1 (WS-Addressing
    * SOAP Binding §6.2).
    */
   readonly about?: string
   /** Header blocks of the fault, as XML: Upgrade, NotUnderstood. */
   readonly blocks?: readonly string[]
   /**
-   * The name that the description of its operation has for it, from which its action follows
-   * (WS-Addressing 1.0 Metadata §4.4). Default: that of the first subcode, where there is a detail.
+   * Its name in the description of its operation, from which its action follows (WS-Addressing 1.0
+   * Metadata §4.4). Default: the name of the first subcode, where there is a detail.
    */
   readonly declaredAs?: string
 }

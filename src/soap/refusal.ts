@@ -1,6 +1,6 @@
 /**
  * Why a message gets a fault instead of a reply, and which fault: the twin of `rest/refusal.ts`.
- * The table is total at compile time; add a kind of refusal and it stops compiling.
+ * The table is total: add a kind of refusal, and it stops compiling.
  */
 import type { Fault } from '../contract/fault.ts'
 import { Busy, Invalid, VersionConflict } from '../contract/fault.ts'
@@ -13,9 +13,9 @@ import { clarkNotation, escapeText, type Malformed, type Name, writeAttribute } 
 import { type Code, faultReason, type SoapFault, soapPrefix } from './fault.ts'
 import { type SoapVersion, versions } from './version.ts'
 
-/** Refusals of SOAP alone. */
+/** Refusals that only SOAP has. */
 export type SoapRefusal =
-  /** By the precondition of a GET, the client has the current state (304). */
+  /** By the precondition of a GET, the client already has the current state (304). */
   | { readonly kind: 'unchanged'; readonly current: Current }
   /** The Envelope is of a version that this node does not support. */
   | { readonly kind: 'version-mismatch'; readonly found: Name }
@@ -27,11 +27,14 @@ export type SoapRefusal =
   | { readonly kind: 'structure'; readonly detail: string }
   | { readonly kind: 'no-operation'; readonly detail: string }
   | { readonly kind: 'action-disagrees'; readonly action: string; readonly expected: string }
-  /** Content that breaks its schema; `path` is that of the element. */
+  /** Content that violates its schema; `path` is that of the element. */
   | { readonly kind: 'schema'; readonly path: string; readonly detail: string; readonly inHeader?: true }
   /** Valid content with values outside their bounds. Paths are those of elements. */
   | { readonly kind: 'bounds'; readonly problems: readonly SchemaFlaw[] }
-  /** SOAP 1.2 Part 2 §3.1.4, §4.4: content for which the encoding or RPC has a subcode. */
+  /**
+   * SOAP 1.2 Part 2 §3.1.4, §4.4: a flaw in the content for which the encoding or RPC has a
+   * subcode.
+   */
   | { readonly kind: 'encoded'; readonly subcode: Name; readonly path: string; readonly detail: string }
   /** A predefined fault of WS-Addressing. */
   | {
@@ -40,9 +43,9 @@ export type SoapRefusal =
       readonly detail: string
       readonly about?: string
     }
-  /** WSS SOAP Message Security §12: with no more detail than helps. */
+  /** WSS SOAP Message Security §12: no more detail than helps. */
   | { readonly kind: 'security'; readonly subcode: Name; readonly detail: string }
-  /** An invalid multipart package, or one without a part that its message refers to. */
+  /** An invalid multipart package, or one that lacks a part to which its message refers. */
   | { readonly kind: 'package'; readonly detail: string }
   /** The version of the contract is no longer served; `successor`: the address of the newest one. */
   | { readonly kind: 'retired'; readonly successor: string }
@@ -50,7 +53,7 @@ export type SoapRefusal =
   | { readonly kind: 'too-long'; readonly limit: number }
   /** The fault of a block handler. */
   | { readonly kind: 'faulted'; readonly fault: SoapFault }
-  /** A bug of ours, by its incident. */
+  /** A bug of ours, identified by its incident. */
   | { readonly kind: 'incident'; readonly incident: string }
 
 /** A value outside its bounds, and the path of its element. */
@@ -67,7 +70,7 @@ export function refuseMessage(refusal: SoapRefusal): never {
 export type AnySoapRefusal = Refusal | SoapRefusal
 export { Refused }
 
-/** Runs `act`, and converts its `schema` refusals by `as`. */
+/** Runs `act` and converts its `schema` refusals with `as`. */
 export function asSchemaRefusal<T>(
   act: () => T,
   as: (refusal: Extract<SoapRefusal, { kind: 'schema' }>) => SoapRefusal,
@@ -81,7 +84,7 @@ export function asSchemaRefusal<T>(
   }
 }
 
-/** Sender: the message is at fault; Receiver: this node is (rule B7.3). */
+/** Sender: the message is at fault; Receiver: this node is at fault (rule B7.3). */
 export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   'version-mismatch': 'VersionMismatch',
   'not-understood': 'MustUnderstand',
@@ -120,24 +123,26 @@ export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   incident: 'Receiver',
 }
 
-/** The HTTP status of a refusal that is of the request, whatever its message says (rule B7.1). */
+/**
+ * The HTTP status of a refusal that concerns the request, whatever its message says (rule B7.1).
+ */
 export function transportStatusOf({ kind }: AnySoapRefusal): number | undefined {
   if (kind === 'unauthenticated') return 401
   if (kind === 'too-many') return 429
   return kind === 'unavailable' ? 503 : undefined
 }
 
-/** Writes faults and paths in the vocabulary of an endpoint. */
+/** Writes faults and paths in the terms of an endpoint. */
 export interface FaultWording {
   /** The element of a declared fault with its detail, as XML. */
   readonly element: (fault: Fault, detail: Values) => string
   /** The name of a declared fault's element. */
   readonly nameOf: (fault: Fault) => Name
-  /** The XPath in the request of a path from the content's root. */
+  /** The XPath in the request for a path from the root of the content. */
   readonly place: (path: FieldProblem['path']) => string
 }
 
-/** Faults of one code in the words of a contract. */
+/** The faults of one code in the terms of a contract. */
 interface FaultForms {
   readonly reasonOnly: (detail: string) => SoapFault
   readonly inBody: (detail: string, more?: string) => SoapFault
@@ -158,7 +163,7 @@ function createForms(code: Code, wording: FaultWording): FaultForms {
   }
 }
 
-/** The fault for a refusal: by SOAP of the message, else by the service of its call. */
+/** The fault for a refusal: SOAP's of the message, or the service's of its call. */
 export function createFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
   const forms = createForms(codeOf[refusal.kind], wording)
   const { reasonOnly, inBody, declared } = forms
@@ -255,7 +260,7 @@ function createServiceFault(
   }
 }
 
-/** The namespace of elements of Detail that no contract declares. */
+/** The namespace of Detail's elements that no contract declares. */
 const ownFaults = 'urn:diglot:fault'
 const describeViolation = (path: string, detail: string): string =>
   `<violation xmlns=${writeAttribute(ownFaults)}><path>${escapeText(path)}</path><detail>${escapeText(detail)}</detail></violation>`
@@ -267,7 +272,7 @@ const rpc = 'http://www.w3.org/2003/05/soap-rpc'
 const procedureNotPresent: Name = { uri: rpc, local: 'ProcedureNotPresent' }
 export const asBadArguments: Name = { uri: rpc, local: 'BadArguments' }
 
-/** SOAP 1.2 Part 1 §5.4.7: the supported envelopes, best first. */
+/** SOAP 1.2 Part 1 §5.4.7: the supported envelopes, most preferred first. */
 export function writeUpgrade(spoken: readonly SoapVersion[]): string {
   const supported = spoken.map(
     ({ namespace }) => `<up:SupportedEnvelope qname="s:Envelope" xmlns:s=${writeAttribute(namespace)}/>`,

@@ -21,7 +21,7 @@ import { type SoapVersion, versions } from './version.ts'
 export interface Intermediary {
   /** The URI of this node, which its faults must name (SOAP 1.2 Part 1 §5.4.3). */
   readonly uri: string
-  /** URIs of roles that it plays besides `next`. */
+  /** URIs of roles that it plays in addition to `next`. */
   readonly roles: readonly string[]
   readonly blocks: readonly Block[]
 }
@@ -33,7 +33,7 @@ export type Relayed =
 
 /**
  * @param media the version that the media type of the message names
- * @throws exceptions of block handlers that are not refusals
+ * @throws any exception of a block handler that is not a refusal
  */
 export async function relayMessage(
   bytes: Uint8Array,
@@ -112,7 +112,7 @@ const wording: FaultWording = {
   place: () => '',
 }
 
-/** What was thrown as a fault of this node; what is no refusal is thrown on. */
+/** Turns a refusal into a fault of this node; throws anything else on. */
 export function relayFault(
   thrown: unknown,
   version: SoapVersion,

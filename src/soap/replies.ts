@@ -72,7 +72,7 @@ function markOctets({ serving }: SoapNode, { field, octets }: NonNullable<Operat
   return { bytes, read, row: { [field]: bytes }, octetsOf }
 }
 
-/** The octets for which these stand, if they stand for others. */
+/** The octets for which these are a placeholder, if they are one. */
 const findPassing = (passing: OperationResponse['passing'], bytes: Uint8Array | PassingOctets) =>
   (passing && bytes instanceof Uint8Array && passing.octetsOf.get(encodeBase64(bytes))) || bytes
 function writeOrDrop<T>(passing: NonNullable<OperationResponse['passing']>, write: () => T): T {
@@ -109,9 +109,9 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
 }
 
 /**
- * WS-I Basic Profile 1.2 and 2.0 R1036: that a mandatory block is not understood is told in the
- * response, whatever FaultTo and ReplyTo say. So is what refuses the request: a stranger sends no
- * faults elsewhere.
+ * WS-I Basic Profile 1.2 and 2.0 R1036: the fault for a mandatory block that is not understood goes
+ * into the response, whatever FaultTo and ReplyTo say. So does a refusal of the request itself: a
+ * stranger cannot direct faults elsewhere.
  */
 function destinationOfFault({ agreed, addressing }: ExchangeFacts, refusal: AnySoapRefusal): Destination {
   if (refusal.kind === 'not-understood' || !addressing) return back
@@ -120,11 +120,12 @@ function destinationOfFault({ agreed, addressing }: ExchangeFacts, refusal: AnyS
 }
 
 const back: Destination = { to: 'back' }
-/** Whatever was agreed: to the sender, on its connection. */
+/** Whatever was agreed, everything goes to the sender on its connection. */
 export const everythingBack: AgreedAddressing = { reply: back, fault: back }
 
 /**
- * SOAP 1.2 Part 1 appendix A: a 1.1 message gets a 1.1 fault, and so does any at a 1.1-only node.
+ * SOAP 1.2 Part 1 appendix A: a 1.1 message gets a 1.1 fault, and so does any message at a 1.1-only
+ * node.
  */
 const versionOfMismatch = (node: SoapNode, media: SoapVersion): SoapVersion =>
   node.spoken.includes(media) || media === soap11 ? media : soap11
@@ -141,15 +142,15 @@ function deliver(
   return settle(
     () => chain(sent, each => sendTo(node, destination, action, each)),
     thrown => {
-      known.agreed = everythingBack // what cannot be kept for its address is told to the sender
+      known.agreed = everythingBack // what cannot be kept for its address goes back to the sender
       throw thrown
     },
   )
 }
 
 /**
- * A signature needs all of the message at once: what would fill it while it is sent is in it, and
- * so are files.
+ * A signature needs the whole message at once, so octets that would fill it while it is sent are
+ * put in, and so are files.
  */
 function protectSent({ serving }: SoapNode, protect: ProtectAnswer, sent: SentMessage): Maybe<SentMessage> {
   const { envelope, filling, packed, ...others } = sent
@@ -164,18 +165,18 @@ function protectSent({ serving }: SoapNode, protect: ProtectAnswer, sent: SentMe
 function sendTo(node: SoapNode, destination: Destination, action: string, sent: SentMessage): Maybe<SentMessage> {
   const { version, envelope: text, filling, fault } = sent
   const accepted = { version, envelope: undefined }
-  // Core §3.3: no message goes to [none], but a status is no message (rule B7.1).
+  // Core §3.3: no message goes to [none], but a status is not a message (rule B7.1).
   if (destination.to === 'nowhere' && fault) return { ...accepted, fault }
   if (destination.to !== 'address' || text === undefined) return accepted
   const { mediaType } = version
   const { address } = destination
-  // That there is room for a reply was asked before anything was performed.
+  // Room for a reply was checked before anything was carried out.
   const room = fault && node.elsewhere?.requireRoom?.(address)
   const whole = chain(room, () => (filling ? collectEnvelope(text, filling) : text))
   return chain(whole, content => chain(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted))
 }
 
-/** A message to another address is one text. */
+/** A message to another address is a single text. */
 async function collectEnvelope(envelope: string, filling: MarkedOctets): Promise<string> {
   return Buffer.concat(await Array.fromAsync(fillMarks(envelope, filling))).toString('utf8')
 }

@@ -1,6 +1,6 @@
 /**
  * The step between the blocks and the Body that proves the sender of a message (WSS SOAP Message
- * Security). It returns the proven Body and not its place: the Body that is read is this element,
+ * Security). It returns the proven Body, not its position: the Body that is read is this element,
  * by identity.
  */
 
@@ -31,7 +31,7 @@ export interface PackedPart {
   readonly fields?: Readonly<Record<string, string>>
 }
 
-/** The parts of a package but its message, by Content-ID; empty: those without one. */
+/** The parts of a package except its message, by Content-ID; the empty key: parts without one. */
 export type PackedParts = ReadonlyMap<string, PackedPart>
 
 /** A part on its way out. */
@@ -46,7 +46,8 @@ export interface SentPart {
 export interface Evidence {
   readonly version: SoapVersion
   /**
-   * The message: `document.root` is its Envelope; elements have their places in `document.bytes`.
+   * The message: `document.root` is its Envelope; elements know their positions in
+   * `document.bytes`.
    */
   readonly document: Document
   /** The one Body. */
@@ -55,9 +56,11 @@ export interface Evidence {
   readonly blocks: readonly Element[]
   /** The blocks for this node, among them the Security block if there is one. */
   readonly targeted: readonly Element[]
-  /** Those that this node processes, but for the Security block. */
+  /** The blocks that this node processes, except the Security block. */
   readonly processed: readonly Element[]
-  /** The endpoint demands WS-Security (`/secure`); another verifies only messages that have it. */
+  /**
+   * The endpoint demands WS-Security (`/secure`); any other verifies only messages that have it.
+   */
   readonly demanded: boolean
   /** Milliseconds since 1970. */
   readonly now: number
@@ -67,7 +70,7 @@ export interface Evidence {
   readonly from: string
   /** A password may travel with this message: over TLS, or on loopback if the settings allow it. */
   readonly confidential: boolean
-  /** All of the package but the message itself. */
+  /** All parts of the package except the message itself. */
   readonly parts: PackedParts
 }
 
@@ -93,8 +96,8 @@ export interface WholeMessage {
 }
 
 /**
- * The answer with a Security block. Its envelope holds the octets of files as base64; what travels
- * next to it by its contract is covered there.
+ * The reply with a Security block. Its envelope holds the octets of files as base64, and the
+ * signature covers the parts that the contract places next to it.
  * @param now milliseconds since 1970
  */
 export type ProtectAnswer = (answer: WholeMessage, now: number) => WholeMessage

@@ -1,6 +1,6 @@
 /**
- * All differences of SOAP 1.1 and SOAP 1.2, as two records to be read as two columns. No other file
- * asks for the version.
+ * All differences between SOAP 1.1 and SOAP 1.2: two records, to be read as two columns. No other
+ * file asks which version it is.
  */
 import { internName, type Name } from '../xml/index.ts'
 import { type SoapFault, writeFault11, writeFault12 } from './fault.ts'
@@ -18,20 +18,22 @@ export interface SoapVersion {
   readonly mustUnderstand: Name
   /** SOAP 1.1 §4.2.2 actor; SOAP 1.2 Part 1 §5.2.2 role. */
   readonly role: Name
-  /** SOAP 1.2 Part 1 §5.2.4; SOAP 1.1 has none: a block that was processed is always removed. */
+  /**
+   * SOAP 1.2 Part 1 §5.2.4; SOAP 1.1 has no such attribute: a processed block is always removed.
+   */
   readonly relay: Name | undefined
   readonly encodingStyle: Name
   /** The encoding that this version defines. */
   readonly encoding: string
-  /** Names of encodings that promise nothing and are accepted on literal content. */
+  /** Names of encodings that promise nothing and are therefore accepted on literal content. */
   readonly literal: readonly string[]
   /**
-   * SOAP 1.2 Part 1 §5.1.1: only at and below header blocks, children of Body and of Detail. SOAP
+   * SOAP 1.2 Part 1 §5.1.1: only on and below header blocks, children of Body and of Detail. SOAP
    * 1.1 §4.1.1: anywhere.
    */
   readonly encodingAnywhere: boolean
   /**
-   * Attributes of Body: any in the schema of SOAP 1.1, qualified ones in SOAP 1.2 Part 1 §5.3.
+   * Attributes of Body: any by the schema of SOAP 1.1, only qualified ones by SOAP 1.2 Part 1 §5.3.
    */
   readonly bodyAttributes: 'any' | 'qualified'
   /** The element of an RPC response that names its return value (SOAP 1.2 Part 2 §4.2.2). */
@@ -41,16 +43,17 @@ export interface SoapVersion {
   readonly none: string | undefined
   readonly ultimateReceiver: string
   /**
-   * The action has a field, or is a parameter of the media type (SOAP 1.2 Part 2 §7.1.4, §7.5.2.2).
+   * Where the action is: in a field, or in a parameter of the media type (SOAP 1.2 Part 2 §7.1.4,
+   * §7.5.2.2).
    */
   readonly actionIn: 'SOAPAction' | 'media type'
   readonly writeFault: (fault: SoapFault) => string
-  /** The block for the part of a fault about blocks; undefined: it is in Detail. */
+  /** The block for that part of a fault which is about blocks; undefined: it is in Detail. */
   readonly faultDetail: string | undefined
-  /** The block of a fault that names one that was not understood (SOAP 1.2 Part 1 §5.4.8). */
+  /** The block of a fault that names a block which was not understood (SOAP 1.2 Part 1 §5.4.8). */
   readonly notUnderstood: Name | undefined
   /**
-   * The HTTP status of a Sender fault in the binding of the W3C; others have 500 (SOAP 1.1 §6.2;
+   * The HTTP status of a Sender fault in the W3C binding; other faults have 500 (SOAP 1.1 §6.2;
    * SOAP 1.2 Part 2 Table 20).
    */
   readonly senderStatus: number
@@ -118,8 +121,8 @@ export const soap12: SoapVersion = {
 export const versions: readonly SoapVersion[] = [soap12, soap11]
 
 /**
- * SOAP 1.1 §4.1.1: each of the encodings that a message names, the narrowest first, can be used to
- * read it. In SOAP 1.2 Part 1 §5.1.1 it names one.
+ * SOAP 1.1 §4.1.1: a message names one or more encodings, the narrowest first, and any of them can
+ * be used to read it. In SOAP 1.2 Part 1 §5.1.1 it names one.
  */
 export const namesSoapVersion = (
   { encodingAnywhere }: SoapVersion,

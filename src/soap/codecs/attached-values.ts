@@ -3,8 +3,9 @@
  * holds:
  *  (1) A part is the only one of its package whose Content-ID begins with its name and `=` (§3.8),
  *      and it has a media type that is declared.
- *  (2) Text is decoded by its charset, without which it is UTF-8; what is not such text is refused.
- *  (3) Parts that nothing declares are left alone, within the limits of a package.
+ *  (2) Text is decoded by its charset, UTF-8 by default; octets that the charset does not have are
+ *      refused.
+ *  (3) Undeclared parts are ignored, within the limits of a package.
  */
 import { attempt } from '../../base/attempt.ts'
 import type { AttachedPart } from '../../contract/attached-parts.ts'
@@ -15,7 +16,7 @@ import type { LiteralReading, LiteralWriting, PartContent } from './values.ts'
 
 type AttachedRow = Readonly<Record<string, unknown>>
 
-/** By the keys of their members. */
+/** Values by the keys of their members. */
 export function readAttachedParts(parts: readonly AttachedPart[], { parts: source }: LiteralReading): AttachedRow {
   return Object.fromEntries(
     parts.flatMap(part => {
@@ -40,7 +41,10 @@ function readPartContent(part: AttachedPart, { type, bytes }: PartContent): unkn
 }
 
 const withoutParameters = (mediaType: string): string => mediaType.replace(/;.*$/s, '').trim().toLowerCase()
-/** As it is declared, or all of it where that leaves it open; undefined: none has it. */
+/**
+ * The declared media type, or any where the declaration leaves it open; undefined: the part has
+ * another.
+ */
 function findDeclaredType({ mediaTypes }: AttachedPart, type: string): string | undefined {
   const found = withoutParameters(type)
   const isIn = (range: string) => range.endsWith('*') && found.startsWith(range.replace(/\*(?:\/\*)?$/, ''))
@@ -51,20 +55,20 @@ function findDeclaredType({ mediaTypes }: AttachedPart, type: string): string | 
 
 function decodePartText({ name }: AttachedPart, type: string, bytes: Uint8Array): string {
   const [, charset = 'utf-8'] = /;\s*charset="?([^\s";]+)/i.exec(type) ?? []
-  // RangeError: a charset that is not known; TypeError: octets that it does not have.
+  // RangeError: an unknown charset; TypeError: octets that the charset does not have.
   const isExpected = (thrown: unknown) => thrown instanceof RangeError || thrown instanceof TypeError
   const text = attempt(() => new TextDecoder(charset, { fatal: true }).decode(bytes), isExpected)
   return text ?? refusePackage(`the part ${name} is not text in ${charset}`)
 }
 
-/** Attaches them, and returns what is left for the Body. */
+/** Attaches the parts and returns the rest of the value, for the Body. */
 export function writeAttachedParts(
   parts: readonly AttachedPart[],
   message: string,
   value: unknown,
   { attachPart }: LiteralWriting,
 ): AttachedRow {
-  const row = { ...(value as AttachedRow | undefined) } // the writer of the Body refuses what is no row
+  const row = { ...(value as AttachedRow | undefined) } // the writer of the Body refuses anything but a row
   for (const part of parts) {
     const given = row[part.key]
     delete row[part.key]

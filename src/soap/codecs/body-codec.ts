@@ -15,13 +15,13 @@ import { requireOnlyChild } from './style.ts'
 import { inlineWriting, type LiteralReading, type LiteralWriting } from './values.ts'
 
 export interface BodyCodec {
-  /** The elements with which such a Body may begin; undefined: none at all. */
+  /** The elements with which such a Body may begin; undefined: the Body is empty. */
   readonly firsts: readonly (Name | undefined)[]
   /** Whether any element of this namespace may be the first one, too. */
   readonly mayBegin: ((uri: string) => boolean) | undefined
   /** At the first child, or at the `end`, of Body; goes to this `end`. */
   readonly read: (cursor: Cursor, reading: LiteralReading) => unknown
-  /** The Body with its children as such a Body has them. */
+  /** The Body with its children mended. */
   readonly mend: (body: Element, mending: Mending) => Element
   /** All children of Body. */
   readonly write: (value: unknown, writing?: LiteralWriting) => string
@@ -62,7 +62,7 @@ function contentCodec({ plan: { type } }: ElementCodec): BodyCodec {
   return {
     firsts: isEmptiable(whole) ? [...names, undefined] : names,
     mayBegin: wildcards.length > 0 ? uri => wildcards.some(matches => matches(uri)) : undefined,
-    // What the Body itself lacks has no place within it.
+    // What is missing from the Body itself has no path within it.
     read: (cursor, reading) =>
       asSchemaRefusal(
         () => readPlannedElements(plan, cursor, reading),

@@ -1,8 +1,8 @@
 /**
  * Arrays of SOAP's encoding in any number of dimensions (SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.6).
  * The items of a message are in row-major order, the last index runs fastest. SOAP 1.1 may leave
- * items out: those around the part that `offset` begins, and those that no `position` names. They
- * are null here.
+ * items out: those before and after the part that begins at `offset`, and those that no `position`
+ * names. They are null here.
  */
 import type { Element } from '../../xml/index.ts'
 import { arrayOffset, type Graph, hasText, itemPosition, listArrayItems, refuseElement } from './encoded-read.ts'
@@ -10,7 +10,7 @@ import { arrayOffset, type Graph, hasText, itemPosition, listArrayItems, refuseE
 /** Rows of rows of cells, as deep as the array has dimensions. */
 export type ArrayRows<T> = readonly (T | ArrayRows<T>)[]
 
-/** The elements of an array, where they belong; undefined: the message leaves it out. */
+/** The elements of an array, each in its place; undefined: left out of the message. */
 export function readCells(graph: Graph, at: Element, dimensions: number): ArrayRows<Element | undefined> {
   const isPart = at.attribute(arrayOffset) !== undefined || at.elements().some(each => each.attribute(itemPosition))
   if (dimensions === 1 && !isPart) return listArrayItems(graph, at)
@@ -26,7 +26,9 @@ export function readCells(graph: Graph, at: Element, dimensions: number): ArrayR
   return foldRows(flat, sizes)
 }
 
-/** What is left out counts too, and so do rows: no size makes more than a message may lead to. */
+/**
+ * Items left out and rows count too, so no announced size creates more cells than a message may.
+ */
 function countCells(graph: Graph, at: Element, sizes: readonly number[], given: number): void {
   let rows = 1
   for (const size of sizes) {
@@ -80,7 +82,7 @@ function placeItems(graph: Graph, at: Element, items: readonly Element[], dimens
   return { sizes, byIndex }
 }
 
-/** The sizes of an array that is not all there: of one dimension, the places may say them. */
+/** The sizes of a partial array: in one dimension, the positions may imply the size. */
 function partSizes(graph: Graph, at: Element, items: readonly Element[], dimensions: number): readonly number[] {
   const written = graph.encoding.sizes(at) ?? ''
   if (dimensions > 1 || written !== '') return announcedSizes(graph, at, items.length, dimensions)

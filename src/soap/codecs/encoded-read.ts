@@ -1,11 +1,11 @@
 /**
  * RPC/encoded (rule B2.8): SOAP 1.1 §5 and SOAP 1.2 Part 2 §3, graphs of values read by the
  * contract's fields. Guards:
- *  (1) A reference leads to an element of the same message, and all references together to no more
- *      work than a message of the same values without them. A circle has no end in types of finite
- *      depth, so it is refused where they end.
- *  (2) An array has the items that it says it has, in one dimension and from the first on.
- *  (3) An xsi:type may name the declared type or one of the same kind: what is read is what is
+ *  (1) A reference leads to an element of the same message, and all references together cause no
+ *      more work than a message with the same values written out. A circle never ends but a type
+ *      has a finite depth, so the circle is refused where the type ends.
+ *  (2) An array has exactly the items that it announces, in one dimension and from the first on.
+ *  (3) An xsi:type may name the declared type or one of the same kind; the value is read as
  *      declared.
  */
 
@@ -36,7 +36,7 @@ import { isEmptyText } from './literal-read.ts'
 import { type ReturnName, requireComplete, requireResult } from './rpc.ts'
 import { describeUnexpected, type LiteralReading, type TypeSpace, xsdUri, xsiNil, xsiType } from './values.ts'
 
-/** All differences of the two encodings. */
+/** All differences between the two encodings. */
 export interface SoapEncoding {
   readonly uri: string
   readonly id: Name
@@ -45,9 +45,9 @@ export interface SoapEncoding {
   readonly target: (reference: string) => string
   /** The sizes that an array announces. */
   readonly sizes: (array: Element) => string | undefined
-  /** Says which kind of node an element is. */
+  /** The attribute that says which kind of node an element is. */
   readonly nodeType: Name | undefined
-  /** The type that an array states for its items; undefined: none, or arrays. */
+  /** The type that an array states for its items; undefined: no type, or arrays. */
   readonly itemType: (array: Element) => string | undefined
   readonly writeArray: (type: string, sizes: readonly number[]) => string
   readonly subcodes: { readonly missing: Name | undefined; readonly duplicate: Name | undefined }
@@ -87,16 +87,16 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
 export const arrayOffset = internName(soap11.encoding, 'offset')
 export const itemPosition = internName(soap11.encoding, 'position')
 
-/** What one call may be read from; what is referred to counts each time. */
+/** How much one call may read; a value that is referred to counts each time. */
 export const graphLimits = {
   elements: 100_000, // a page of the largest list
   characters: 8 * 1024 * 1024, // of text: more than a message without references can have
-  hops: 8, // from a reference to what it means; toolkits send one, at most two
-  depth: 1000, // of values in each other: a linked list is one for each item
+  hops: 8, // from a reference to its value; toolkits send one, at most two
+  depth: 1000, // of nested values: a linked list has one for each item
 }
-/** An element takes this in a message; one with text, or of a longer name, takes more. */
+/** The octets of an element in a message; one with text or a longer name has more. */
 export const octetsOfElement = 64
-/** A message that may be longer may lead to more. */
+/** A message that may be longer may read more. */
 function graphLimitsFor(longest: number): Graph['limits'] {
   const { elements, characters } = graphLimits
   return {
@@ -105,7 +105,7 @@ function graphLimitsFor(longest: number): Graph['limits'] {
   }
 }
 
-/** What the elements of one Body refer to, and how much of it may still be read. */
+/** What the elements of one Body refer to, and how much may still be read. */
 export interface Graph {
   readonly encoding: SoapEncoding
   readonly version: SoapVersion
@@ -115,10 +115,10 @@ export interface Graph {
   readonly roots: readonly Element[]
   ids: ReadonlyMap<string, Element> | undefined
   readonly limits: Readonly<Record<'elements' | 'characters', number>>
-  /** Of these, what is left. */
+  /** The elements left of the limit. */
   elements: number
   characters: number
-  /** The elements that are being read, each in the one before it. */
+  /** The elements being read, outermost first. */
   readonly around: Set<Element>
   readonly reading: LiteralReading
 }
@@ -162,7 +162,7 @@ function checkEncodingOf(at: Element, version: SoapVersion): void {
     refuseMessage({ kind: 'encoding-unknown', encoding: style })
 }
 
-/** The path of an element, from the child of Body that it is in. */
+/** The path of an element, from its child of Body on. */
 function pathTo(element: Element): string {
   let path = ''
   for (let at: Element | undefined = element; at && at.name.local !== 'Body'; at = at.parent) {
@@ -170,7 +170,10 @@ function pathTo(element: Element): string {
   }
   return path
 }
-/** Of the children, each among those of its name: a list may have as many flaws as items. */
+/**
+ * The position of each child among those of its name, kept because a list may have as many flaws as
+ * items.
+ */
 const ordinalsIn = memoizeByObject((parent: Element): ReadonlyMap<Element, number> => {
   const counts = new Map<Name, number>()
   return new Map(
@@ -188,11 +191,11 @@ export const refuseElement = (at: Element, detail: string, subcode: Name = asBad
 
 // References
 
-/** The element that an accessor leads to; the accessor itself if it is no reference. */
+/** The element that an accessor refers to; the accessor itself if it has no reference. */
 export function resolveReference(graph: Graph, accessor: Element): Element {
   let at = accessor
   for (let hops = 0; ; hops++) {
-    const reference = at.attribute(graph.encoding.ref)?.trim() // a type that collapses white space, as that of ids
+    const reference = at.attribute(graph.encoding.ref)?.trim() // the type of ids collapses white space
     if (reference === undefined) return at
     if (at.elements().length > 0 || hasText(at)) refuseElement(at, 'is a reference and has content')
     // SOAP 1.2 Part 2 §3.1.5.3.
@@ -216,7 +219,7 @@ function collectIds({ encoding, roots, reading }: Graph): ReadonlyMap<string, El
       if (ids.has(id)) refuseElement(at, `repeats the id ${id}`, encoding.subcodes.duplicate)
       ids.set(id, at)
     }
-    for (const child of at.children) if (child.kind === 'element') collect(child) // as deep as the parser lets it be
+    for (const child of at.children) if (child.kind === 'element') collect(child) // the parser limits the depth
   }
   for (const root of [...roots, ...reading.blocks]) collect(root)
   return ids
@@ -225,8 +228,8 @@ function collectIds({ encoding, roots, reading }: Graph): ReadonlyMap<string, El
 // Values
 
 /**
- * A struct: accessors told apart by their names, in any order (SOAP 1.1 §5.4.1).
- * @param call the element whose accessors are parameters: these are absent where they are empty
+ * A struct: its accessors are distinguished by name, in any order (SOAP 1.1 §5.4.1).
+ * @param call the element whose accessors are parameters: an empty parameter is absent
  */
 function readMembers(graph: Graph, at: Element, fields: Fields, call?: Element): Record<string, unknown> {
   const row: Record<string, unknown> = {}
@@ -273,7 +276,7 @@ function readResult(at: Element): ReturnName {
 }
 
 /**
- * As in RPC/literal: an empty or nil parameter is not given. An array that announces no items is.
+ * As in RPC/literal, an empty or nil parameter is not given; an array announced as empty is given.
  */
 function readOptional(graph: Graph, accessor: Element, field: AnyField, key: string): unknown {
   const at = resolveReference(graph, accessor)
@@ -302,11 +305,11 @@ function readField(graph: Graph, accessor: Element, field: AnyField, place: Type
   countElement(graph, at)
   return foldShape(field.shape, contentReaders, graph, at, place)
 }
-/** Guard (1): each value counts, however often it is referred to. */
+/** Guard (1): each value counts every time it is referred to. */
 export function countElement(graph: Graph, at: Element): void {
   if (--graph.elements < 0) refuseElement(at, `leads to more than ${graph.limits.elements} elements`)
 }
-/** The text of an element without elements; it counts each time. */
+/** The text of an element without child elements; it counts each time. */
 export function takeText(graph: Graph, at: Element): string {
   if (at.elements().length > 0) refuseElement(at, 'has elements where only text is expected')
   const { text } = at
@@ -366,7 +369,7 @@ export function checkEncodedAttributes(graph: Graph, at: Element, isDeclared: (n
   }
 }
 
-/** SOAP 1.2 Part 2 §3.1.7: what a message says of a node has to be so. */
+/** SOAP 1.2 Part 2 §3.1.7: a stated node type has to be right. */
 export function checkNodeType({ encoding }: Graph, at: Element, kind: 'simple' | 'struct' | 'array'): void {
   const stated = encoding.nodeType && at.attribute(encoding.nodeType)?.trim()
   if (stated !== undefined && stated !== kind)
@@ -374,7 +377,7 @@ export function checkNodeType({ encoding }: Graph, at: Element, kind: 'simple' |
 }
 
 /**
- * Kinds of built-in types that stand for each other: clients that know no schema guess from the
+ * Built-in types that stand for each other, by kind: clients that know no schema guess from the
  * value.
  */
 const kindOfType: Readonly<Record<string, string>> = Object.fromEntries(
@@ -388,14 +391,14 @@ const kindOfType: Readonly<Record<string, string>> = Object.fromEntries(
   }).flatMap(([kind, types]) => types.split(' ').map(type => [type, kind])),
 )
 
-/** Whether a value that says that it is of one built-in type is read where another is declared. */
+/** Whether a value stated to be of one built-in type is read where another is declared. */
 export function mayStandFor(stated: string, declared: string): boolean {
   const kind = Object.hasOwn(kindOfType, stated) ? kindOfType[stated] : undefined
   const own = kindOfType[declared]
   if (own === 'boolean' && kind === 'number') return true // 0 and 1
   return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
 }
-/** A name of the types that XML Schema and both encodings define. */
+/** Whether a name belongs to the types that XML Schema and both encodings define. */
 export const isBuiltInUri = (uri: string): boolean =>
   uri === xsdUri || uri === soap11.encoding || uri === soap12.encoding
 
@@ -415,14 +418,14 @@ function checkType(graph: Graph, at: Element, shape: Shape, place: TypePlace): v
     refuseElement(at, `must not have the xsi:type ${written}`)
 }
 
-/** A type that xsi:type names, and the published one. */
+/** A type that xsi:type names, and the published type. */
 interface StatedType {
   readonly local: string
   readonly isBuiltIn: boolean
   readonly isOurs: boolean
   readonly published: string | undefined
 }
-/** Whether a value of the shape may say that it is of this type. */
+/** Whether a value of the shape may state this type. */
 const typeMatches: ShapeCases<boolean, [type: StatedType]> = {
   scalar: (shape, { local, isBuiltIn, isOurs }) => (isBuiltIn ? mayStandFor(local, xsdTypeOf(shape)) : isOurs),
   list: (_shape, { local, isBuiltIn }) => !isBuiltIn || local === 'Array', // each toolkit names array types as it likes
@@ -434,8 +437,8 @@ const typeMatches: ShapeCases<boolean, [type: StatedType]> = {
 export const isStruct = (local: string): boolean => local === 'Struct' || local === 'anyType'
 
 /**
- * SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.6: the items of an array, whatever their elements are
- * called.
+ * SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.6: the items of an array, whatever the names of their
+ * elements.
  */
 function readItems(graph: Graph, at: Element, shape: ListShape, place: TypePlace): unknown[] {
   const items = listArrayItems(graph, at)
@@ -446,7 +449,7 @@ function readItems(graph: Graph, at: Element, shape: ListShape, place: TypePlace
     return item === null && !shape.item.isNullable ? refuseElement(each, 'must not be nil') : item
   })
 }
-/** An array of structs; each key comes once. */
+/** An array of structs; each key occurs once. */
 function readMap(graph: Graph, at: Element, { entries }: MapShape, place: TypePlace): Values {
   const rows = readItems(graph, at, entries, place) as MapEntry[]
   const repeated = findRepeatedKey(rows)

@@ -13,10 +13,13 @@ import type { SoapVersion } from '../version.ts'
 import { encodings, type SoapEncoding } from './encoded-read.ts'
 import { type TypeSpace, xsdUri, xsiUri } from './values.ts'
 
-/** Each takes a value that the contract's checks have passed: the assertions below rest on that. */
+/**
+ * Each writer gets a value that has passed the contract's checks: the assertions below rely on
+ * that.
+ */
 type WriteTyped = (value: unknown, encoding: SoapEncoding) => string
 
-/** The response, with an xsi:type for each value: clients of this style rely on it. */
+/** The response with an xsi:type on each value: clients of this style rely on it. */
 export function compileEncodedWriter(
   namespace: string,
   element: string,
@@ -96,7 +99,7 @@ function startTag(tag: string, shape: Shape, place: TypePlace, types: TypeSpace)
   return type === undefined ? `<${tag}>` : `<${tag} xsi:type="${type}">`
 }
 
-/** A QName; undefined where the schema of the element says enough. */
+/** A QName; undefined where the schema already gives the type of the element. */
 const typeNameOf = (shape: Shape, place: TypePlace, types: TypeSpace): string | undefined =>
   foldShape<string | undefined>(shape, {
     scalar: each => `xsd:${xsdTypeOf(each)}`,

@@ -2,12 +2,12 @@
  * Bodies in literal form: readers compiled from the contract's fields. A reader parses, validates
  * and binds in one pass over the cursor. What always holds, by number:
  *  (1) What is bound is valid against the schema that `describe/xsd.ts` writes of the same fields:
- *      order, occurrence, nil, types, facets. An element or attribute that is not declared is
- *      refused, and so is one in the wrong place.
- *  (2) A value keeps its exactness: it is what `contract/lexical/` reads of its text. An
- *      xsi:type repeats the declared type, or names a simple one that narrows it.
- *  (3) The structure is decided at once; values outside of their bounds are collected, each with
- *      the path of its element.
+ *      order, occurrence, nil, types, facets. An undeclared element or attribute is refused, and so
+ *      is one in the wrong place.
+ *  (2) A value keeps its exactness: `contract/lexical/` reads it from its text. An xsi:type repeats
+ *      the declared type, or names a simple type that narrows it.
+ *  (3) The structure is decided at once; values out of bounds are collected, each with the path of
+ *      its element.
  *  (4) What `literal-write.ts` writes of a value is read as that value.
  */
 
@@ -57,7 +57,7 @@ import {
 export const refuseContent = (cursor: Cursor, detail: string): never =>
   refuseMessage({ kind: 'schema', path: pathOf(cursor), detail })
 
-/** Flaws of a value's bounds are collected; one of its type breaks the schema. */
+/** A value out of bounds is collected; a value of the wrong type violates the schema. */
 export function addFlaw(cursor: Cursor, reading: LiteralReading, { code, detail, isOfType }: Flaw): undefined {
   if (isOfType) refuseContent(cursor, detail)
   reading.found.push({ path: pathOf(cursor), code, detail })
@@ -67,15 +67,17 @@ export function addFlaw(cursor: Cursor, reading: LiteralReading, { code, detail,
 
 /** What an element may have besides its content. */
 interface ElementRules {
-  /** What the content is by a type that xsi:type names; undefined: it may not name this one. */
+  /**
+   * How the content is read as the type that xsi:type names; undefined: xsi:type may not name this
+   * type.
+   */
   readonly findType: (name: Name) => NamedContent | undefined
   readonly nillable: boolean
   readonly attributes: readonly LiteralMember[]
-  /** Whether an attribute that is not declared is passed over. */
+  /** Whether an undeclared attribute is ignored. */
   readonly ignores: (attribute: Name) => boolean
   /**
-   * Without content, and without attributes of its own, it counts as absent: its value is
-   * undefined.
+   * An element without content and attributes of its own counts as absent: its value is undefined.
    */
   readonly absentIfEmpty: boolean
 }
@@ -85,7 +87,7 @@ interface LiteralMember {
   readonly name: Name
   readonly field: AnyField
   readonly read: ReadValue
-  /** Neither bound nor required: read-only (rule 4 of the vocabulary). */
+  /** The element is neither bound nor required: a read-only field (rule 4 of the vocabulary). */
   readonly isIgnored: boolean
   readonly isOptional: boolean
 }
@@ -104,7 +106,7 @@ export function compileRowReader(fields: Fields, space: Space): ReadRow {
   return (cursor, reading) => read(cursor, reading) ?? {}
 }
 
-/** Of an element that is absent if empty it may be undefined. */
+/** The value of an element with `absentIfEmpty` may be undefined. */
 function compileObjectReader(
   fields: Fields,
   space: Space,
@@ -129,7 +131,7 @@ function compileObjectReader(
   }
 }
 
-/** From the first event inside of the element to its `end`. */
+/** From the first event inside the element to its `end`. */
 function readChildren(
   cursor: Cursor,
   reading: LiteralReading,
@@ -173,7 +175,7 @@ function refuseMember(cursor: Cursor, members: readonly LiteralMember[], at: num
   )
 }
 
-/** @returns what xsi:type says */
+/** @returns the type that xsi:type states */
 function readAttributes(
   cursor: Cursor,
   reading: LiteralReading,
@@ -209,7 +211,7 @@ function readAttributes(
 const readAttribute = ({ shape }: AnyField, text: string): unknown =>
   isScalar(shape) ? readSettledScalar(shape, text) : new Flaw('type', 'must be a scalar')
 
-/** Literal content under an encodingStyle: only one that promises nothing. */
+/** Literal content may have only an encodingStyle that promises nothing. */
 function checkEncoding(attribute: Name, value: string): void {
   const version = versions.find(each => each.encodingStyle === attribute)
   const encoding = value.trim()
@@ -217,7 +219,7 @@ function checkEncoding(attribute: Name, value: string): void {
     refuseMessage({ kind: 'encoding-unknown', encoding })
 }
 
-/** Of an element whose other attributes are not read. */
+/** For an element whose other attributes are not read. */
 export function checkEncodings(cursor: Cursor): void {
   for (const { encodingStyle } of versions) {
     const value = cursor.attribute(encodingStyle)
@@ -234,8 +236,8 @@ export function readNil(cursor: Cursor, text: string): boolean {
 // Values
 
 /**
- * Reads one element of a field; `space` is that of what is inside of it.
- * @param ignores which attributes that are not declared are passed over
+ * Reads one element of a field; `space` is that of its content.
+ * @param ignores which undeclared attributes are ignored
  */
 export const compileValueReader = (
   field: AnyField,
@@ -291,7 +293,7 @@ function compileTextReader(shape: Scalar, rules: ElementRules): ReadValue {
   }
 }
 
-/** XML Schema Part 2 §4.3.6: of white space alone these two types keep something. */
+/** XML Schema Part 2 §4.3.6: only these two types keep white space. */
 const spaceKeepingTypes = new Set(['string', 'normalizedString'])
 export const isEmptyText = (shape: Scalar, text: string): boolean =>
   text === '' || (trimXmlSpace(text) === '' && !spaceKeepingTypes.has(xsdTypeOf(shape)))
@@ -314,7 +316,7 @@ function compileListReader(shape: ListShape, place: TypePlace, space: Space, rul
   }
 }
 
-/** The entries as a list; a key that comes twice is a flaw, which no schema can tell. */
+/** The entries as a list; a repeated key is a flaw that no schema can express. */
 function compileMapReader({ entries }: MapShape, place: TypePlace, space: Space, rules: ElementRules): ReadValue {
   const read = compileListReader(entries, place, space, rules)
   return (cursor, reading) => {
@@ -351,8 +353,8 @@ function compileUnionReader(shape: UnionShape, place: TypePlace, space: Space, r
 }
 
 /**
- * Octets: as text; by XOP in the place of it (XOP §2.1), where it is base64; or in a part of the
- * package to which an attribute or the text refers.
+ * Octets as base64 text; by XOP in place of the text (XOP §2.1); or in a part of the package to
+ * which an attribute or the text refers.
  */
 function compileBytesReader(shape: ScalarOf<'bytes'>, rules: ElementRules): ReadValue {
   const readInline = compileTextReader(shape, rules)
@@ -375,7 +377,7 @@ function compileBytesReader(shape: ScalarOf<'bytes'>, rules: ElementRules): Read
 const isReferring = (attribute: Name): boolean => attribute === hrefName || contentTypeNames.has(attribute)
 
 /**
- * The octets of the part that is referred to; undefined where the text at hand has them. Goes to
+ * The octets of the part that the element refers to; undefined where they are in its text. Goes to
  * the element's `end`.
  */
 export function takePart(
@@ -400,20 +402,20 @@ export function takePart(
 
 // Types by their names
 
-/** A type that xsi:type names, where it may. */
+/** A type that xsi:type names, where it may name one. */
 interface NamedContent {
-  /** What is wrong with a text by this type. */
+  /** What is wrong with a text of this type. */
   readonly findFlaw: (text: string) => Flaw | undefined
-  /** The same of octets that are in a part. */
+  /** The same for octets in a part. */
   readonly findFlawOfOctets?: (octets: Uint8Array) => Flaw | undefined
 }
 /** The type of the field itself, whose reader finds all flaws. */
 const ownType: NamedContent = { findFlaw: () => undefined }
 
 /**
- * What xsi:type may say: the published type, or the built-in type that a scalar narrows, and those
- * that narrow this one, of which the contract has some. A value has to be one of both types, and is
- * that of its field.
+ * What xsi:type may say: the published type, the built-in type that a scalar narrows, and those
+ * types of the contract that narrow this one. A value has to be valid for both types and is read as
+ * its field's type.
  */
 function compileTypes(shape: Shape, place: TypePlace, { types }: Space): ElementRules['findType'] {
   const published = types.nameOf(shape, place)
@@ -443,5 +445,5 @@ const builtInType = memoizeByText((local: string): NamedContent => {
   const codec = name && simpleCodecOf(x[name])
   return { findFlaw: text => asFlaw(codec?.read(text, noNames)) }
 })
-/** No narrower built-in type has QNames. */
+/** No type narrower than a built-in one has QNames. */
 const noNames: NamesAround = { qname: () => undefined }

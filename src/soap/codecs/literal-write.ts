@@ -18,10 +18,11 @@ import { includeName, type Write, xsiUri } from './values.ts'
 // Writing
 
 /**
- * An encoder of the children of an element with these fields; its attributes are
- * `compileAttributesWriter`'s.
- * @param prefix of the child elements, with its colon; empty where the default namespace is theirs
- * @param below of the elements in them
+ * An encoder of the children of an element with these fields; `compileAttributesWriter` writes its
+ * attributes.
+ * @param prefix of the child elements, with its colon; empty where they are in the default
+ *   namespace
+ * @param below the prefix of the elements inside them
  */
 export function compileRowWriter(fields: Fields, prefix: string, below: string = prefix): Write {
   const parts = Object.entries(fields)
@@ -32,7 +33,7 @@ export function compileRowWriter(fields: Fields, prefix: string, below: string =
       write: compileElementWriter(field, key, prefix + toXmlName(key), below),
     }))
   return (value, writing) => {
-    const row = value as Values // a value that the contract's checks have passed
+    const row = value as Values // a value that has passed the contract's checks
     let written = ''
     for (const { key, inherited, write } of parts) {
       const member = inherited ? ownMember(row, key) : row[key]
@@ -73,7 +74,10 @@ export function compileElementWriter(field: AnyField, key: string | undefined, t
   }
 }
 
-/** Each takes a value that the contract's checks have passed: the assertions below rest on that. */
+/**
+ * Each writer gets a value that has passed the contract's checks: the assertions below rely on
+ * that.
+ */
 const contentWriters: ShapeCases<Write, [key: string | undefined, prefix: string]> = {
   scalar: shape => foldScalar(shape, textWriters),
   list: (shape, key, prefix) => {

@@ -1,10 +1,10 @@
 /**
  * What a lenient reader forgives: elements and attributes that their type does not allow are
- * renamed, moved or left out, and each such step is told. The strict reader then reads what there
- * is: it stays the judge, and what it reads has the declared type.
+ * renamed, moved or left out, and each step is reported. The strict reader then reads the result:
+ * it stays the judge, so a value that it accepts has the declared type.
  *
- * By the order of XML Schema: names, then occurrence, then order. A step is taken only where the
- * declared names leave no doubt.
+ * The checks follow the order of XML Schema: names, then occurrence, then order. A step is taken
+ * only where the declared names leave no doubt.
  */
 
 import { isTrueText, trimXmlSpace } from '../../contract/lexical/text.ts'
@@ -17,20 +17,25 @@ import { contentTypeNames, isGeneralAttribute, xsiNil, xsiType } from './values.
 export type Leniency =
   /** Another media type, or the other version of SOAP. */
   | 'envelope'
-  /** An element or attribute has the namespace of none, or none, but the local name of one. */
+  /**
+   * An element or attribute has a foreign namespace, or none, but the local name of a declared one.
+   */
   | 'namespace'
-  /** The elements of a sequence come in another order. */
+  /** The elements of a sequence are out of order. */
   | 'order'
-  /** Elements, attributes and types that are not declared are left out. */
+  /** Undeclared elements, attributes and types are left out. */
   | 'unknown'
-  /** An element that is nil, and must not be, is left out. */
+  /** An element that is nil but must not be is left out. */
   | 'nil'
-  /** What is required may be absent: its member is undefined, whatever the type says. */
+  /** A required element may be absent: its member is undefined, whatever the type says. */
   | 'missing'
-  /** Values outside of enumeration, pattern, length or bounds: as the built-in type has them. */
+  /**
+   * Values outside their enumeration, pattern, length or bounds are read as the built-in type has
+   * them.
+   */
   | 'facets'
 
-/** One thing that was wrong with an answer. */
+/** One thing that was wrong with a response. */
 export interface Forgiven {
   readonly kind: Leniency
   /** Of the element, from the child of Body on. */
@@ -38,7 +43,7 @@ export interface Forgiven {
   readonly detail: string
 }
 
-/** What one message is mended with. */
+/** The state of mending one message. */
 export class Mending {
   readonly forgiven: Forgiven[] = []
   readonly #allowed: ReadonlySet<Leniency>
@@ -46,7 +51,7 @@ export class Mending {
     this.#allowed = allowed
   }
 
-  /** Whether it is forgiven, and remembered then. */
+  /** Whether this flaw is forgiven; if so, it is recorded. */
   readonly forgive = (kind: Leniency, path: string, detail: string): boolean => {
     const isAllowed = this.#allowed.has(kind)
     if (isAllowed) this.forgiven.push({ kind, path, detail })
@@ -54,11 +59,11 @@ export class Mending {
   }
 }
 
-/** The element, and all that is in it, as its plan has it. */
+/** The element and its content, mended to fit its plan. */
 export const mendElement = (plan: ElementPlan, source: Element, mending: Mending): Element =>
   mendTyped(plan, plan.type(), { source, parent: source.parent, name: source.name, path: '' }, mending)
 
-/** The same element, whose children are those that these particles have. */
+/** The same element with its children mended to fit these particles. */
 export function mendChildren(
   { content, isUnordered }: Pick<ComplexPlan, 'content' | 'isUnordered'>,
   source: Element,
@@ -69,7 +74,7 @@ export function mendChildren(
   return made
 }
 
-/** An element while it is mended: where it goes, what it is called there, and where it was. */
+/** An element while it is mended: its new place, its new name, and where it was. */
 interface Mended {
   readonly source: Element
   readonly parent: Element | undefined
@@ -125,7 +130,7 @@ function readTypeName(element: Element): Name | undefined {
   return uri === undefined || local === undefined ? undefined : internName(uri, local)
 }
 
-/** @param mayName whether xsi:type may */
+/** @param mayName whether xsi:type may be present */
 const mendAttributes =
   (
     declared: readonly AttributePlan[],
@@ -164,7 +169,9 @@ interface Leaf {
   readonly rank: number
 }
 
-/** A group that repeats is one place: order alone says which of its elements belong together. */
+/**
+ * A group that repeats is one place: only the order tells which of its elements belong together.
+ */
 function listLeaves(particles: readonly ParticlePlan[], leaves: Leaf[] = [], rank?: number): readonly Leaf[] {
   for (const each of particles) {
     const place = rank ?? (leaves.at(-1)?.rank ?? -1) + 1
@@ -200,7 +207,7 @@ function mendContent(
 }
 const isBlankNode = (node: Node): boolean => node.kind === 'text' && trimXmlSpace(node.value) === ''
 
-/** Undefined: it is left out. */
+/** Undefined: the child is left out. */
 function mendChild(
   leaves: readonly Leaf[],
   at: Mended,
@@ -216,7 +223,7 @@ function mendChild(
   return { element: mendTyped(leaf.plan, leaf.plan.type(), { ...at, name: leaf.plan.name }, mending), rank }
 }
 
-/** A declared name goes before a wildcard. */
+/** A declared name takes precedence over a wildcard. */
 const findLeaf = (leaves: readonly Leaf[], name: Name): Leaf | undefined =>
   leaves.find(({ plan }) => plan.kind === 'element' && plan.name === name) ??
   leaves.find(({ plan }) => plan.kind === 'any' && plan.matches(name.uri))
@@ -231,7 +238,7 @@ function findRenamedLeaf(
   return isClear && mending.forgive('namespace', path, describeSpaces(name, leaf.plan.name)) ? leaf : undefined
 }
 
-/** Where a name has two places, the order alone says which is meant: nothing is moved then. */
+/** Where a name has two places, only the order tells which is meant, so nothing is moved. */
 function orderChildren<T extends { readonly element: Element; readonly rank: number }>(
   leaves: readonly Leaf[],
   kept: readonly T[],

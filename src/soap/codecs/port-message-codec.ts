@@ -17,7 +17,7 @@ export interface PortMessageCodec extends Pick<BodyCodec, 'firsts' | 'mayBegin' 
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => unknown
   /** All children of Body. */
   readonly write: (value: unknown, writing: LiteralWriting, version: SoapVersion) => string
-  /** Whether parts travel next to it, or may do so because it refers to them. */
+  /** Whether parts travel next to the message, or may do so because it refers to them. */
   readonly hasParts: boolean
 }
 

@@ -1,7 +1,7 @@
 /**
  * RPC/literal (rule B2.6; SOAP 1.1 §7, SOAP 1.2 Part 2 §4; WS-I Basic Profile 1.1 §4.7): an element
  * named after the operation around one accessor for each parameter. Only that element has a
- * namespace: clients that generate their messages cannot be told of others.
+ * namespace: clients that generate their messages from the WSDL expect no other.
  */
 
 import { ownMember } from '../../base/objects.ts'
@@ -30,9 +30,8 @@ interface Accessor {
 
 /**
  * At the `start` of the call; goes to its `end`. WSDL 1.1 has no optional part: where a parameter
- * is optional, an empty element and a nil one say that it is not given (WS-I Basic Profile 1.1
- * R2211).
- * @param inner the namespace of the elements inside of parameters
+ * is optional, an empty or a nil element means that it is not given (WS-I Basic Profile 1.1 R2211).
+ * @param inner the namespace of the elements inside parameters
  */
 export function compileRpcReader(
   fields: Fields,
@@ -70,7 +69,7 @@ export function compileRpcReader(
 
 const visibleFields = (fields: Fields) => Object.entries(fields).filter(([, field]) => !field.isInternal)
 
-/** SOAP 1.2 Part 2 §4.2.2: the accessor of the return value, which is one that is there. */
+/** SOAP 1.2 Part 2 §4.2.2: the accessor of the return value, which has to be present. */
 export interface ReturnName {
   readonly path: string
   readonly local: string
@@ -90,13 +89,13 @@ export function requireResult(
 }
 
 /**
- * SOAP 1.2 Part 2 §4.4: arguments that are not those of the procedure have a subcode of their own.
+ * SOAP 1.2 Part 2 §4.4: arguments that do not match the procedure have a subcode of their own.
  */
 export const readAsArguments = <T>(read: () => T): T =>
   asSchemaRefusal(read, refusal => ({ ...refusal, kind: 'encoded', subcode: asBadArguments }))
 
 /**
- * Leaves out what is absent or read-only, and refuses a call without a parameter that is required.
+ * Leaves out absent and read-only parameters, and refuses a call without a required one.
  */
 export function requireComplete(
   row: Record<string, unknown>,
@@ -106,13 +105,13 @@ export function requireComplete(
   for (const { key, field } of accessors) {
     const isGiven = Object.hasOwn(row, key) && (row[key] !== null || field.isNullable)
     if (!isGiven && !field.isOptional && !field.isReadOnly) refuse(`must have ${toXmlName(key)}`)
-    // A value outside of its bounds is reported already, and undefined here.
+    // A value out of bounds has been reported already, and is undefined here.
     if (!isGiven || row[key] === undefined || field.isReadOnly) delete row[key]
   }
   return row
 }
 
-/** The response: named after the operation, with Response behind it. */
+/** The response: named after the operation, with the suffix Response. */
 export function compileRpcWriter(namespace: string, element: string, fields: Fields, inner: string): Write {
   const prefix = inner === '' ? '' : 't:'
   const parts = visibleFields(fields).map(([key, field]) => ({

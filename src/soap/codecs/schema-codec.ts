@@ -1,4 +1,4 @@
-/** The codec of one global element: `schema-read.ts` and `schema-write.ts` under one plan. */
+/** The codec of one global element: `schema-read.ts` and `schema-write.ts` with one plan. */
 import { memoizeOnce } from '../../base/memo.ts'
 import type { Port } from '../../contract/exchange.ts'
 import { listNamedSimpleTypes } from '../../contract/xml-derivation.ts'

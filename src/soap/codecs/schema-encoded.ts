@@ -1,7 +1,7 @@
 /**
- * RPC/encoded (SOAP 1.1 §5, SOAP 1.2 Part 2 §3) by the types of `contract/xml-type.ts`. What the
- * encoding says goes before what the schema says: accessors have no namespace and any order,
- * values may be shared by references, and each value that is written says its type.
+ * RPC/encoded (SOAP 1.1 §5, SOAP 1.2 Part 2 §3) by the types of `contract/xml-type.ts`. Where the
+ * encoding and the schema disagree, the encoding wins: accessors have no namespace and any order,
+ * values may be shared by references, and each value is written with its type.
  */
 
 import type { Port } from '../../contract/exchange.ts'
@@ -65,7 +65,7 @@ export interface EncodedCodec {
   /** At the `start` of the call; goes to the `end` of Body. */
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => unknown
   readonly write: (value: unknown, version: SoapVersion, writing?: LiteralWriting) => string
-  /** An element that is no call: the detail of a fault. */
+  /** For an element that is not a call: the detail of a fault. */
   readonly writeAlone: (value: unknown, version: SoapVersion) => string
 }
 
@@ -87,13 +87,13 @@ export function createEncodedCodecs(ports: Iterable<Port> = []): (root: AnyRootE
 
 // Reading
 
-/** Of a response: what is its return value, whatever the accessor of that is called. */
+/** The graph of a response, with its return value, whatever the accessor is named. */
 interface ResponseGraph extends Graph {
   readonly returned?: { readonly accessor: Element; readonly part: ElementPlan }
 }
 
 /**
- * SOAP 1.1 §7.1: the return value comes first, and its name is not significant; SOAP 1.2 Part 2
+ * SOAP 1.1 §7.1: the return value comes first, and its name does not matter; SOAP 1.2 Part 2
  * §4.2.2: `rpc:result` names it.
  */
 function nameReturn(plan: TypePlan, graph: Graph, call: Element): ResponseGraph {
@@ -105,8 +105,8 @@ function nameReturn(plan: TypePlan, graph: Graph, call: Element): ResponseGraph 
 }
 
 /**
- * A type may contain itself, and a reference may lead to an element that is around it, or to one
- * that has no end of references in it: neither may lead deeper than elements can be nested.
+ * A type may contain itself, and a reference may lead to an element that contains it, or into an
+ * endless circle. Neither may lead deeper than elements can be nested.
  */
 function readEncodedValue(plan: TypePlan, graph: ResponseGraph, accessor: Element): unknown {
   const at = resolveReference(graph, accessor)
@@ -151,7 +151,8 @@ function readReferred(plan: TypePlan, graph: ResponseGraph, at: Element): unknow
   }
 }
 
-// What xsi:type says. Toolkits name types as they like, so foreign namespaces say nothing.
+// The type that xsi:type names. Toolkits name types as they like, so a foreign namespace means
+// nothing.
 
 function statedName(at: Element): Name | undefined {
   const written = at.attribute(xsiType)
@@ -160,7 +161,10 @@ function statedName(at: Element): Name | undefined {
 }
 const refuseType = (at: Element): never => refuseElement(at, `must not have the xsi:type ${at.attribute(xsiType)}`)
 
-/** Guard (3) of `encoded-read.ts`: a derived type is checked as well, one of a kind passed over. */
+/**
+ * Guard (3) of `encoded-read.ts`: a derived type is checked as well, one of the same kind is
+ * ignored.
+ */
 function findStatedText(plan: SimplePlan, name: Name): TextPlan | undefined {
   const isBuiltIn = isBuiltInUri(name.uri)
   const stated = isBuiltIn ? internName(xsdUri, name.local === 'base64' ? 'base64Binary' : name.local) : name
@@ -179,7 +183,7 @@ function chooseText(plan: SimplePlan, at: Element): TextPlan {
   return name ? (findStatedText(plan, name) ?? refuseType(at)) : plan
 }
 
-/** SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.4: the type of items that do not state theirs. */
+/** SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.4: the type of items that do not state their own. */
 function requireItemType(cell: TypePlan, { encoding }: Graph, at: Element): void {
   if (cell.kind !== 'simple') return
   const written = encoding.itemType(at)
@@ -212,7 +216,7 @@ function cellPlanOf({ item, dimensions }: ArrayPlan): TypePlan {
 }
 const readItem = (plan: TypePlan, graph: ResponseGraph, accessor: Element): unknown =>
   isNil(graph, accessor) ? null : readEncodedValue(plan, graph, accessor)
-/** Nil counts too: an array of it may be referred to often. */
+/** A nil value counts too: references may name an array of them many times. */
 function isNil(graph: Graph, accessor: Element): boolean {
   const at = resolveReference(graph, accessor)
   if (!isNilElement(at)) return false
@@ -245,16 +249,16 @@ function readStruct(plan: ComplexPlan, graph: ResponseGraph, at: Element): Eleme
   return row
 }
 
-/** It says which accessor of a response has the return value. */
+/** Whether this element names the accessor that has the return value. */
 const isResult = ({ name, parent }: Element, { version, reading, roots }: Graph): boolean =>
   reading.isResponse === true && name === version.rpcResult && parent === roots[0]
 
-/** SOAP 1.1 §5.1: what may be nil may be left out as well. Groups are looked into, too. */
+/** SOAP 1.1 §5.1: an accessor that may be nil may also be left out. Groups are searched, too. */
 function requireMembers(parts: readonly ParticlePlan[], at: Element, row: ElementRow): void {
   for (const part of parts) {
     const names = firstNames(part).map(({ local }) => local)
     if (part.isMany) {
-      const { length: count } = (row[part.key] ??= []) as readonly unknown[] // `appendMember` makes it
+      const { length: count } = (row[part.key] ??= []) as readonly unknown[] // `appendMember` creates it
       if (count < countRequired(part, count))
         refuseElement(at, `must have ${countRequired(part, count)} of ${names.join(', ')}`)
       if (count > part.max) refuseElement(at, `must have at most ${part.max} of ${names.join(', ')}`)
@@ -267,13 +271,13 @@ function requireMembers(parts: readonly ParticlePlan[], at: Element, row: Elemen
     for (const inside of listGroups(part, row)) requireMembers(listChosen(part, inside), at, inside)
   }
 }
-/** A group that repeats has one value for each time. */
+/** A repeating group has one value for each repetition. */
 const listGroups = ({ key }: GroupPlan, row: ElementRow): readonly ElementRow[] =>
-  Object.hasOwn(row, key) ? ([row[key]].flat() as readonly ElementRow[]) : [] // as `readGrouped` makes them
+  Object.hasOwn(row, key) ? ([row[key]].flat() as readonly ElementRow[]) : [] // as `readGrouped` creates them
 const listChosen = ({ kind, parts }: GroupPlan, inside: ElementRow): readonly ParticlePlan[] =>
   kind === 'choice' ? parts.filter(({ key }) => Object.hasOwn(inside, key)) : parts
 
-/** Accessors have any order, so a group is found by the one element that is in it. */
+/** Accessors come in any order, so an accessor alone identifies its group. */
 function readAccessor(parts: readonly ParticlePlan[], graph: ResponseGraph, accessor: Element, row: ElementRow): void {
   const { returned } = graph
   const part = returned?.accessor === accessor ? returned.part : findPart(parts, accessor)
@@ -293,10 +297,10 @@ function readAccessor(parts: readonly ParticlePlan[], graph: ResponseGraph, acce
   else if (Object.hasOwn(row, part.key)) refuseElement(accessor, 'is repeated')
   else if (part.kind === 'any' || !isNull || part.isNillable) row[part.key] = value
 }
-/** What a wildcard takes is the text of its element. */
+/** A wildcard reads its element as text. */
 const foreignPlan: TypePlan = { kind: 'xml' }
 type LeafPlan = ElementPlan | AnyPlan
-/** A wildcard takes what no other part is for. */
+/** A wildcard reads elements that no other part declares. */
 function findPart(parts: readonly ParticlePlan[], { name: { uri, local } }: Element): ParticlePlan | undefined {
   const isMeant = (leaf: LeafPlan): boolean =>
     leaf.kind === 'element' && leaf.name.local === local && (uri === '' || uri === leaf.name.uri)
@@ -311,7 +315,7 @@ function appendMember(row: ElementRow, key: string, value: unknown): void {
 const leadsTo = (part: ParticlePlan, isMeant: (leaf: LeafPlan) => boolean): boolean =>
   part.kind === 'element' || part.kind === 'any' ? isMeant(part) : part.parts.some(each => leadsTo(each, isMeant))
 
-/** A group goes on until one of its elements comes again; then it repeats, if it may. */
+/** A group continues until one of its elements comes again; then it repeats, if it may. */
 function readGrouped(part: GroupPlan, graph: ResponseGraph, accessor: Element, row: ElementRow): void {
   const latest = latestGroup(part, row)
   if (latest && hasRoom(part, latest, accessor)) {
@@ -324,7 +328,7 @@ function readGrouped(part: GroupPlan, graph: ResponseGraph, accessor: Element, r
   if (part.isMany) appendMember(row, part.key, inside)
   else row[part.key] = inside
 }
-/** Whether a group has no such element yet; of a choice, in the branch that it has. */
+/** Whether a group has no such element yet; in a choice, in the branch that was taken. */
 function hasRoom(group: GroupPlan, inside: ElementRow, accessor: Element): boolean {
   const part = findPart(group.parts, accessor)
   if (!part || !Object.hasOwn(inside, part.key)) return part !== undefined && group.kind === 'sequence'
@@ -334,7 +338,7 @@ function hasRoom(group: GroupPlan, inside: ElementRow, accessor: Element): boole
 }
 function latestGroup({ key }: GroupPlan, row: ElementRow): ElementRow | undefined {
   const found = Object.hasOwn(row, key) ? row[key] : undefined
-  return (Array.isArray(found) ? found.at(-1) : found) as ElementRow | undefined // as `readGrouped` makes it
+  return (Array.isArray(found) ? found.at(-1) : found) as ElementRow | undefined // as `readGrouped` creates it
 }
 
 // Writing
@@ -346,7 +350,7 @@ function writeCall(plan: ElementPlan, value: unknown, encoding: SoapEncoding, be
   const inside = type.kind === 'complex' ? writeStruct(type, value, encoding, writing) : ''
   return `<${tag}${writeScope(writing, encoding)}>${inside}</${tag}>`
 }
-/** SOAP 1.1 §5.1 rule 5: an independent element has a name of its own, and says its type. */
+/** SOAP 1.1 §5.1 rule 5: an independent element has its own name and states its type. */
 function writeIndependent(plan: ElementPlan, value: unknown, encoding: SoapEncoding): string {
   const writing = new MessageWriting(loneWriting)
   const tag = writing.name(plan.name)
@@ -440,7 +444,7 @@ function typeAttribute(plan: TypePlan, writing: MessageWriting): string {
   const name = statedTypeName(plan, writing)
   return name === undefined ? '' : ` ${writing.prefixFor(xsiUri)}:type="${name}"`
 }
-/** Of an array: the type of arrays; a type without a name has none. */
+/** For an array, the array type; a type without a name has none. */
 function statedTypeName(plan: TypePlan, writing: MessageWriting): string | undefined {
   if (plan.kind === 'derivable') return statedTypeName(plan.base, writing)
   if (plan.kind === 'array') return 'enc:Array'

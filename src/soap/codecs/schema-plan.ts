@@ -1,7 +1,7 @@
 /**
  * A type of `contract/xml-type.ts` as its readers and writers use it: names interned, forms and
- * bases applied, members in the order of the elements. A plan is made once for a type and a form;
- * what it refers to is planned when it is first asked for, so types may be recursive.
+ * bases applied, members in the order of the elements. A plan is made once for each type and form;
+ * the types it refers to are planned on first use, so types may be recursive.
  */
 import { memoizeOnce } from '../../base/memo.ts'
 import { findNarrowedCodec, type NamedSimpleType } from '../../contract/xml-derivation.ts'
@@ -27,13 +27,13 @@ import { xsdUri } from './values.ts'
 export interface ArrayPlan {
   readonly kind: 'array'
   readonly name: Name | undefined
-  /** Of more than one dimension: its rows. */
+  /** For more than one dimension: its rows. */
   readonly item: () => TypePlan
   readonly dimensions: number
 }
 export type TypePlan = SimplePlan | { readonly kind: 'xml' } | ComplexPlan | DerivablePlan | ArrayPlan
 
-/** How text is read, and what it may be. */
+/** How text is read, and which text is valid. */
 export interface TextPlan {
   readonly codec: SimpleCodec
   readonly type: AnyXmlType
@@ -41,7 +41,7 @@ export interface TextPlan {
 export interface SimplePlan extends TextPlan {
   readonly kind: 'simple'
   readonly names: ReadonlySet<Name>
-  /** The text of a type that is derived from this one; undefined: the name is not that of one. */
+  /** The text of a type derived from this one; undefined: the name belongs to no derived type. */
   readonly findNarrower: (name: Name) => TextPlan | undefined
 }
 
@@ -54,10 +54,10 @@ export interface ComplexPlan {
   readonly anyAttribute: { readonly key: string; readonly matches: (uri: string) => boolean } | undefined
   readonly text: (TextPlan & { readonly key: string }) | undefined
   readonly content: readonly ParticlePlan[]
-  /** Of all that a value may have. */
+  /** All keys that a value may have. */
   readonly keys: ReadonlySet<string>
 }
-/** A type, and by the value of `$type` those that are derived from it. */
+/** A type, and the types derived from it by the value of `$type`. */
 export interface DerivablePlan {
   readonly kind: 'derivable'
   readonly base: TypePlan
@@ -78,7 +78,7 @@ interface Occurrence {
   readonly min: number
   readonly max: number
   readonly isMany: boolean
-  /** The fewest where there are any. */
+  /** The minimum where there are any. */
   readonly least?: number | undefined
 }
 export interface ElementPlan extends Occurrence {
@@ -96,11 +96,11 @@ export interface GroupPlan extends Occurrence {
 export interface AnyPlan extends Occurrence {
   readonly kind: 'any'
   readonly matches: (uri: string) => boolean
-  /** What it takes, for messages. */
+  /** What it accepts, for error messages. */
   readonly says: string
-  /** Elements of other particles of its group: they go before it (XSD 1.1 Part 1 §3.8.6.4). */
+  /** Elements of other particles of its group: they take precedence (XSD 1.1 Part 1 §3.8.6.4). */
   readonly declared: ReadonlySet<Name>
-  /** The number of elements that it has to have before others come: nothing competes for those. */
+  /** The number of elements it needs before others may come: nothing competes for those. */
   readonly due: number
 }
 export type ParticlePlan = ElementPlan | GroupPlan | AnyPlan
@@ -110,7 +110,7 @@ export class SchemaPlans {
   readonly #plans = new Map<AnyXmlType, Map<string, TypePlan>>()
   readonly #named: () => ReadonlyMap<Name, AnyXmlType>
 
-  /** @param listNamed the simple types that `xsi:type` may name besides those that are declared */
+  /** @param listNamed the simple types that `xsi:type` may name besides the declared ones */
   constructor(listNamed: () => readonly NamedSimpleType[]) {
     this.#named = memoizeOnce(() => new Map(listNamed().map(({ name, type }) => [internQualified(name), type])))
   }
@@ -268,7 +268,9 @@ function describeWildcard(namespaces: WildcardNamespaces, target: string): strin
   return spaces.length === 0 ? 'no element' : `any element ${spaces.join(' or ')}`
 }
 
-/** What xsi:type may say of a simple type: the type itself, and those that it narrows. */
+/**
+ * The names that xsi:type may state for a simple type: the type itself, and those that it narrows.
+ */
 function namesOfSimple(type: AnyXmlType): ReadonlySet<Name> {
   const names = new Set<Name>()
   for (let at: AnyXmlType | undefined = type; at; ) {
@@ -281,7 +283,7 @@ function namesOfSimple(type: AnyXmlType): ReadonlySet<Name> {
   return names
 }
 
-/** Whether an element of this type, or of one derived from it, has a place for the attribute. */
+/** Whether an element of this type, or of a derived one, has this attribute. */
 export function declaresAttribute(plan: TypePlan, name: Name): boolean {
   if (plan.kind === 'complex') return plan.attributes.some(each => each.name === name)
   if (plan.kind !== 'derivable') return false
@@ -309,7 +311,7 @@ export function isTypeNamed(plan: TypePlan, name: Name): boolean {
 
 // What may come next
 
-/** Wildcards that leave to other particles of their group what may as well be one of those. */
+/** Wildcards that leave elements to the other particles of their group that declare them. */
 const preferDeclared = (parts: readonly ParticlePlan[], kind: GroupPlan['kind']): readonly ParticlePlan[] =>
   parts.map((part, at) => {
     if (part.kind !== 'any') return part
@@ -321,13 +323,13 @@ const preferDeclared = (parts: readonly ParticlePlan[], kind: GroupPlan['kind'])
     return { ...part, declared: new Set(names), due: kind === 'sequence' ? part.min : 0 }
   })
 /**
- * Whether a particle goes on with this element.
- * @param count how many it has
+ * Whether a particle may take this element next.
+ * @param count how many it has already
  */
 export const mayTake = (part: ParticlePlan, count: number, name: Name): boolean =>
   beginsParticle(part, name) || (part.kind === 'any' && count < part.due && part.matches(name.uri))
 
-/** Whether an element of this name begins this particle. */
+/** Whether an element of this name can begin this particle. */
 export function beginsParticle(particle: ParticlePlan, name: Name): boolean {
   if (particle.kind === 'element') return particle.name === name
   if (particle.kind === 'any') return particle.matches(name.uri) && !particle.declared.has(name)
@@ -338,10 +340,10 @@ export function beginsParticle(particle: ParticlePlan, name: Name): boolean {
   }
   return false
 }
-/** Whether a schema gives it neither elements nor text; what has no order is a call of RPC. */
+/** Whether a schema allows neither elements nor text; unordered content belongs to an RPC call. */
 export const isEmptyContent = ({ content, text, isUnordered }: ComplexPlan): boolean =>
   content.length === 0 && !text && !isUnordered
-/** Whether no element at all fits it (XML Schema Part 1 §3.9.6). */
+/** Whether it may be empty (XML Schema Part 1 §3.9.6). */
 export function isEmptiable(particle: ParticlePlan): boolean {
   if (particle.min === 0) return true
   if (particle.kind === 'choice') return particle.parts.some(isEmptiable)
@@ -354,6 +356,6 @@ export function listFirstParticles(particle: ParticlePlan): readonly (ElementPla
   const until = particle.parts.findIndex(each => !isEmptiable(each))
   return particle.parts.slice(0, until < 0 ? undefined : until + 1).flatMap(listFirstParticles)
 }
-/** The names that may come first, for messages. */
+/** The names that may come first, for error messages. */
 export const firstNames = (particle: ParticlePlan): readonly Name[] =>
   listFirstParticles(particle).map(each => (each.kind === 'any' ? internName('', each.says) : each.name))

@@ -1,12 +1,12 @@
 /**
  * Reads elements by the types of `contract/xml-type.ts`, in one pass over the cursor. What always
  * holds:
- *  (1) What is read is valid by the declared type: names with their namespaces, order, occurrence,
- *      attributes, nil, xsi:type and facets. An element or attribute that is not declared is
+ *  (1) A value that is read is valid for its declared type: names with their namespaces, order,
+ *      occurrence, attributes, nil, xsi:type and facets. An undeclared element or attribute is
  *      refused.
- *  (2) Each element decides by its name alone which particle it belongs to, as the schema's rule of
- *      unique attribution has it (XML Schema Part 1 §3.8.6): nothing is tried twice. Where a schema
- *      breaks the rule by a wildcard, what is declared goes before it, as in XSD 1.1.
+ *  (2) The name of an element alone decides which particle it belongs to, by the schema's rule of
+ *      unique particle attribution (XML Schema Part 1 §3.8.6): nothing is tried twice. Where a
+ *      wildcard breaks the rule, declared elements take precedence, as in XSD 1.1.
  *  (3) What `schema-write.ts` writes of a value is read as that value.
  */
 
@@ -50,7 +50,7 @@ import {
 
 export type ElementRow = Record<string, unknown>
 
-/** At the `start` of the element: its value; goes to its `end`. */
+/** From the `start` of the element to its `end`; returns its value. */
 export function readPlannedElement(plan: ElementPlan, cursor: Cursor, reading: LiteralReading): unknown {
   const nil = cursor.attribute(xsiNil)
   if (nil !== undefined && readNil(cursor, nil)) {
@@ -115,7 +115,7 @@ function readSimple(plan: SimplePlan, cursor: Cursor, reading: LiteralReading, i
   return readTextContent(stated, cursor, reading, initial, reference)
 }
 
-/** Part 1 §3.3.4, 4.3: xsi:type may name a type that is derived from the declared one. */
+/** Part 1 §3.3.4, 4.3: xsi:type may name a type derived from the declared one. */
 function statedText(plan: SimplePlan, cursor: Cursor, written: string): TextPlan {
   const name = cursor.qname(trimXmlSpace(written))
   if (name && plan.names.has(name)) return plan
@@ -123,9 +123,9 @@ function statedText(plan: SimplePlan, cursor: Cursor, written: string): TextPlan
 }
 
 /**
- * Text of a simple type, or of a complex one that has attributes: octets of it may be in a part.
+ * Text of a simple type, or of a complex type with attributes; its octets may be in a part.
  *
- * @param reference to this part, if an attribute has it
+ * @param reference the reference to this part, if an attribute has it
  */
 function readTextContent(
   { codec, type }: TextPlan,
@@ -142,7 +142,7 @@ function readTextContent(
   const value = text === undefined ? octets : codec.read(text, cursor)
   return checkOctets(type, value, cursor, reading)
 }
-/** A part that has not arrived yet has no length: only octets that are there are compared. */
+/** A part that has not arrived yet has no length: only octets at hand are compared. */
 function checkOctets(type: AnyXmlType, octets: unknown, cursor: Cursor, reading: LiteralReading): unknown {
   if (octets instanceof StreamedPart) {
     const lengths = lengthsOfOctets(type)
@@ -161,7 +161,7 @@ function readPlannedText(codec: SimpleCodec, cursor: Cursor, reading: LiteralRea
   return value instanceof Flaw ? readUnrestricted(codec, isInitial ? initial : text, value, cursor, reading) : value
 }
 
-/** The value without regard to facets, where that is forgiven. */
+/** The value regardless of facets, where that is forgiven. */
 function readUnrestricted(
   { unrestricted }: SimpleCodec,
   text: string,
@@ -175,8 +175,8 @@ function readUnrestricted(
 }
 
 /**
- * Of text that refers to an attachment: a codec that reads its octets (WS-I Attachments Profile 1.0
- * §4.4). A part may be referred to more than once.
+ * A codec that reads the octets of the attachment to which a text refers (WS-I Attachments Profile
+ * 1.0 §4.4). A part may be referred to more than once.
  */
 export function codecOfReference(
   type: AnyXmlType,
@@ -195,7 +195,7 @@ export function codecOfReference(
   return { ...codec, read }
 }
 
-/** By the schema of the encoding, the items of an array may have any names (SOAP 1.1 §5.4.2). */
+/** In the schema of the encoding, the items of an array may have any names (SOAP 1.1 §5.4.2). */
 function readLiteralArray(item: TypePlan, cursor: Cursor, reading: LiteralReading): unknown[] {
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
@@ -236,14 +236,14 @@ function readComplex(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading,
   readElements(plan, cursor, reading, row)
   return row
 }
-/** Goes to the first child or the end. Part 1 §3.4.4, 2.1: no characters, so no white space. */
+/** Goes to the first child or the end. Part 1 §3.4.4, 2.1: no characters, not even white space. */
 function requireEmpty(cursor: Cursor): void {
   let event = cursor.next()
   while (event === 'comment' || (event === 'text' && cursor.value === '')) event = cursor.next()
   if (event === 'text') refuseContent(cursor, 'must be empty, without white space, too')
 }
 
-/** At the first child, or the end, of the element around: the elements up to its end. */
+/** From the first child, or the end, of the enclosing element: reads the elements up to its end. */
 function readElements(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading, row: ElementRow): void {
   if (plan.isUnordered) readUnordered(plan.content, cursor, reading, row)
   else readSequence(plan.content, cursor, reading, row)
@@ -251,7 +251,7 @@ function readElements(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading
   if (cursor.event !== 'end') refuseContent(cursor, 'has text where elements are expected')
 }
 
-/** The particles of which more may come. */
+/** The particles that may still come. */
 function listRemaining({ content, isUnordered }: ComplexPlan, row: ElementRow): readonly ParticlePlan[] {
   const countOf = ({ key, isMany }: ParticlePlan): number => {
     const found = Object.hasOwn(row, key) ? row[key] : undefined
@@ -266,7 +266,7 @@ function listRemaining({ content, isUnordered }: ComplexPlan, row: ElementRow): 
   return content.slice(from).filter(each => countOf(each) < each.max)
 }
 
-/** At the first child, or the end, of the element around: the value of all that is in it. */
+/** From the first child, or the end, of the enclosing element: the value of all its content. */
 export function readPlannedElements(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading): unknown {
   const row: ElementRow = {}
   readElements(plan, cursor, reading, row)
@@ -306,24 +306,24 @@ function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: Liter
   if (plan.anyAttribute && Object.keys(others).length > 0) row[plan.anyAttribute.key] = others
 }
 
-/** From the first child to what does not belong to these particles. */
+/** From the first child to the first element that does not belong to these particles. */
 function readSequence(parts: readonly ParticlePlan[], cursor: Cursor, reading: LiteralReading, row: ElementRow): void {
   for (let at = 0; at < parts.length; at++) {
-    const part = parts[at] as ParticlePlan // within the length
+    const part = parts[at] as ParticlePlan // within the bounds of the list
     if (!part.isMany && cursor.event === 'start' && mayTake(part, 0, cursor.name))
       row[part.key] = readParticle(part, cursor, reading)
     else setMember(part, readRepeated(parts, at, cursor, reading), row)
   }
 }
 
-/** As many values of the particle as there are and may be; not fewer than it demands. */
+/** Reads as many values of the particle as there are, within its occurrence bounds. */
 function readRepeated(
   parts: readonly ParticlePlan[],
   at: number,
   cursor: Cursor,
   reading: LiteralReading,
 ): readonly unknown[] {
-  const part = parts[at] as ParticlePlan // its callers have it from there
+  const part = parts[at] as ParticlePlan // its callers took it from there
   const found: unknown[] = []
   while (found.length < part.max && cursor.event === 'start' && mayTake(part, found.length, cursor.name))
     found.push(readParticle(part, cursor, reading))
@@ -364,7 +364,7 @@ function setMember({ key, isMany }: ParticlePlan, found: readonly unknown[], row
   else if (found.length > 0) row[key] = found[0]
 }
 
-/** At the `start` of its first element; goes behind its last one. */
+/** From the `start` of its first element to behind its last one. */
 function readParticle(part: ParticlePlan, cursor: Cursor, reading: LiteralReading): unknown {
   if (part.kind === 'sequence' || part.kind === 'choice') {
     const { name } = cursor
@@ -380,7 +380,7 @@ function readParticle(part: ParticlePlan, cursor: Cursor, reading: LiteralReadin
 
 const describeMissing = (part: ParticlePlan): string => `comes without ${describeNames(firstNames(part))}`
 export const isEmptiableOnce = (part: ParticlePlan): boolean => isEmptiable({ ...part, min: 1 })
-/** The value of a group of which no element is there, and none has to be. */
+/** The value of an optional group of which no element is present. */
 export function emptyValue(part: ParticlePlan): ElementRow {
   const parts = part.kind === 'sequence' ? part.parts : part.kind === 'choice' ? part.parts.filter(isEmptiable) : []
   const row: ElementRow = {}
@@ -391,11 +391,11 @@ export function emptyValue(part: ParticlePlan): ElementRow {
   return row
 }
 
-/** Refuses what is required and missing, or forgives it. */
+/** Refuses a missing requirement, or forgives it. */
 function refuseOrForgive(cursor: Cursor, { forgive }: LiteralReading, detail: string): void {
   if (!forgive?.('missing', pathOf(cursor), detail)) refuseContent(cursor, detail)
 }
-/** @param parts those that may come, of which one is missing */
+/** @param parts those that may come next, one of which is missing */
 function refuseLacking(
   cursor: Cursor,
   reading: LiteralReading,
@@ -410,7 +410,7 @@ function refuseLacking(
   const isElement = first?.kind === 'element' && !another
   refuseContent(cursor, `must have ${isElement ? 'the element ' : ''}${describeNames(firstNames(sequence))}`)
 }
-/** @param declared the particles around, of which these are the ones that may come */
+/** @param declared the enclosing particles, of which these may come next */
 function refuseUnexpected(
   cursor: Cursor,
   parts: readonly ParticlePlan[],
@@ -428,11 +428,14 @@ function refuseUnexpected(
 
 // XML
 
-/** The words before a colon. A pattern for a word and its colon would take n² steps without one. */
+/**
+ * The words before a colon. A pattern for a word and its colon would take n² steps on text without
+ * a colon.
+ */
 const listPrefixes = (text: string): readonly string[] =>
   text.includes(':') ? text.split(/[\s"'(<>]/).flatMap(word => word.split(':').slice(0, -1).filter(Boolean)) : []
 
-/** The text of the whole element, which stands for itself: with the namespaces that it mentions. */
+/** The text of the whole element, self-contained: with the namespaces that it uses. */
 export function readAnyElement(cursor: Cursor, { around, kept }: LiteralReading): string {
   const element = readElement(cursor, around)
   const mentioned = new Map<string, string>()
@@ -451,7 +454,9 @@ export function readAnyElement(cursor: Cursor, { around, kept }: LiteralReading)
     refuseContent(cursor, 'repeats namespaces that are declared around it: declare them where they are used')
   return written
 }
-/** Of names: a prefix is declared once, and not on each element that uses it. */
+/**
+ * Visits the prefixes of names: a prefix is declared once, and not on each element that uses it.
+ */
 function visitPrefixes(element: Element, visit: (prefix: string) => void): void {
   for (const child of element.elements()) {
     if (child.prefix !== '') visit(child.prefix)

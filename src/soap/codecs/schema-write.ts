@@ -1,7 +1,7 @@
 /**
- * Writes elements by the types of `contract/xml-type.ts`: the names, namespaces and order that the
- * schema has. A value comes from a handler, and no message has been checked yet: what the declared
- * type does not allow throws an `UnfitValue` with its place, so no invalid message is sent.
+ * Writes elements by the types of `contract/xml-type.ts`: in the names, namespaces and order of the
+ * schema. A value comes from a handler and has not been checked: one that the declared type does
+ * not allow throws an `UnfitValue` with its place, so no invalid message is sent.
  */
 import { PassingOctets } from '../../base/passing-octets.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
@@ -24,7 +24,7 @@ import {
 } from './schema-plan.ts'
 import { includeName, type LiteralWriting, xsiUri } from './values.ts'
 
-/** A value that its declared type does not allow: a mistake of the program. */
+/** A value that its declared type does not allow: a bug of the program. */
 export class UnfitValue extends Error {
   /** From the element of the message on. */
   readonly path: readonly string[]
@@ -38,9 +38,12 @@ export class UnfitValue extends Error {
 
 type ValueRow = Readonly<Record<string, unknown>>
 
-/** One message while it is written: its prefixes, and the place of the value at hand. */
+/** One message being written: its prefixes, and the path of the current value. */
 export class MessageWriting {
-  /** `xml` is bound everywhere, and may be bound nowhere else (Namespaces in XML §3). */
+  /**
+   * `xml` is bound everywhere, and no other prefix may be bound to its namespace (Namespaces in XML
+   * §3).
+   */
   readonly #prefixes = new Map<string, string>([[xmlUri, 'xml']])
   readonly path: string[]
   readonly beside: Pick<LiteralWriting, 'attach' | 'refer'>
@@ -69,11 +72,11 @@ export class MessageWriting {
   }
 }
 
-/** The whole element, with every namespace that it uses declared on it. */
+/** The whole element; it declares every namespace that it uses. */
 export const writePlannedElement = (plan: ElementPlan, value: unknown, beside: LiteralWriting): string =>
   writeAlone(plan, value, new MessageWriting(beside))
 
-/** The elements of a type, each with every namespace that it uses declared on it. */
+/** The elements of a type; each declares every namespace that it uses. */
 export function writePlannedElements({ content, keys }: ComplexPlan, value: unknown, beside: LiteralWriting): string {
   const writing = new MessageWriting(beside)
   writing.path.push('Body')
@@ -132,7 +135,7 @@ function requireFixedValue(
   if (!equalsText(codec, value, initial, clarkNames)) writing.fail(`must be ${initial}`)
 }
 
-/** An item of an array, whose name says nothing. */
+/** An item of an array, whose name does not matter. */
 const itemPlan: ElementPlan = {
   ...{ kind: 'element', key: 'item', min: 1, max: 1, isMany: false, isNillable: false, initial: undefined },
   ...{ isFixed: false, name: { uri: '', local: 'item' }, type: () => ({ kind: 'xml' }) },
@@ -152,7 +155,7 @@ function writeSimple(
   return escapeText(writeReferringText(type, codec, value, writing))
 }
 
-/** Octets of an attachment, where there can be one, as its URI. */
+/** Writes the octets of an attachment, where one is possible, as its URI. */
 export function writeReferringText(
   type: AnyXmlType,
   codec: SimpleCodec,
@@ -162,10 +165,10 @@ export function writeReferringText(
   const { refer } = writing.beside
   if (!refer || !isSwaRef(type)) return writeCheckedText(codec, value, writing)
   if (refer === 'never') return writing.fail('refers to an attachment, which only what is in a Body can')
-  return refer(requireChecked(codec, value, writing) as Uint8Array) // the check lets nothing else pass
+  return refer(requireChecked(codec, value, writing) as Uint8Array) // the check admits nothing else
 }
 
-/** Their number is known at their end: their reader is told that they do not fit. */
+/** Their number is known only at the end, so their reader learns there that they do not fit. */
 function limitPassing(type: AnyXmlType, octets: PassingOctets, { path }: MessageWriting): PassingOctets {
   const place = [...path]
   const fail = (detail: string): never => {
@@ -222,7 +225,7 @@ function writeComplex(
 
 const ownValue = (row: ValueRow, key: string): unknown => (Object.hasOwn(row, key) ? row[key] : undefined)
 
-/** A member that no declaration has would be lost. */
+/** A member that no declaration names would be lost. */
 function requireKnown(plan: Pick<ComplexPlan, 'keys'>, row: ValueRow, writing: MessageWriting): void {
   for (const key of Object.keys(row))
     if (!plan.keys.has(key) && row[key] !== undefined)
@@ -276,7 +279,7 @@ function writeParticles(
   return written
 }
 
-/** @param at how many of them came before */
+/** @param at how many of them came before this one */
 function writeParticle(
   part: ParticlePlan,
   at: number,
@@ -312,7 +315,7 @@ function writeGroup(part: GroupPlan, value: unknown, writing: MessageWriting, wr
 }
 
 const utf8 = new TextEncoder()
-/** The text of one element, parsed so that nothing else gets into the message. */
+/** The text of one element, parsed so that nothing else enters the message. */
 export function writeXmlValue(value: unknown, fits: (name: Name) => boolean, writing: MessageWriting): string {
   if (typeof value !== 'string') return writing.fail('must be the text of an XML element')
   const document = parseXml(utf8.encode(value))

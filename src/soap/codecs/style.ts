@@ -23,8 +23,7 @@ export interface CodecNames {
   /** By default no schema is published. */
   readonly types?: TypeSpace
   /**
-   * The namespace of the elements inside of parameters; by default that of the message, and none in
-   * RPC.
+   * The namespace of the elements inside parameters; by default that of the message, in RPC none.
    */
   readonly inner?: string
 }
@@ -36,8 +35,8 @@ type CompileCodec = (
 ) => MessageCodec
 
 /**
- * Document/literal wrapped (rule B2.7): one element, whose children are the parameters, all
- * qualified.
+ * Document/literal wrapped (rule B2.7): one element whose children, all qualified, are the
+ * parameters.
  */
 const compileDocument: CompileCodec = (
   namespace,
@@ -58,8 +57,8 @@ const compileDocument: CompileCodec = (
 }
 
 /**
- * From its `end` to that of Body: a literal request is one element (WS-I Basic Profile 1.1 R2201,
- * R9981).
+ * From the element's `end` to that of Body: a literal request is one element (WS-I Basic Profile
+ * 1.1 R2201, R9981).
  */
 export function requireOnlyChild<T>(content: T, cursor: Cursor): T {
   if (cursor.child() !== 'end') refuseMessage({ kind: 'structure', detail: 'the Body has more than one element' })

@@ -1,6 +1,6 @@
 /**
- * What the codecs of a Body share: what a message is read and written with, and where its names
- * come from.
+ * Types that the codecs of a Body share: the context in which a message is read or written, and
+ * where its names come from.
  */
 import { memoizeOnce } from '../../base/memo.ts'
 import type { PassingOctets } from '../../base/passing-octets.ts'
@@ -13,43 +13,42 @@ import { type Cursor, type Element, internName, type Name } from '../../xml/inde
 import type { SchemaFlaw } from '../refusal.ts'
 import { soap11, soap12 } from '../version.ts'
 
-/** What one message is read with. */
+/** The context in which one message is read. */
 export interface LiteralReading {
   readonly found: SchemaFlaw[]
   /** The parts of the package that the message came in. */
   readonly parts: PartSource | undefined
-  /** The Body as it was opened. */
+  /** The Body's start tag. */
   readonly around: Element | undefined
-  /** Header blocks that an encoded Body may refer to: none where the Body alone was proven. */
+  /** Header blocks to which an encoded Body may refer: none where only the Body was proven. */
   readonly blocks: readonly Element[]
   /**
-   * Whether content without what is required, or outside of its facets, is read all the same;
+   * Whether content is read although something required is missing or a facet is violated;
    * undefined: it is not.
    */
   readonly forgive?: (kind: 'missing' | 'facets', path: string, detail: string) => boolean
-  /** Octets that the message may have, where a setting says it. */
+  /** The limit of the message in octets, where a setting gives one. */
   readonly longest?: number
-  /** How many characters may still be kept as XML: each text of it has its own namespaces. */
+  /** How many characters of XML may still be kept: each kept text carries its own namespaces. */
   readonly kept?: CanonicalBudget
-  /** The message is a response, which may say which of its parts is the return value. */
+  /** The message is a response, so one of its parts may be the return value. */
   readonly isResponse?: true
-  /** The element is a document, with the octets of attachments in it: the XML of REST. */
+  /** The element is a REST document in XML, which contains the octets of its attachments. */
   readonly isDocument?: true
 }
 export interface PartSource {
   /**
-   * The octets of the part that a `cid:` URI names; refuses a part that is missing or was taken
-   * before.
+   * The octets of the part that a `cid:` URI names; refuses a missing part, and one taken before.
    */
   take(href: string): Uint8Array | StreamedPart
   /**
-   * The octets of the part that `ref:swaRef` names, once all have arrived; undefined: it is not
-   * there.
+   * The octets of the part that `ref:swaRef` names, once all have arrived; undefined: there is no
+   * such part.
    */
   look(href: string): Uint8Array | undefined
   /**
    * The parts whose Content-ID begins with this name (WS-I Attachments Profile 1.0 §3.8), once all
-   * have arrived; `unknown`: which are there is not asked yet.
+   * have arrived; `unknown`: before that.
    */
   named(part: string): readonly PartContent[] | 'unknown'
 }
@@ -57,17 +56,17 @@ export interface PartContent {
   /** Its Content-Type; empty without one. */
   readonly type: string
   readonly bytes: Uint8Array
-  /** Its MIME fields, by lower-case name. */
+  /** Its MIME fields by lower-case name. */
   readonly fields?: Readonly<Record<string, string>>
 }
 /**
- * Stands for the octets of a part that has not arrived yet: whether they are wanted is known only
- * after all else has been read.
+ * Stands for the octets of a part that has not arrived yet: only after the rest has been read is it
+ * known whether they are wanted.
  */
 export class StreamedPart {
   /** Its Content-ID. */
   readonly id: string
-  /** How many its type allows, for their reader. */
+  /** The lengths that its type allows, for the reader of the octets. */
   readonly lengths: OctetLengths
   constructor(id: string, lengths: OctetLengths = anyLength) {
     this.id = id
@@ -75,27 +74,27 @@ export class StreamedPart {
   }
 }
 const anyLength: OctetLengths = { min: 0, max: Number.POSITIVE_INFINITY }
-/** What one message is written with. */
+/** The context in which one message is written. */
 export interface LiteralWriting {
   /**
-   * Puts octets outside of the XML and returns the `cid:` URI of their part; undefined: they stay
+   * Moves octets out of the XML and returns the `cid:` URI of their part; undefined: they stay
    * inside as base64.
    */
   readonly attach: ((bytes: Uint8Array | PassingOctets) => string) | undefined
   /**
-   * Sends octets next to the envelope, and returns the `cid:` URI by which it refers to them (WS-I
-   * Attachments Profile 1.0 §4.4); `never`: nothing travels with what is written; undefined: they
-   * stay inside as base64.
+   * Sends octets next to the envelope, and returns the `cid:` URI that refers to them (WS-I
+   * Attachments Profile 1.0 §4.4); `never`: the text travels alone; undefined: they stay inside as
+   * base64.
    */
   readonly refer?: ((bytes: Uint8Array) => string) | 'never'
   /** Sends a part of the message next to its envelope; undefined: it has no package. */
   readonly attachPart?: (part: string, mediaType: string, bytes: Uint8Array) => void
 }
 export const inlineWriting: LiteralWriting = { attach: undefined }
-/** Of a header block or the detail of a fault: attachments are of the Body alone. */
+/** For a header block or the detail of a fault: only the Body has attachments. */
 export const loneWriting: LiteralWriting = { attach: undefined, refer: 'never' }
 
-/** At the `start` of an element: returns its value and leaves the cursor at its `end`. */
+/** From the `start` of an element to its `end`; returns its value. */
 export type ReadValue = (cursor: Cursor, reading: LiteralReading) => unknown
 export type ReadRow = (cursor: Cursor, reading: LiteralReading) => Record<string, unknown>
 /** A value as the content of its element. */
@@ -112,7 +111,7 @@ export const contentTypeNames: ReadonlySet<Name> = new Set([
   internName('http://www.w3.org/2004/11/xmlmime', 'contentType'),
 ])
 
-/** Where the documents of a schema are, said by an instance. */
+/** The attributes by which an instance locates its schema documents. */
 export const schemaHints: ReadonlySet<Name> = new Set([
   internName(xsiUri, 'schemaLocation'),
   internName(xsiUri, 'noNamespaceSchemaLocation'),
@@ -130,7 +129,7 @@ export const isGeneralAttribute = (name: Name): boolean =>
 /** The types of content, for xsi:type. */
 export interface TypeSpace extends TypeNames {
   readonly uri: string
-  /** A simple type by its local name. */
+  /** Finds a simple type by its local name. */
   readonly findScalar: (local: string) => Scalar | undefined
 }
 export function typesIn(uri: string, types: PublishedTypes | TypeNames = unpublishedTypes): TypeSpace {
@@ -141,10 +140,10 @@ export function typesIn(uri: string, types: PublishedTypes | TypeNames = unpubli
   return { uri, nameOf: types.nameOf, findScalar: local => scalars().get(local) }
 }
 
-/** The namespaces of the names in some content. */
+/** The namespaces of the names in a value's content. */
 export interface Space {
   readonly children: string
-  /** Of the elements inside of the children. */
+  /** The namespace of the elements inside the children. */
   readonly below: string
   readonly types: TypeSpace
   readonly form: TypeForm
@@ -158,7 +157,7 @@ export const qualifiedSpace = (uri: string, types: TypeSpace = typesIn(uri)): Sp
 
 // Refusing
 
-/** The path of the element at hand, from the child of Body on. */
+/** The path of the current element, from the child of Body on. */
 export function pathOf(cursor: Cursor): string {
   const path = cursor.path()
   const body = path.indexOf('/Body[1]')
@@ -166,8 +165,8 @@ export function pathOf(cursor: Cursor): string {
 }
 
 /**
- * What is wrong with an element where others are expected: its namespace alone, where its local
- * name is that of one which is known.
+ * What is wrong with an unexpected element: only its namespace, where its local name is a known
+ * one.
  */
 export function describeUnexpected(found: Name, expected: readonly Name[], known: readonly Name[] = expected): string {
   const meant = known.find(({ uri, local }) => local === found.local && uri !== found.uri)

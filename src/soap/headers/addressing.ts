@@ -1,7 +1,7 @@
 /**
  * WS-Addressing 1.0 (Core, SOAP Binding) and the submission of August 2004. What it guards:
- *  (1) Nothing is sent to an address that a message names unless it was allowed beforehand.
- *  (2) A reply names the message that it answers, a fault as early as possible.
+ *  (1) Nothing is sent to an address that a message names unless the configuration allows it.
+ *  (2) A reply names its request, and so does a fault as soon as the MessageID is known.
  *  (3) Echoed reference parameters cannot pass for a block of ours.
  *  (4) A message for another endpoint is not carried out.
  */
@@ -13,7 +13,7 @@ import { refuseMessage, type SoapRefusal } from '../refusal.ts'
 import { securityName } from '../security-port.ts'
 import { versions } from '../version.ts'
 
-/** All differences of the two versions. */
+/** All differences between the two versions. */
 export interface AddressingVersion {
   readonly uri: string
   readonly anonymous: string
@@ -66,14 +66,14 @@ export const addressingVersions: readonly AddressingVersion[] = [
   }),
 ]
 
-/** The action of a message without addressing, which WCF may write: it is that of HTTP. */
+/** The block of a message without addressing that WCF may write: it repeats HTTP's action. */
 export const unaddressedAction = internName('http://schemas.microsoft.com/ws/2005/05/addressing/none', 'Action')
 
 /** Whether a name of this namespace is one of WS-Addressing. */
 export const isAddressingUri = (uri: string): boolean => addressingVersions.some(each => each.uri === uri)
 
 /**
- * The addressing blocks for this node. Text is trimmed and not yet checked: see `agreeOnReplies`.
+ * The addressing blocks for this node. Texts are trimmed but not yet checked: see `agreeOnReplies`.
  */
 export interface Addressing {
   readonly dialect: AddressingVersion
@@ -98,10 +98,12 @@ export function readAddressing(blocks: readonly Element[]): Addressing | undefin
 export const isAddressingBlock = ({ dialect }: Addressing, block: Element): boolean =>
   properties.some(each => dialect.blocks[each] === block.name)
 
-/** Other addresses for replies. Without it a reply goes back to the sender, or nowhere. */
+/**
+ * Other allowed addresses for replies. Without them a reply goes back to the sender, or nowhere.
+ */
 export interface ReplyTargets {
   readonly allowed: (address: string) => boolean
-  /** Refuses where too many messages wait for this address. Default: any number may. */
+  /** Refuses where too many messages already wait for this address. Default: no limit. */
   readonly requireRoom?: (address: string) => Maybe<void>
   /** Resolves once the message is stored and survives a crash. */
   readonly send: (
@@ -119,7 +121,7 @@ export interface AgreedAddressing {
   readonly fault: Destination
 }
 
-/** Checks the properties before anything is performed. */
+/** Checks the properties before anything is carried out. */
 export function agreeOnReplies(
   { dialect, found }: Addressing,
   facts: {
@@ -148,7 +150,7 @@ export function agreeOnReplies(
   return { reply, fault: chooseDestination(dialect, found, 'FaultTo', facts) ?? reply }
 }
 
-/** SOAP Binding §3.2: a property that a message has more than once, and must not. */
+/** SOAP Binding §3.2: a property that a message repeats but must not. */
 export const findRepeatedProperty = (found: Addressing['found']): Property | undefined =>
   [...found].find(([property, blocks]) => blocks.length > 1 && !repeatable.has(property))?.[0]
 
@@ -279,8 +281,8 @@ interface ReplyProperties {
 }
 
 /**
- * Blocks of a reply (Core §3.4; SOAP Binding §2). One that goes back in the response, though its
- * message names another address, is not addressed to that.
+ * Blocks of a reply (Core §3.4; SOAP Binding §2). A reply that goes back in the response although
+ * the request names another address does not carry that address.
  */
 export function replyBlocks(
   { dialect, found, messageId }: Addressing,
@@ -314,8 +316,8 @@ const findAddress = ({ uri }: AddressingVersion, reference: Element): string | u
   reference.elements(internName(uri, 'Address'))[0]?.text.trim()
 
 /**
- * The action of a fault: the operation's for a declared fault, else that of SOAP's or of
- * Addressing's faults.
+ * The action of a fault: the operation's for a declared fault, else that of SOAP's or
+ * WS-Addressing's own faults.
  */
 export function faultActionOf(
   { dialect }: Addressing,
@@ -328,7 +330,9 @@ export function faultActionOf(
   return own && name !== undefined ? own(name) : dialect.soapFault
 }
 
-/** Of the reference parameters of one message: a reply must not be much larger than its request. */
+/**
+ * For the reference parameters of one message: a reply must not be much larger than its request.
+ */
 const echoLimits = { count: 16, octets: 8 * 1024, namespaces: 64 * 1024 }
 /** Namespaces of blocks that only we write. */
 const ownNamespaces: ReadonlySet<string> = new Set([
@@ -338,7 +342,9 @@ const ownNamespaces: ReadonlySet<string> = new Set([
   ...versions.map(each => each.namespace),
 ])
 
-/** SOAP Binding §3.4: echoed parameters are limited, and must not pass for a block of ours. */
+/**
+ * SOAP Binding §3.4: echoed parameters are limited, and must not pass for one of our own blocks.
+ */
 function findUnsafe(dialect: AddressingVersion, reference: Element): string | undefined {
   const parameters = parametersOf(dialect, reference)
   if (parameters.length > echoLimits.count) return `has more than ${echoLimits.count} reference parameters`
@@ -350,7 +356,7 @@ function findUnsafe(dialect: AddressingVersion, reference: Element): string | un
   return posing && `must not have ${posing.name.local} as a reference parameter`
 }
 
-/** Characters of the namespaces in scope, all of which a parameter takes along. */
+/** The characters of the namespaces in scope, all of which a parameter carries along. */
 const measureScope = (element: Element): number =>
   [...element.declarationsInScope()].reduce((sum, { prefix, uri }) => sum + prefix.length + uri.length, 0)
 
@@ -374,7 +380,7 @@ function echoParameter({ uri, isReference }: AddressingVersion, parameter: Eleme
   return writeElement(copy)
 }
 
-/** The namespaces in scope of the element, so that names in its content keep their meaning. */
+/** The namespaces in scope of the element, which keep the names in its content meaningful. */
 function namespacesInScope(
   element: Element,
   uri: string,
@@ -383,6 +389,6 @@ function namespacesInScope(
   const scope = new Map<string, string>()
   for (let at: Element | undefined = element; at; at = at.parent)
     for (const each of at.declarations) if (!scope.has(each.prefix)) scope.set(each.prefix, each.uri)
-  if (isReference && !scope.has('wsa')) scope.set('wsa', uri) // else another prefix is written
+  if (isReference && !scope.has('wsa')) scope.set('wsa', uri) // otherwise another prefix is written
   return [...scope].map(([prefix, uri]) => ({ prefix, uri })).filter(each => each.prefix === '' || each.uri !== '')
 }

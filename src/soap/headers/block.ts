@@ -25,21 +25,22 @@ export interface Block<T = unknown> {
   readonly name: Name
   /** URIs of roles in which it is processed; undefined: any that this node plays. */
   readonly roles: readonly string[] | undefined
-  /** The names of the operations that have it; undefined: all of the endpoint. */
+  /** The names of the operations that have it; undefined: all operations of the endpoint. */
   readonly operations?: ReadonlySet<string>
   readonly read: ReadValue
   readonly process: (value: unknown, processing: BlockContext) => Maybe<void>
 }
 
 /**
- * The context of a block handler, which runs after the message was read, before the application.
+ * The context of a block handler, which runs after the message has been read and before the
+ * application.
  */
 export interface BlockContext {
   /** The block as it was received. */
   readonly block: Element
   readonly version: SoapVersion
   readonly caller: Caller
-  /** Adds a block of `compileBlockWriter` to the reply, or at an intermediary to the message. */
+  /** Adds a block of `compileBlockWriter` to the reply, or, at an intermediary, to the message. */
   readonly add: (block: string) => void
 }
 
@@ -70,12 +71,14 @@ export function block<T>(declaration: {
 }
 
 /**
- * SOAP 1.2 Part 1 §5.2, SOAP 1.1 §4.2: a block may have any attribute of a namespace: its
- * addressee, `xml:lang`, the identifier for signatures, those of other specifications.
+ * SOAP 1.2 Part 1 §5.2, SOAP 1.1 §4.2: a block may have any attribute with a namespace: its
+ * addressee, `xml:lang`, the identifier for signatures, and those of other specifications.
  */
 export const isForeignAttribute = (attribute: Name): boolean => attribute.uri !== ''
 
-/** A block without SOAP's own attributes and those of other specifications, as its type has it. */
+/**
+ * A block without SOAP's own attributes and those of other specifications: what its type describes.
+ */
 export function stripForeignAttributes(block: Element, isDeclared: (attribute: Name) => boolean): Element {
   const kept = block.attributes.filter(
     ({ name }) => !isForeignAttribute(name) || name.uri.includes('XMLSchema-instance') || isDeclared(name),
@@ -85,7 +88,7 @@ export function stripForeignAttributes(block: Element, isDeclared: (attribute: N
   return alone
 }
 
-/** For a block handler to throw: the reply is this fault. */
+/** Makes the refusal that a block handler throws to reply with this fault. */
 export const refuseWithFault = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })
 
 /** The addressee of a block, in SOAP's own attributes. */
@@ -94,7 +97,7 @@ export interface Addressee {
   /** Default: the ultimate receiver. */
   readonly role?: string
   readonly mandatory?: boolean
-  /** An intermediary that does not process it passes it on; SOAP 1.1 cannot express it. */
+  /** An intermediary that does not process the block passes it on; SOAP 1.1 cannot express it. */
   readonly relay?: boolean
 }
 
@@ -133,7 +136,7 @@ export function compileRootWriter<T>(
     `${open} xmlns:b="${namespace}"${attributes}${write(value, writing).slice(open.length)}`
 }
 
-/** The declaration for this block in its role; for any operation as long as it is unknown. */
+/** The declaration of this block in its role; any operation's while the operation is unknown. */
 export function findBlock(
   block: Element,
   version: SoapVersion,
@@ -148,7 +151,7 @@ export function findBlock(
   )
 }
 
-/** The value of a block; refuses one that breaks its declaration. */
+/** The value of a block; refuses a block that violates its declaration. */
 export function readBlock(block: Element, read: ReadValue): unknown {
   const cursor = walkTree(block)
   cursor.next()

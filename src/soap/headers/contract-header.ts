@@ -1,6 +1,6 @@
 /**
- * The header blocks that a contract declares, as its service and its client read and write them: a
- * block of a message becomes a value, a value a block.
+ * The header blocks that a contract declares, as its service and its client convert them: from
+ * block to value and from value to block.
  */
 import { isOfRequest, isOfResponse, type NamedHeader } from '../../contract/header.ts'
 import { compileTypeNames, typeRootsOfHeaders } from '../../contract/type-names.ts'
@@ -25,12 +25,12 @@ import { attributesFor, type Block, compileBlockWriter, isForeignAttribute } fro
 
 export interface HeaderCodec {
   readonly header: NamedHeader
-  /** As a message has it. */
+  /** The block as a message has it. */
   readonly block: Block
   readonly write: (value: unknown, version: SoapVersion) => string
 }
 
-/** Of all headers that these messages have. */
+/** The codecs of all headers of these messages. */
 export function compileHeaders(messages: readonly Message[]): readonly HeaderCodec[] {
   const all = new Map(messages.flatMap(({ headers }) => headers.map(each => [each.name, each] as const)))
   return [...all.values()].map(header => compileHeader(header, [...all.values()], messages))
@@ -61,7 +61,7 @@ function compileContentReader({ content, name, uri }: NamedHeader, all: readonly
   return compileValueReader(content, name, qualifiedSpace(uri, typesIn(uri, types)), isForeignAttribute)
 }
 
-/** The content of a block: elements that declare what they use of the namespaces around them. */
+/** The content of a block: each element declares the outer namespaces that it uses. */
 function readXml(cursor: Cursor, { around }: LiteralReading): string {
   const { children, from, to } = readElement(cursor, around)
   const budget = new CanonicalBudget(to - from)
@@ -83,7 +83,7 @@ function compileXmlWriter(uri: string, local: string): ReturnType<typeof compile
   }
 }
 
-/** The headers of a request, for the service; refuses one that is missing or repeated. */
+/** The headers of a request, for the service; refuses a missing or repeated header. */
 export function callHeadersOf(
   codecs: readonly HeaderCodec[],
   asked: { readonly version: SoapVersion; readonly blocks: (declared: Block) => readonly unknown[] },

@@ -9,7 +9,7 @@ export interface NodeRoles {
   readonly ultimate: boolean
 }
 
-/** SOAP 1.2 Part 1 §2.6 step 2: the blocks whose role this node plays, in their order. */
+/** SOAP 1.2 Part 1 §2.6 step 2: the blocks whose role this node plays, in order. */
 export function targetedBlocks(blocks: readonly Element[], version: SoapVersion, node: NodeRoles): readonly Element[] {
   return blocks.filter(each => playsRole(roleOf(each, version), version, node))
 }
@@ -26,7 +26,7 @@ export function roleOf(block: Element, version: SoapVersion): string {
 
 /**
  * §5.2.3. SOAP 1.1 writes 0 and 1 (its schema, WS-I Basic Profile R1013); `true` and `false` are
- * accepted there, too, since ignoring a block that its sender calls mandatory would be worse.
+ * accepted, too: to ignore a block that its sender calls mandatory would be worse.
  */
 export function isMandatory(block: Element, version: SoapVersion): boolean {
   return readFlag(block, version.mustUnderstand)
@@ -39,7 +39,7 @@ export function readFlag(block: Element, attribute: Name): boolean {
   return refuseMessage({ kind: 'structure', detail: `${attribute.local} of ${block.name.local} is not boolean` })
 }
 
-/** §2.6 steps 3 and 4: all mandatory blocks are understood, or a fault names those that are not. */
+/** §2.6 steps 3 and 4: the node understands all mandatory blocks, or a fault names the others. */
 export function requireUnderstood(
   blocks: readonly Element[],
   version: SoapVersion,

@@ -1,7 +1,7 @@
 /**
- * SOAP over HTTP (rules B4.1–B4.7; SOAP 1.1 §6, SOAP 1.2 Part 2 §7): the room of `soap/` that knows
- * HTTP. Guards: a request without a SOAP message gets a status before a message exists; no response
- * field echoes the request.
+ * SOAP over HTTP (rules B4.1–B4.7; SOAP 1.1 §6, SOAP 1.2 Part 2 §7): the only room of `soap/` that
+ * knows HTTP. Guards: a request without a SOAP message gets a plain HTTP status; no response field
+ * echoes the request.
  */
 import { chain, type Maybe, settle, settleFor } from '../../base/maybe.ts'
 import { endpointsOf, mainEndpoint } from '../../contract/endpoint-rule.ts'
@@ -34,7 +34,7 @@ export type { Request, Response }
 
 /** One endpoint behind the front door. */
 export interface SoapEndpoint extends Pick<Mount, 'serve' | 'refuse'> {
-  /** For a page of ours that has proven who sends the message. */
+  /** For one of our own pages that has proven who sends the message. */
   readonly serveFor: (entry: Entry, caller: Caller) => Maybe<Response>
 }
 
@@ -49,7 +49,7 @@ export function compileSoapEndpoint(serving: FaceContext, endpoint: Endpoint, op
   return bindNode({ ...node, ending: { rule, at: endOfVersion(rule), successor } })
 }
 
-/** The same path of the newest version, or else that version's first endpoint. */
+/** The same path in the newest version, or else the first endpoint of that version. */
 function successorOf(contract: Service, path: string, version: string): string {
   const newest = newestVersion(contract)
   const same = path.replace(`/${version}`, `/${newest}`)
@@ -73,7 +73,7 @@ export function compilePortEndpoint(
 type SoapFace = (request: Request) => Maybe<Response>
 type FaceOptions = SoapOptions & Pick<FrontOptions, 'gate'>
 
-/** Such an endpoint by itself, behind a front door of one mount. */
+/** A SOAP endpoint by itself, behind a front door with one mount. */
 export function createSoapFace(serving: FaceContext, endpoint: Endpoint, options: FaceOptions = {}): SoapFace {
   return createFaceAlone(serving, compileSoapEndpoint(serving, endpoint, options), options)
 }
@@ -140,7 +140,7 @@ const bindNode = (node: SoapNode): SoapEndpoint => ({
   refuse: (entry, refusal) => settle(() => refuseAsFault(node, entry, refusal), responseOfEnd),
 })
 
-/** One request and the node that it came to. */
+/** One request and the node that received it. */
 interface EndpointRequest {
   readonly node: SoapNode
   readonly entry: Entry
@@ -149,7 +149,7 @@ interface EndpointRequest {
 const serveNode = (node: SoapNode, entry: Entry): Maybe<Response> =>
   settleFor({ node, entry }, respondToEntry, addEnding, respondToRefused)
 
-/** Rule A9.1: each response of a version that will end says so, as it does in REST. */
+/** Rule A9.1: each response of a version that will end says so, as in REST. */
 function addEnding({ node: { ending } }: EndpointRequest, response: Response): Response {
   if (!ending || !isEnding(ending.rule)) return response
   const fields = { ...response.fields }
@@ -164,7 +164,9 @@ function requireServed({ at, successor }: NonNullable<SoapNode['ending']>, { req
   endExchange(410, `this version is no longer served: use ${successor}`, { link: linkToSuccessor(successor) })
 }
 
-/** The target: '' for the endpoint itself, else the name of one of its operations. */
+/**
+ * The target of the request: '' for the endpoint itself, else the name of one of its operations.
+ */
 function operationAt({ endpoint }: SoapNode, { path }: Entry): string {
   if (path === endpoint.path) return ''
   return path.startsWith(`${endpoint.path}/`)
@@ -195,15 +197,15 @@ function answerThrown({ node, entry }: EndpointRequest, thrown: unknown): Maybe<
   if (!(thrown instanceof Refused)) return responseOfEnd(thrown)
   const { request } = entry
   if (request.method !== 'POST' || !parseMediaType(request.fields['content-type'] ?? '')) throw thrown
-  // Before the XML is read, only its packaging and its action are refused: in the media type's
-  // version.
+  // Before the XML is read, only its packaging and its action can be refused, in the version of the
+  // media type.
   const refusal = thrown.refusal as AnySoapRefusal // Refused has no other refusals
   const [address] = addressesOf(node, entry)
   const fault = () => refuseEarly(node, announcedVersion(request) ?? soap12, address, refusal)
   return settle(() => chain(fault(), sent => writeResponse(node, entry, sent)), responseOfEnd)
 }
 
-/** By a fault if the request names a version of SOAP, else by the status alone. */
+/** Responds with a fault if the request names a version of SOAP, else with the status alone. */
 function refuseAsFault(node: SoapNode, entry: Entry, refusal: FrontRefusal): Maybe<Response> {
   const { request } = entry
   const isMessage = refusal.kind === 'unavailable' || refusal.kind === 'too-many'

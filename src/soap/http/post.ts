@@ -81,8 +81,9 @@ function readMessageOctets(node: SoapNode, request: Request, type: MediaType): M
 }
 
 /**
- * The limit before the operation is known: that of the one that the action names, or the largest.
- * No document is read beyond its own limit, so nothing longer is received or unpacked for one.
+ * The limit before the operation is known: that of the operation that the action names, or else the
+ * largest. A document is never read beyond its own limit, so nothing longer is received or
+ * unpacked.
  */
 function octetLimit(node: SoapNode, { fields }: Request, type: MediaType): number {
   const hint = type.parameters['action'] ?? unquote(fields['soapaction'] ?? '')
@@ -105,13 +106,13 @@ async function openMultipart(node: SoapNode, request: Request, type: MediaType) 
   const chunks = request.content.chunks()
   const found = await openPackage(length === undefined ? countOctets(chunks, limit) : chunks, boundary, start, sizes)
   if (!found) return refuseLength(limit)
-  // A short message has arrived already: streaming it would cost more than it saves.
+  // A short message has arrived already, and streaming it would cost more than it saves.
   if (length !== undefined && length <= pieceOctets) await found.rest.collect()
   const root = parsePackageType(found.root.type) ?? refuseMediaType()
   return { bytes: found.root.bytes, type: root, parts: found.rest }
 }
 
-/** Limits the octets of a package that was sent without its length. */
+/** Limits the octets of a package sent without a length. */
 function countOctets(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncIterable<Uint8Array> {
   let length = 0
   return watchPieces(chunks, piece => {
@@ -121,7 +122,8 @@ function countOctets(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncIte
 }
 
 /**
- * XOP §4.1: an XOP document names its content's type in a parameter; another root has its own type.
+ * XOP §4.1: an XOP document names the type of its content in a parameter; any other root has its
+ * own type.
  */
 function requireRootType(root: MediaType, packaged: MediaType): MediaType {
   if (root.essence !== 'application/xop+xml') return root
@@ -130,8 +132,8 @@ function requireRootType(root: MediaType, packaged: MediaType): MediaType {
 
 /**
  * Rule B4.3: a quoted URI in SOAPAction (SOAP 1.1 §6.1.1), or the action parameter (RFC 3902);
- * undefined if empty or absent. A package has it with the type of its root (MTOM §4), of which
- * toolkits write a copy in each of four places.
+ * undefined if empty or absent. In a package it belongs to the type of the root (MTOM §4), which
+ * toolkits write in any of four places.
  */
 function actionOf(
   version: SoapVersion,
@@ -152,8 +154,9 @@ function actionOf(
 const quotedUri = memoizeByText((field: string): string | undefined => /^"([^"\\]*)"$/.exec(field)?.[1])
 
 /**
- * Whether the client says that it reads XOP: by its type, or as the type of a package (XOP §4.1,
- * §5). `multipart/related` alone is also sent by clients that know SOAP with Attachments only.
+ * Whether the client accepts XOP: by its own type, or as the type of a package (XOP §4.1, §5).
+ * `multipart/related` alone is not enough: clients that know only SOAP with Attachments send it,
+ * too.
  */
 const acceptsPackage = memoizeByText((field: string): boolean =>
   parseAccept(field).some(

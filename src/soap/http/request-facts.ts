@@ -1,4 +1,4 @@
-/** Facts of a request besides its message: the version of SOAP, the address, the caller. */
+/** Facts of a request apart from its message: the version of SOAP, the address, the caller. */
 import { authenticate, isConfidential } from '../../front/authenticate.ts'
 import { type Entry, originOf } from '../../front/entry.ts'
 import { type MediaType, parseMediaType, parsePackageType } from '../../http/media-type.ts'
@@ -40,7 +40,8 @@ export function requestFacts(node: SoapNode, entry: Entry): RequestFacts {
     request: id,
     notes,
     isConfidential: () => isConfidential(request, node.serving.settings),
-    // Without cookies: only the page of an endpoint sends for a person, whom it has proven.
+    // Cookies are ignored: only the page of an endpoint sends for a person, whom it has proven
+    // itself.
     caller: () => node.proven ?? authenticate(request, node.serving),
   }
 }

@@ -51,7 +51,7 @@ interface RetrievedOperation {
   readonly row: () => Values
 }
 
-/** Safe operations of endpoints where the transport alone proves the caller. */
+/** Safe operations of endpoints where the transport alone proves the caller can be retrieved. */
 function findRetrievable(node: SoapNode, entry: Entry, rest: string): RetrievedOperation | undefined {
   const { exchanges, endpoint, spoken } = node
   if (endpoint.secure || !spoken.includes(soap12)) return undefined
@@ -63,7 +63,10 @@ const isFitForUri = ({ request, retrieval }: BoundOperation): boolean =>
   retrieval ? retrieval() !== 'none' : Object.values(request).every(hasScalarShape)
 const hasScalarShape = ({ shape }: BoundOperation['request'][string]): boolean => isScalar(shape)
 
-/** By the template of its address; of several that match, the first whose parameters are these. */
+/**
+ * The operation by the template of its address; of several matches, the first one with these
+ * parameters.
+ */
 function findByLocation(
   exchanges: readonly BoundOperation[],
   { query }: Entry,

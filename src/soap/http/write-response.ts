@@ -44,7 +44,7 @@ export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): 
   return { status: fault ? statusOfFault(node, version, fault) : 200, fields, content: packed?.content ?? envelope }
 }
 
-/** Of a message without a reply, or with a fault that its sender does not want (rule B4.10). */
+/** For a message without a reply, or with a fault that its sender does not want (rule B4.10). */
 function writeAcceptance(node: SoapNode, entry: Entry, { fault }: SentMessage): Response {
   const status = fault && transportStatusOf(fault.refusal)
   if (!fault || status === undefined) return { status: 202, fields: {} } // 204 breaks half of the peers

@@ -1,7 +1,7 @@
 /**
  * Packages: multipart/related (RFC 2387) with XOP (MTOM, XOP 1.0) or with attachments (SOAP
  * Messages with Attachments). What it guards, besides `base/multipart-reader.ts`:
- *  (1) A message refers to parts of its own package alone, by `cid:`, to each at most once.
+ *  (1) A message refers only to parts of its own package, by `cid:`, and to each at most once.
  *  (2) File names and paths of parts are ignored.
  *  (3) Parts after the Envelope are read once the caller is known to be admitted.
  */
@@ -12,16 +12,16 @@ import { refuseMessage } from '../refusal.ts'
 
 /** A part of a package (RFC 2387), the root included. */
 export interface PackagePart {
-  /** By lower-case name, without a prototype. */
+  /** By lower-case name, in an object without a prototype. */
   readonly fields: Readonly<Record<string, string>>
-  /** The octets as they arrive; those that are not read are skipped. */
+  /** The octets as they arrive; unread ones are skipped. */
   readonly content: Pieces
 }
 
 /** Bounds for one package of MTOM or SwA; a package beyond them is refused. */
 export interface PackageLimits {
   readonly parts: number
-  /** Fields of one part, and the octets of all of them. */
+  /** The number of fields of one part, and their octets in total. */
   readonly fields: number
   readonly fieldOctets: number
 }
@@ -37,7 +37,7 @@ export const packageLimits: PackageLimits = {
 export const refusePackage = (detail: string): never => refuseMessage({ kind: 'package', detail })
 
 /**
- * The parts of a multipart body in order: the next one follows once the content of the last has
+ * The parts of a multipart body in order; the next one follows once the content of the last has
  * been read or left.
  */
 export const readParts = (

@@ -16,7 +16,9 @@ export interface Root {
 /** A package that has arrived completely. */
 export interface Package {
   readonly root: Root
-  /** The other parts by Content-ID; empty: one without it, which nothing can refer to. */
+  /**
+   * The other parts by Content-ID; the empty key: a part without one, to which nothing can refer.
+   */
   readonly parts: ReadonlyMap<string, PartContent>
 }
 
@@ -25,7 +27,7 @@ export interface Sizes {
   readonly root: number
   /** Octets of all other parts together. */
   readonly rest: number
-  /** Told of octets that are kept while others arrive. */
+  /** Receives the number of octets that are kept while others arrive. */
   readonly keep?: ((octets: number) => void) | undefined
 }
 
@@ -52,10 +54,10 @@ export async function openPackage(
   return root && { root, rest }
 }
 
-/** Octets ahead of the root: as many as of a document that is no package. */
+/** Octets before the root: as many as a document outside a package may have. */
 const aheadMax = defaultXmlLimits.bytes
 
-/** All parts of a package but its root, arrived or not. */
+/** All parts of a package except its root, arrived or not. */
 export class RemainingParts implements PartSource {
   readonly #coming: AsyncGenerator<PackagePart, void, undefined>
   readonly #wanted: string | undefined
@@ -63,12 +65,12 @@ export class RemainingParts implements PartSource {
   readonly #found = new Map<string, PartContent>()
   readonly #ids = new Set<string>()
   readonly #taken = new Set<string>()
-  /** Of references to parts that have not arrived: as they are written, and what they mean. */
+  /** References to parts that have not arrived: as written, and as Content-IDs. */
   readonly #spelt = new Map<string, string>()
   readonly #looks = new Map<string, number>()
-  /** Those that were taken before they arrived, and that `pass` has not begun to read. */
+  /** Parts taken before they arrived, which `pass` has not begun to read. */
   readonly #awaited = new Set<string>()
-  /** The one of them that has begun to arrive. */
+  /** The awaited part that has begun to arrive. */
   #begun: { readonly part: PackagePart & { readonly id: string }; readonly octets: Pieces } | undefined
   #left: number
   #rooted = false
@@ -82,7 +84,7 @@ export class RemainingParts implements PartSource {
   }
 
   /**
-   * The root: the first part or the one named by `start`; undefined if it, or the parts before it,
+   * The root: the first part or the one named by `start`; undefined if it or the parts before it
    * exceed a size.
    */
   async root(): Promise<Root | undefined> {
@@ -127,12 +129,12 @@ export class RemainingParts implements PartSource {
     return keep ? watchPieces(octets, piece => keep(piece.length)) : octets
   }
 
-  /** Ahead of the root nothing says what parts are for, or from whom. */
+  /** Before the root, nothing tells the purpose or the sender of a part. */
   #room(): number {
     return this.#rooted ? this.#left : Math.min(this.#left, aheadMax - (this.#sizes.rest - this.#left))
   }
 
-  /** All parts, in memory; undefined if they exceed their size. */
+  /** All parts, in memory; undefined if they exceed their limit. */
   async all(): Promise<Package['parts'] | undefined> {
     if (!this.#complete)
       for (let part = await this.#next(); part; part = await this.#next())
@@ -142,7 +144,7 @@ export class RemainingParts implements PartSource {
 
   /**
    * Reads all parts into memory; refuses if they exceed a size. Synchronous once all have arrived.
-   * @param longest in octets, of the operation
+   * @param longest the limit of the operation in octets
    */
   collect(longest = this.#sizes.rest): Promise<void> | undefined {
     if (this.#complete) return undefined
@@ -172,9 +174,8 @@ export class RemainingParts implements PartSource {
   }
 
   /**
-   * The octets of one of the parts that were taken, as they arrive; each is read once, in any
-   * order. Parts of them that come before it are held, within the limit; the last one that is read
-   * ends with the package.
+   * The octets of one taken part as they arrive; each part is read once, in any order. Taken parts
+   * that arrive before it are held, within the limit; the last part read ends with the package.
    */
   async *pass({ id }: StreamedPart): Pieces {
     const held = this.#found.get(id)
@@ -199,8 +200,8 @@ export class RemainingParts implements PartSource {
   }
 
   /**
-   * Of the parts that were taken, the one that comes next, once those before have been read: its
-   * Content-ID, when its first octets are there. Undefined: all have come.
+   * The Content-ID of the taken part that arrives next, once those before it have been read and its
+   * first octets are there. Undefined: all have arrived.
    */
   async arriving(): Promise<string | undefined> {
     const held = [...this.#awaited].find(id => this.#found.has(id))
@@ -238,7 +239,7 @@ export class RemainingParts implements PartSource {
     await this.collect()
     return this.#found
   }
-  /** Puts what was proven in the place of all that came. */
+  /** Replaces all that arrived by what was proven. */
   replace(proven: Package['parts']): void {
     const all = [...proven]
     this.#found.clear()
@@ -271,7 +272,10 @@ function claimPart(id: string, taken: Set<string>): void {
   taken.add(id)
 }
 
-/** RFC 2045 §7: in angle brackets, around which there may be comments; some leave them out. */
+/**
+ * RFC 2045 §7: in angle brackets, with comments allowed around them; some senders omit the
+ * brackets.
+ */
 const parseContentId = (field: string): string =>
   field.trim().replace(/^(?:\([^()]*\)\s*)?<(.*)>(?:\s*\([^()]*\))?$/s, '$1')
 
@@ -297,7 +301,7 @@ function decodePart({ fields, content }: PackagePart): Pieces {
 const latin1Of = (piece: Uint8Array): string =>
   Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1')
 
-/** Quads of characters as they arrive (RFC 2045 §6.8); a padded one is the last. */
+/** Quads of characters as they arrive (RFC 2045 §6.8); a padded quad is the last one. */
 async function* decodeBase64Part(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let rest = ''
   let ended = false
@@ -313,7 +317,7 @@ async function* decodeBase64Part(content: AsyncIterable<Uint8Array>): AsyncGener
 }
 const refuseBase64 = (): never => refusePackage('a part is not valid base64')
 
-/** Octets of a line: RFC 2045 §6.7 (5) has 76, mail itself has 998. */
+/** Octets of a line: RFC 2045 §6.7 (5) allows 76, mail itself 998. */
 const quotedLineMax = 998
 const lineEnd = Buffer.from('\r\n')
 /** Lines as they arrive (RFC 2045 §6.7). */
@@ -324,20 +328,20 @@ async function* decodeQuotedPart(content: AsyncIterable<Uint8Array>): AsyncGener
     const end = all.lastIndexOf(lineEnd)
     const whole = end < 0 ? 0 : end + lineEnd.length
     rest = Buffer.from(all.subarray(whole))
-    if (rest.length > quotedLineMax + 1) refuseQuoted() // its line end may be cut, too
+    if (rest.length > quotedLineMax + 1) refuseQuoted() // the line end may be cut, too
     if (whole > 0) yield decodeQuotedLines(all.subarray(0, whole))
   }
   yield decodeQuotedLines(rest)
 }
 
 /**
- * Blanks at the end of a line came on its way; after `=` the line goes on. Each octet is looked at
- * once, whatever comes before and behind it.
+ * Blanks at the end of a line were added in transit; after `=` the line continues. Each octet is
+ * looked at once, whatever surrounds it.
  */
 function decodeQuotedLines(octets: Buffer): Buffer {
   const found = Buffer.allocUnsafe(octets.length)
   let to = 0
-  /** Of what was found, without the blanks at its end. */
+  /** The length of the result without trailing blanks. */
   let kept = 0
   let lineFrom = 0
   let isOpen = false
@@ -364,19 +368,19 @@ function decodeQuotedLines(octets: Buffer): Buffer {
   if (octets.length - lineFrom > quotedLineMax) refuseQuoted()
   return found.subarray(0, kept)
 }
-/** Two hexadecimal digits; undefined: others. */
+/** The value of two hexadecimal digits; undefined: other characters. */
 function readEscape(octets: Buffer, at: number): number | undefined {
   const value = ((digits[octets[at] ?? 0] ?? 0) << 4) | (digits[octets[at + 1] ?? 0] ?? 0)
   return value > 0xff ? undefined : value
 }
-/** Of an octet that is a digit; 0x1000 of any other. */
+/** The value of an octet that is a digit; 0x1000 for any other. */
 const digits = Uint16Array.from({ length: 256 }, (_, octet) => {
   const text = String.fromCharCode(octet)
   return /[0-9A-Fa-f]/.test(text) ? Number.parseInt(text, 16) : 0x1000
 })
 const refuseQuoted = (): never => refusePackage('a part is not valid quoted-printable')
 
-/** The parts of a package in memory, each of which may be taken once, and seen often. */
+/** The parts of a package in memory; each may be taken once and looked at several times. */
 export function collectParts(parts: Package['parts']): PartSource {
   const taken = new Set<string>()
   const looks = new Map<string, number>()
@@ -391,9 +395,9 @@ export function collectParts(parts: Package['parts']): PartSource {
   }
 }
 
-/** Else a message of references would stand for a thousand times its octets. */
+/** Without this limit, a message of references could stand for a thousand times its octets. */
 const looksMax = 16
-/** @param looks how often each part was seen by this message */
+/** @param looks how often this message has looked at each part */
 function lookForPart(parts: Package['parts'], looks: Map<string, number>, href: string): Uint8Array | undefined {
   const id = contentIdsOf(href).find(each => parts.has(each))
   const part = id === undefined ? undefined : parts.get(id)
@@ -403,12 +407,17 @@ function lookForPart(parts: Package['parts'], looks: Map<string, number>, href: 
   return times > looksMax ? refusePackage(`a part is referred to more than ${looksMax} times`) : part.bytes
 }
 
-/** WS-I Attachments Profile 1.0 R2933: `<name=globally-unique@domain>`, the name as in a URI. */
+/**
+ * WS-I Attachments Profile 1.0 R2933: `<name=globally-unique@domain>`, with the name as in a URI.
+ */
 const listPartsNamed = (parts: Package['parts'], name: string): readonly PartContent[] =>
   [...parts].flatMap(([id, part]) => (decodePercent(id.split('=')[0] ?? '') === name && id.includes('=') ? [part] : []))
 export const writePartId = (name: string, unique: string): string => `${encodeURIComponent(name)}=${unique}@diglot`
 
-/** RFC 2392: the Content-ID of a cid: URI, first without its escapes. Some write it as it is. */
+/**
+ * RFC 2392: the Content-ID of a cid: URI, first unescaped, then as written, since some senders do
+ * not escape it.
+ */
 function contentIdsOf(href: string): readonly string[] {
   const [, said] = /^[\t\n\r ]*cid:(\S+?)[\t\n\r ]*$/i.exec(href) ?? []
   if (said === undefined) return []

@@ -1,11 +1,11 @@
 /**
- * A message whose octets are parts that need not be held: they are left to the reader of its value.
- * What always holds:
- *  (1) The first octets of a part are there before the message is used, so that a package without
- *      its parts is refused before anything is made of it.
- *  (2) The last ones end with the package: octets of one that is cut never look whole.
- *  (3) Octets that are read in the order of their arrival are never held; in any other order within
- *      the limit of what may be.
+ * A message with parts that need not be held: the reader of its value reads their octets. What
+ * always holds:
+ *  (1) The first octets of a part have arrived before the message is used, so that a package
+ *      without its parts is refused before anything is done with it.
+ *  (2) The last octets end with the package: those of a truncated package never look complete.
+ *  (3) Octets read in the order of their arrival are never held; in any other order they are held
+ *      within the limit.
  */
 import { beginReading, type Pieces } from '../../base/octets.ts'
 import {
@@ -21,20 +21,20 @@ import type { RemainingParts } from './parts.ts'
 
 /** How the reading of parts ends. */
 export interface PartEnds {
-  /** All of them came whole. */
+  /** All parts arrived complete. */
   readonly finish: () => void
-  /** What a reader is told in place of what was thrown. */
+  /** What a reader gets in place of what was thrown. */
   readonly fail: (thrown: unknown) => unknown
   /** The rest of the package is not read. */
   readonly leave: () => void
-  /** There are more or fewer octets than their type allows. */
+  /** The part has more or fewer octets than its type allows. */
   readonly refuseCount: (detail: string) => never
 }
 
 /**
- * The value of a message, with octets that pass in place of the parts that have not arrived.
+ * The value of a message, with passing octets in place of the parts that have not arrived.
  *
- * @param reading how they will be read: nothing is held that is read as it comes
+ * @param reading how they will be read: what is read as it arrives is not held
  */
 export async function passParts(
   value: unknown,

@@ -1,18 +1,18 @@
 /**
- * A package as a node sees it that forwards it: its root in memory, and every other octet as it
- * came. What it guards:
- *  (1) Octets before the root's content and after it are neither read as parts nor changed.
- *  (2) In memory is the root and what came with it, within a limit; it costs time in proportion to
- *      it, however it is cut.
- *  (3) The next node finds the same root, however leniently it reads: what another reader could
- *      take for a boundary or a field, and this one does not, is refused.
+ * A package as a forwarding node sees it: its root in memory, and every other octet as it came.
+ * What it guards:
+ *  (1) Octets before and after the root's content are neither read as parts nor changed.
+ *  (2) The root and what arrived with it are in memory, within a limit; they cost time in
+ *      proportion to their length, however the octets are split.
+ *  (3) The next node finds the same root, however leniently it reads: what another reader, but not
+ *      this one, could take for a boundary or a field is refused.
  */
 import { parsePartFields, requireBoundary } from '../../base/multipart-reader.ts'
 import { refuseMessage } from '../refusal.ts'
 import { refusePackage } from './multipart.ts'
 
 export interface SplitPackage {
-  /** Up to the first octet of the root's content. */
+  /** The octets up to the first one of the root's content. */
   readonly before: Uint8Array
   readonly root: Uint8Array
   /** The fields of the root part. */
@@ -23,7 +23,7 @@ export interface SplitPackage {
 
 /**
  * @param start the Content-ID of the root (RFC 2387 §3.2), which has to be the first part
- * @param keep told of octets that are kept while others arrive
+ * @param keep receives the number of octets that are kept while others arrive
  */
 export async function splitPackage(
   chunks: AsyncIterable<Uint8Array>,
@@ -55,7 +55,10 @@ export async function splitPackage(
 const blankLine = Buffer.from('\r\n\r\n')
 const refuseUnclearLine = (): never => refusePackage('a line of a package that is forwarded begins like the boundary')
 
-/** What has come, in memory that doubles: a piece costs its own octets, however many are held. */
+/**
+ * What has arrived, in memory that doubles: each piece costs only its own octets, however many are
+ * held.
+ */
 class HeldStart {
   readonly #source: AsyncIterator<Uint8Array>
   readonly #limit: number
@@ -67,7 +70,7 @@ class HeldStart {
     this.#source = source
     this.#limit = limit
     this.#keep = keep
-    this.#add(Buffer.from('\r\n')) // the first line is read as if it followed another one
+    this.#add(Buffer.from('\r\n')) // the first line is read as if another one preceded it
   }
 
   get octets(): Buffer {
@@ -104,7 +107,7 @@ class HeldStart {
     }
   }
 
-  /** (3) Behind a delimiter: its line ends there, or the package does. */
+  /** (3) After a delimiter, the line or the package ends. */
   async requireLineEnd(from: number): Promise<void> {
     for (;;) {
       const line = this.octets.toString('latin1', from, from + 4)
@@ -117,7 +120,7 @@ class HeldStart {
   }
 }
 
-/** (3) The boundary behind half a line break, or in the fields. */
+/** (3) The boundary after half a line break, or in the fields. */
 function findLikeBoundary(octets: Buffer, boundary: Buffer, opened: number): boolean {
   for (let at = octets.indexOf(boundary); at >= 0; at = octets.indexOf(boundary, at + 1)) {
     const before = octets[at - 1]
@@ -126,7 +129,7 @@ function findLikeBoundary(octets: Buffer, boundary: Buffer, opened: number): boo
   return false
 }
 
-/** From the end of the delimiter; folded lines are joined (RFC 5322 §2.2.3). */
+/** From the end of the delimiter on; folded lines are joined (RFC 5322 §2.2.3). */
 function readRootFields(text: string): Readonly<Record<string, string>> {
   const [rest, ...lines] = text.replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n')
   if (rest !== '') refuseUnclearLine()

@@ -7,15 +7,15 @@ export interface Attached {
   readonly mediaType: string
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
   /**
-   * Of octets that come while it is sent: the parts of a package may have any order, since
-   * `start` names the root (RFC 2387 §3.2).
+   * The place of octets that arrive while the package is sent: the parts of a package may have any
+   * order, since `start` names the root (RFC 2387 §3.2).
    */
   readonly arrival?: ArrivalPlace | undefined
 }
-/** Its octets do not come while it is sent. */
+/** Whether its octets are all there before the package is sent. */
 export const isHeldPart = (part: Attached): part is Attached & SentPart => part.bytes instanceof Uint8Array
 
-/** Adds octets to which the XML refers by the `cid:` URI that this returns. */
+/** Adds octets and returns the `cid:` URI by which the XML refers to them. */
 export function attachReferred(
   attached: Attached[],
   octets: Attached['bytes'] | PassingOctets,
@@ -28,7 +28,7 @@ export function attachReferred(
   return `cid:${id}`
 }
 
-/** What is held comes first, then octets as they arrive. */
+/** Held parts come first, then the others as they arrive. */
 export async function* listInOrder<T extends Pick<Attached, 'arrival'>>(
   attached: readonly T[],
 ): AsyncGenerator<T, void, undefined> {
@@ -43,14 +43,14 @@ export async function* listInOrder<T extends Pick<Attached, 'arrival'>>(
 
 export interface Packing {
   readonly attached: readonly Attached[]
-  /** The envelope may include parts (XOP); otherwise all are parts of their own. */
+  /** The envelope may include parts (XOP); otherwise parts only travel next to it. */
   readonly isXop: boolean
 }
 
 /**
- * The package of an envelope and the octets that it refers to (MTOM §3), or that travel next to it
- * (SOAP Messages with Attachments §3). `boundary` is unguessable, so that no content can contain
- * it.
+ * The package of an envelope and the octets that it refers to (MTOM §3), or of an envelope and what
+ * travels next to it (SOAP Messages with Attachments §3). `boundary` cannot be guessed, so no
+ * content can contain it.
  */
 export function writePackage(
   mediaType: string,

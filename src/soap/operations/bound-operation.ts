@@ -1,7 +1,7 @@
 /**
- * The operations of an endpoint: for each possible element of a Body, how it is read, what it does
- * and how its reply is written. The face knows operations by this alone; `contract-operation.ts`
- * makes one from each operation of a contract.
+ * The operations of an endpoint: for each possible element of a Body, how to read it, what to do
+ * and how to write the reply. The face knows operations by this interface only;
+ * `contract-operation.ts` makes one from each operation of a contract.
  */
 
 import type { MarkedValue } from '../../base/marked-octets.ts'
@@ -25,19 +25,22 @@ export interface BoundOperation {
   readonly name: string
   /** The elements with which its Body begins (rule B4.6); undefined: an empty Body. */
   readonly firsts: readonly (Name | undefined)[]
-  /** What declares its content, if others may share it: the content tells these not apart. */
+  /** Its content declaration, if other operations may share it: content cannot tell them apart. */
   readonly declared?: object | undefined
-  /** Whether its Body may begin with any element of this namespace, too. */
+  /** Whether its Body may also begin with any element of this namespace. */
   readonly mayBegin?: ((uri: string) => boolean) | undefined
   readonly action: string
-  /** What the transport may state in its place: the `soapAction` of a WSDL with another [action]. */
+  /**
+   * The action that the transport may state instead: the `soapAction` of a WSDL with another
+   * [action].
+   */
   readonly transportAction?: string
   /** Undefined: there is no reply (rule B4.10). */
   readonly replyAction: string | undefined
   readonly faultAction: (fault: string) => string
-  /** It changes nothing. */
+  /** The operation changes nothing. */
   readonly safe: boolean
-  /** It may be long work, done in the turns of its caller. */
+  /** The operation may be long work, done in the turns of its caller. */
   readonly isLong: boolean
   /** Octets that a message may have, without its attachments. */
   readonly longest: number
@@ -51,7 +54,10 @@ export interface BoundOperation {
   /** Parts of its reply travel next to the envelope. */
   readonly repliesWithParts?: boolean
   readonly request: Fields
-  /** How an address has its content, if that is not of fields; `none`: no address can. */
+  /**
+   * How an address carries its content, if the content is not a row of fields; `none`: no address
+   * can.
+   */
   readonly retrieval?: () => RetrievedContent | 'none'
   /** Header blocks of this operation. */
   readonly blocks?: readonly Block[]
@@ -65,32 +71,37 @@ export interface BoundOperation {
 
 /** The content of a request in an address (SOAP 1.2 Part 2 §7.4). */
 export interface RetrievedContent extends Pick<UriContent, 'names' | 'required'> {
-  /** The template of the address, behind that of the endpoint; undefined: the name alone. */
+  /** The template of the address, appended to that of the endpoint; undefined: the name alone. */
   readonly location: string | undefined
-  /** Refuses what is not valid. */
+  /** Refuses invalid content. */
   readonly read: (pairs: UriPairs) => Values
 }
 
 /** The request to an operation. */
 export interface OperationRequest {
-  /** The content; throws its refusals, so that they come after admission. */
+  /** The content; throws its refusals, so that they follow admission. */
   readonly content: () => Values
   /** The parts of a package that have not arrived yet. */
   readonly beside: RemainingParts | undefined
-  /** Octets of the reply may be read while it is sent, in this order; undefined: they may not. */
+  /**
+   * The order in which octets of the reply may be read while it is sent; undefined: they may not.
+   */
   readonly passing: () => ReadingOrder | undefined
   readonly caller: Caller
   /** The address of the peer. */
   readonly from: string
-  /** Aborted when no client is left to answer. */
+  /** Aborted when no client is left to reply to. */
   readonly gone: (() => AbortSignal) | undefined
   /** The version of the message, and of its reply. */
   readonly version: SoapVersion
   /** The id of this request, for the audit and the log. */
   readonly request: string
-  /** For content: the message's id, and a fingerprint that differs for another message. */
+  /**
+   * Gives, for the content, the id of the message and a fingerprint that differs for any other
+   * message.
+   */
   readonly once: ((content: Values) => { readonly key: string; readonly fingerprint: string }) | undefined
-  /** The values of a declared header block for this node, in their order. */
+  /** The values of a declared header block for this node, in order. */
   readonly blocks: <T>(declared: Block<T>) => readonly T[]
   /** Adds a block, as `compileBlockWriter` writes it, to the reply. */
   readonly add: (block: string) => void
@@ -109,9 +120,9 @@ export interface OperationResponse {
   readonly row: Values
   /** The media type of its octets, for a package. */
   readonly mediaType?: string
-  /** The octets of a field that the row lacks: they are read while they are sent. */
+  /** The octets of a field that the row omits: they are read while they are sent. */
   readonly large?: { readonly field: string; readonly octets: StoredOctets }
-  /** Octets that pass, by what stands for them in the row. */
+  /** Passing octets, by their placeholders in the row. */
   readonly passing?: MarkedValue
   readonly standing: Standing | undefined
 }

@@ -38,7 +38,7 @@ import { type FaultWording, refuseMessage } from '../refusal.ts'
 import type { BoundOperation, OperationRequest, OperationResponse } from './bound-operation.ts'
 import { readQuery, writeNext } from './message-query.ts'
 
-/** Of a message without a file. */
+/** The limit of a message without a file. */
 const messageOctetsMax = 1024 * 1024
 
 export function bindOperations(
@@ -76,7 +76,7 @@ export function bindOperations(
   })
 }
 
-/** Octets of these fields as base64 with line breaks: 7 for 5. */
+/** The length of these fields' octets as base64 with line breaks: 7 for 5. */
 function base64Octets(fields: Fields): number {
   const files = Object.values(fields).map(({ shape }) => (shape.kind === 'bytes' ? (shape.max ?? 0) : 0))
   return Math.ceil((files.reduce((sum, each) => sum + each, 0) * 7) / 5)
@@ -138,7 +138,7 @@ async function storeArrivingFile(
   coming: StreamedPart,
 ): Promise<Values> {
   const { id } = identifyTarget(message, row)
-  // A replay gets its first reply whatever the current state is; the transaction finds it.
+  // A repeated message gets its first reply, whatever the current state; the transaction finds it.
   if (!asked.once)
     await calls.precheck({ admitted, face: 'soap', request: asked.request, ...(id !== undefined && { id }) })
   const { beside } = asked
@@ -158,7 +158,7 @@ async function storeOctets(
   const max = message.operation.kind === 'putFile' ? message.operation.file.max : 0
   const received = await calls.keep(admitted, octets, max)
   if (received) return { ...row, [main]: received }
-  await beside?.skipRest() // a message that is too long is refused for that first
+  await beside?.skipRest() // a message that is too long is refused for that before anything else
   const path = faultWordingOf('', message).place([])
   return refuseMessage({
     kind: 'bounds',
@@ -176,7 +176,7 @@ function toResponse(message: Message, call: Call, outcome: Outcome): OperationRe
   }
 }
 
-/** No client waits for the outcome, but it learns when the store is out of reach. */
+/** No client waits for the outcome, but the sender learns when the store is out of reach. */
 async function performOneWay(calls: Calls, call: Call): Promise<OperationResponse> {
   try {
     await calls.perform(call)
@@ -218,13 +218,13 @@ interface Target {
   /** Of a list, or of a new item. */
   readonly parent: string | undefined
   readonly version: string | undefined
-  /** All else. */
+  /** All other members. */
   readonly rest: Values
 }
-/** A single resource has one item, which no message names. */
+/** A single resource has one item, so no message identifies it. */
 function identifyTarget(message: Message, row: Values): Target {
   const { operation } = message
-  const { version, ...content } = row as { version?: string } & Values // the vocabulary has it as a text
+  const { version, ...content } = row as { version?: string } & Values // the vocabulary declares it as a text
   if ('resource' in operation && operation.resource.isSingle)
     return { id: singleId, parent: undefined, version, rest: content }
   const { id, ...rest } = content as { id?: string } & Values
@@ -232,7 +232,7 @@ function identifyTarget(message: Message, row: Values): Target {
   return { id, parent: isNested ? namedParent(message, row) : undefined, version, rest }
 }
 
-/** The parent that a message names, which lists or makes items in it. */
+/** The parent named by a message that lists its items or creates one. */
 function namedParent({ operation, request }: Message, row: Values): string | undefined {
   if (!placingKinds.has(operation.kind) || !('resource' in operation)) return undefined
   const { within = '' } = operation.resource
@@ -240,12 +240,12 @@ function namedParent({ operation, request }: Message, row: Values): string | und
 }
 const placingKinds: ReadonlySet<Operation['kind']> = new Set(['create', 'replace', 'list', 'search'])
 
-/** The row for a fingerprint, with the digest of large octets. */
+/** The row for a fingerprint: large octets are replaced by their digest. */
 const digestBytes = (row: Values): Values =>
   Object.fromEntries(
     Object.entries(row).map(([key, value]) => [key, isReceived(value) ? (value.here ?? value.digest()) : value]),
   )
-/** The same Body with another header is another message; no field has such a name. */
+/** The same Body with another header is another message; no field can have this name. */
 const digestHeaders = (headers: CallHeaders | undefined): Values =>
   headers && Object.keys(headers.given).length > 0 ? { '#headers': headers.given } : {}
 const isReceived = (value: unknown): value is ReceivedFile => value instanceof Object && 'digest' in value
@@ -254,7 +254,7 @@ function expectationOf({ operation }: Message, version: string | undefined): Cal
   if (operation.kind === 'create' && operation.resource.isSingle) return expectNone
   return version === undefined ? undefined : expectVersion(version)
 }
-/** The making of a single resource expects that it is not there. */
+/** Creating a single resource expects that it does not exist. */
 const expectNone = (current: Snapshot | undefined) => (current ? 'failed' : 'proceed')
 const expectVersion = (version: string) => (current: Snapshot | undefined) =>
   current && String(current.version) === version ? 'proceed' : 'failed'
@@ -345,7 +345,7 @@ const jobValues = ({ id, state, progress, created, failure }: JobRow): Values =>
   ...(failure !== undefined && { failure }),
 })
 
-/** The result of a completed job, under the one name of the response besides `job`. */
+/** The result of a completed job, under the only name of the response besides `job`. */
 function resultOf(fields: Fields, { output }: JobRow): Values {
   const result = Object.keys(fields).find(each => each !== 'job')
   return result === undefined || output === undefined ? {} : { [result]: unpackTyped(output) }
@@ -375,7 +375,9 @@ const detailWriterOf = memoizeByObject(({ detail }: Fault): ((value: Values) => 
   return value => `${attributes?.(value) ?? ''}>${children(value, inlineWriting)}`
 })
 
-/** A path of names and indices as a path of elements, as the readers of `codecs/` write it. */
+/**
+ * A path of names and indices as a path of elements, in the notation of the readers in `codecs/`.
+ */
 function writePlace(fields: Fields, path: FieldProblem['path']): string {
   let written = ''
   let at: AnyField | undefined

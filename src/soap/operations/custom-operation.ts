@@ -1,5 +1,5 @@
 /**
- * Operations of an application's own messages, in addition to those of a contract or without one.
+ * Operations for an application's own messages, next to those of a contract or without a contract.
  */
 
 import type { Maybe } from '../../base/maybe.ts'
@@ -19,7 +19,7 @@ import { faultWordingOf } from './contract-operation.ts'
  * Declares an operation: `bindCustomOperation({ namespace, name: 'echoString', style: 'rpc',
  * request: { inputString: t.string() }, response: { return: t.string() }, perform: ({ inputString
  * }) => ({ return: inputString }) })`. Its default action is `namespace/name`. `perform` itself
- * must check the caller: there is no policy of a contract.
+ * must check the caller: no contract has a policy for it.
  */
 export function bindCustomOperation<I extends Fields, O extends Fields>(declaration: {
   readonly namespace: string
@@ -27,8 +27,8 @@ export function bindCustomOperation<I extends Fields, O extends Fields>(declarat
   readonly style: MessageStyle
   readonly action?: string
   /**
-   * The namespace of named types and of the elements inside of parameters. Default: `namespace`; in
-   * RPC these elements have none by default.
+   * The namespace of named types and of the elements inside parameters. Default: `namespace`; in
+   * RPC these elements have none.
    */
   readonly types?: string
   /** Local name of the reply's element. Default: `…Response`. */
@@ -69,7 +69,7 @@ export function bindCustomOperation<I extends Fields, O extends Fields>(declarat
 
 /**
  * Declares an operation in document/literal bare (rule B2.7): the child of Body is the business
- * document itself, of any content. `bareElement({ namespace, name: 'order', content: t.object(…),
+ * document itself, with any content. `bareElement({ namespace, name: 'order', content: t.object(…),
  * answer: { name: 'receipt', content: t.string() }, … })`.
  */
 export function bareElement<T, R>(declaration: {
@@ -111,7 +111,7 @@ export function bareElement<T, R>(declaration: {
 }
 
 /**
- * The operation of an empty Body, with an empty reply (WS-I Basic Profile 1.1 §4.7.4): its data are
+ * An operation with an empty Body and an empty reply (WS-I Basic Profile 1.1 §4.7.4): its data are
  * header blocks.
  */
 export function emptyBodyOperation(action: string, perform: (asked: OperationRequest) => Maybe<void>): BoundOperation {

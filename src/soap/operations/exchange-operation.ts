@@ -1,6 +1,6 @@
 /**
- * The exchanges of a port as operations of an endpoint: messages that another party has designed,
- * read and written exactly as its schema has them.
+ * The exchanges of a port as operations of an endpoint: messages designed by another party, read
+ * and written exactly as its schema declares them.
  */
 import { markPassing } from '../../base/marked-octets.ts'
 import { chain, type Maybe } from '../../base/maybe.ts'
@@ -35,10 +35,10 @@ import type { SoapVersion } from '../version.ts'
 import type { BoundOperation, OperationRequest, RetrievedContent } from './bound-operation.ts'
 import { faultWordingOf } from './contract-operation.ts'
 
-/** Of a message of another party; large octets travel as parts. */
+/** The limit of another party's message; large octets travel as parts. */
 const messageOctetsMax = 4 * 1024 * 1024
 
-/** What a port needs of its service. */
+/** What a port needs from its service. */
 export interface PortContext {
   readonly app: Pick<FaceContext['app'], 'ports'>
   readonly calls: Pick<FaceContext['calls'], 'admitExchange' | 'serveExchange'>
@@ -90,7 +90,7 @@ interface ExchangeCodecs extends Pick<BoundOperation, 'firsts' | 'mayBegin'> {
   readonly read: BoundOperation['read']
   readonly write: PortMessageCodec['write']
   readonly repliesWithParts: boolean
-  /** Octets of its reply may be left where they are. */
+  /** Octets of the reply may stay where they are until they are sent. */
   readonly mayPass: boolean
   readonly blocks: readonly { readonly name: string; readonly block: Block }[]
   readonly replyBlocks: Readonly<Record<string, ElementCodec>>
@@ -131,7 +131,7 @@ function compileExchange(
     faults: Object.fromEntries(
       Object.entries(faults).map(([name, root]) => [
         name,
-        // The part of an encoded message is encoded, an element of a schema is not (WSDL 1.1 §3.6).
+        // A part of an encoded message is encoded, an element of a schema is not (WSDL 1.1 §3.6).
         style === 'encoded' && root.isPart && !isHeaderFault(exchange, name)
           ? encodedOf(root).writeAlone
           : (detail: unknown) => codecOf(root).write(detail, loneWriting),
@@ -139,7 +139,7 @@ function compileExchange(
     ),
   }
 }
-/** Compiled when it is first asked for. */
+/** Compiled on first use. */
 const createRetrieval = ({ input, location, style }: PortExchange, name: string) =>
   memoizeOnce((): RetrievedContent | 'none' => {
     if (input === 'empty') return { location, names: new Set(), required: new Set(), read: () => ({}) }
@@ -166,7 +166,9 @@ const createBlock = ({ name }: AnyRootElement, operation: string, codec: Element
   read: (cursor, reading) => codec.read(withoutForeignAttributes(codec, cursor, reading), reading),
   process: () => {},
 })
-/** SOAP's own attributes of a block, and those of other specifications, are no part of its type. */
+/**
+ * SOAP's own attributes of a block, and those of other specifications, do not belong to its type.
+ */
 function withoutForeignAttributes({ plan }: ElementCodec, cursor: Cursor, { around }: LiteralReading): Cursor {
   const walker = walkTree(
     stripForeignAttributes(readElement(cursor, around), name => declaresAttribute(plan.type(), name)),
@@ -175,7 +177,7 @@ function withoutForeignAttributes({ plan }: ElementCodec, cursor: Cursor, { arou
   return walker
 }
 
-/** SOAP 1.1 §4.4: what a header block is wrong in is never said in the detail. */
+/** SOAP 1.1 §4.4: the detail never says what is wrong with a header block. */
 const placeFault = (
   exchange: PortExchange,
   fault: string,
@@ -200,7 +202,7 @@ async function callHandler(
   return { row: { content: passing ? passing.value : answer }, standing: undefined, ...(passing && { passing }) }
 }
 
-/** Parts that have not arrived are octets that pass; what is wrong with them is a fault. */
+/** Parts that have not arrived become passing octets; a flaw in them becomes a fault. */
 function readPassing({ content: read, beside }: OperationRequest): Maybe<unknown> {
   const { content } = read()
   if (!beside) return content
@@ -223,7 +225,7 @@ function createExchangeContext(
     const [value] = asked.blocks(block)
     return value === undefined ? [] : [[name, value] as const]
   })
-  // What the basis finds out when it is asked, it goes on finding out so.
+  // A computed property of the basis stays computed.
   return Object.assign(basis, {
     headers: Object.fromEntries(headers),
     setHeader: (name: string, value: unknown) => {

@@ -18,14 +18,14 @@ import { packTyped, unpackTyped } from '../../service/typed-json.ts'
 /** Items of a page. */
 const defaultSize = 20
 /**
- * A page ends once its items have as many octets as they are stored; `next` goes on. Fewer than in
- * REST: a message is written in one step.
+ * A page ends once its items have this many octets as stored; `next` continues. Fewer than in REST:
+ * a message is written in one step.
  */
 const pageOctets = 512 * 1024
 
 /**
  * @param row `page`, `size`, `cursor`, `sort` and `q`, as far as the operation has them
- * @param by children that stand for filters, and the values that these must equal
+ * @param by the filters, and the values that they must equal
  */
 export function readQuery(resource: Resource, row: Values, by: Values): Omit<Query, 'within'> {
   const cursor = row['cursor'] as string | undefined // types of the vocabulary: `paging`, `sorting`
@@ -52,7 +52,7 @@ export function readQuery(resource: Resource, row: Values, by: Values): Omit<Que
 
 const fieldNameOf = (text: string): string => text.replace(/^-/, '')
 
-/** The contract's own order, by the fields that this version knows. */
+/** The contract's own order, limited to the fields that this version knows. */
 const defaultOrder = ({ given, fields }: Resource): readonly string[] =>
   (given.order ?? []).filter(each => fields[fieldNameOf(each)])
 
@@ -75,7 +75,8 @@ const refuseChild = (child: string, detail: string): never =>
   refuse({ kind: 'invalid', problems: [{ path: [child], code: 'value', detail }] })
 
 /**
- * A position in an order, as it travels: it means the same to every instance, and after a restart.
+ * A position in an order, as it travels: it means the same to every instance, and after a restart,
+ * too.
  */
 interface SortPosition {
   readonly sort: readonly string[]
@@ -91,7 +92,7 @@ export function writeNext(query: Omit<Query, 'within'>, page: ItemPage): string 
   return encodeBase64Url(new TextEncoder().encode(packTyped(place)))
 }
 
-/** The text may be forged: every key is checked against its field. */
+/** The text may be forged, so every key is checked against its field. */
 function readPosition(resource: Resource, text: string): SortPosition {
   const place = decodePosition(text)
   if (!isPosition(place)) return refuseChild('cursor', 'is not a cursor of this service: use the `next` of a page')
@@ -111,7 +112,7 @@ function decodePosition(text: string): unknown {
   const json = octets && decodeUtf8(octets)
   return json && attempt(() => unpackTyped(json), isStrange)
 }
-/** Also of text that is nested deeper than the stack. */
+/** Also true for text nested deeper than the stack. */
 const isStrange = (thrown: unknown): boolean => isSyntaxError(thrown) || thrown instanceof RangeError
 
 function isPosition(place: unknown): place is SortPosition {
