@@ -1,6 +1,6 @@
 /**
- * The entry `diglot/security`: paths of certificates; types of keys, trust and policies, as `serve`
- * and the client have them.
+ * The entry `diglot/security`: certificate paths, and the types of keys, trust and policies for
+ * `serve` and the client.
  */
 export type { KeyForm, SubjectConfirmation } from '../contract/endpoint-rule.ts'
 export type { PackedPart, PackedParts, SentPart } from '../soap/security-port.ts'

@@ -1,7 +1,7 @@
 /**
- * The fault of a message that does not hold: the fault codes of WSS SOAP Message Security 1.1 §12
- * with the very words of the standard, the same for every cause (wrong user and wrong password,
- * wrong key and wrong octet). `why` is for the service's own log and names no secret; it is never
+ * The fault of a message whose verification fails: the fault codes of WSS SOAP Message Security 1.1
+ * §12 in the exact words of the standard, the same for every cause (wrong user or wrong password,
+ * wrong key or wrong octet). `why` is for the service's own log and names no secret; it is never
  * sent.
  */
 
@@ -44,8 +44,8 @@ export function failSecurity(fault: SecurityFault, why: string): never {
 }
 
 /**
- * What `act` gives. An invalid key or certificate, or a tree without a canonical form, is this one
- * failure.
+ * The result of `act`. An invalid key or certificate, or a tree without a canonical form, becomes
+ * this single failure.
  */
 export function orFail<T>(fault: SecurityFault, why: string, act: () => T): T {
   try {

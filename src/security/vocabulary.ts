@@ -107,7 +107,7 @@ export const uriAttribute = internName('', 'URI')
 export const typeAttribute = internName('', 'Type')
 export const mimeTypeAttribute = internName('', 'MimeType')
 export const algorithmAttribute = internName('', 'Algorithm')
-/** WSS4J writes the attribute of a DerivedKeyToken with a namespace, the schema has it without. */
+/** WSS4J writes the attribute of a DerivedKeyToken with a namespace, the schema without one. */
 export const derivationAttribute = internName(secureConversationNs, 'Algorithm')
 /** XML Encryption 1.1 §5.4.1: in the order in which a key is derived by them. */
 export const concatAttributes = ['AlgorithmID', 'PartyUInfo', 'PartyVInfo', 'SuppPubInfo', 'SuppPrivInfo'].map(local =>
@@ -120,7 +120,7 @@ export const valueAttribute = internName('', 'Value')
 export const hrefAttribute = internName('', 'href')
 export const IncludeName = internName(xopNs, 'Include')
 
-// Types of tokens and of what refers to them
+// Types of tokens and of references to them
 export const base64TypeUri = `${oasis}soap-message-security-1.0#Base64Binary`
 export const strTransformUri = `${oasis}soap-message-security-1.0#STR-Transform`
 export const x509v3Uri = `${oasis}x509-token-profile-1.0#X509v3`
@@ -155,7 +155,7 @@ export const gssKerberosUri = `${oasis11}kerberos-token-profile-1.1#GSS_Kerberos
 /** SwA Profile 1.1 §5. */
 export const attachmentContentUri = `${oasis11}SwAProfile-1.1#Attachment-Content-Signature-Transform`
 export const attachmentCompleteUri = `${oasis11}SwAProfile-1.1#Attachment-Complete-Signature-Transform`
-/** §5.5.2: the content of an attachment is encrypted, alone or with its fields. */
+/** §5.5.2: an attachment is encrypted as content alone, or with its fields. */
 export const encryptedContentUri = `${oasis11}SwAProfile-1.1#Attachment-Content-Only`
 export const encryptedCompleteUri = `${oasis11}SwAProfile-1.1#Attachment-Complete`
 export const attachmentCiphertextUri = `${oasis11}SwAProfile-1.1#Attachment-Ciphertext-Transform`

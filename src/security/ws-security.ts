@@ -1,4 +1,4 @@
-/** WS-Security in the shape that the SOAP face asks for: `soap/security-port.ts`. */
+/** WS-Security behind the interface of the SOAP face: `soap/security-port.ts`. */
 import { refuse } from '../service/refusal.ts'
 import type { ProtectAnswer, VerifyMessage } from '../soap/security-port.ts'
 import { suiteCipher, suiteKeyOctets, suiteTransport } from './policy/algorithm-suite.ts'
@@ -17,7 +17,7 @@ import { failSecurity } from './security-fault.ts'
 import type { Signer } from './verify/incoming.ts'
 import { type VerifiedMessage, verifyMessage } from './verify/verify.ts'
 
-/** Everything but the clock, which is the face's. */
+/** Everything except the clock, which the face has. */
 export type SecurityMeans = Omit<VerificationContext, 'now'>
 
 /**
@@ -61,7 +61,10 @@ export function createWsSecurity(
 
 const answerParts = ['Headers', 'Timestamp', 'Body'] as const
 
-/** What the answer to a proven message proves: that it is the service's, and answers this one. */
+/**
+ * The proof in the reply to a proven message: that it is the service's, and replies to this
+ * message.
+ */
 function compileAnswerProtection(
   { confirms, signer, keyForms }: VerifiedMessage,
   { parts, encrypts }: { readonly parts: readonly CoveredPart[]; readonly encrypts: boolean },

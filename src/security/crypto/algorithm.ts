@@ -1,7 +1,7 @@
 /**
- * The supported algorithms, by URI. An algorithm that is not listed is refused; one that is listed
- * under an allowance is refused unless the policy has it. An algorithm and a key go together only
- * when they are of one kind: a public key never serves as an HMAC secret.
+ * The supported algorithms, by URI. An unlisted algorithm is refused, and so is one listed under an
+ * allowance that the policy does not grant. An algorithm accepts only keys of its own kind: a
+ * public key never serves as an HMAC secret.
  */
 import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
 import type { CanonicalForm, Element } from '../../xml/index.ts'
@@ -32,13 +32,16 @@ const hashOfUri: ReadonlyMap<string, Hash> = new Map([
   [`${dsNs}sha1`, 'sha1'],
   [`${xencNs}sha256`, 'sha256'],
   ['http://www.w3.org/2001/04/xmldsig-more#sha384', 'sha384'],
-  [`${xencNs}sha384`, 'sha384'], // XML Encryption 1.1 §5.8.3 names it anew
+  [`${xencNs}sha384`, 'sha384'], // XML Encryption 1.1 §5.8.3 gives it a new name
   [`${xencNs}sha512`, 'sha512'],
 ])
 
 export const digestUri = (hash: Hash): string => findUri(hashOfUri, value => value === hash)
 
-/** Where a digest only names something, or is that of OAEP (RFC 8017 §B.1), no collision harms. */
+/**
+ * Where a digest only identifies something or belongs to OAEP (RFC 8017 §B.1), a collision does no
+ * harm.
+ */
 export const harmlessAllowances: Allowances = new Set(['sha1'])
 
 /** The hash that a DigestMethod names. */
@@ -78,7 +81,7 @@ function findUri<T>(table: ReadonlyMap<string, T>, is: (value: T) => boolean): s
 }
 
 /**
- * The method that a SignatureMethod names. A parameter, such as HMACOutputLength, refuses (XML
+ * The method that a SignatureMethod names. A parameter such as HMACOutputLength is refused (XML
  * Signature §6.3.1).
  */
 export function readSignatureMethod(element: Element, allow: Allowances): Method {
@@ -92,7 +95,7 @@ export function readSignatureMethod(element: Element, allow: Allowances): Method
 
 const secretOctetsMin = 16
 
-/** Whether a key is of the kind and size that a method needs. */
+/** Whether a key has the kind and size that a method needs. */
 export function fitsKey({ family }: Method, key: KeyObject): boolean {
   if (family === 'hmac') return key.type === 'secret' && (key.symmetricKeySize ?? 0) >= secretOctetsMin
   const { modulusLength = 0, namedCurve = '' } = keyDetailsOf(key)
@@ -101,8 +104,8 @@ export function fitsKey({ family }: Method, key: KeyObject): boolean {
 }
 
 /**
- * The key as node:crypto needs it. A bare RSA key means RSASSA-PKCS1-v1_5, and is faster than
- * options.
+ * The key as node:crypto needs it. For node:crypto a bare RSA key means RSASSA-PKCS1-v1_5, and is
+ * faster than options.
  */
 function withSignatureOptions({ family }: Method, key: KeyObject) {
   if (family === 'rsa') return key
@@ -143,7 +146,7 @@ const canonicalFormOf: ReadonlyMap<string, CanonicalForm> = new Map([
 export const isCanonicalization = (uri: string): boolean => canonicalFormOf.has(uri)
 
 /**
- * The form that a CanonicalizationMethod names, or a Transform that is a canonicalization; with its
+ * The form that a CanonicalizationMethod names, or a Transform that is a canonicalization, with its
  * InclusiveNamespaces (Exclusive C14N §4).
  */
 export function readCanonicalization(method: Element): CanonicalForm {

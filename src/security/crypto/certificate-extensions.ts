@@ -1,9 +1,9 @@
 /**
- * The extensions of certificates (RFC 5280 §4.2), each in the type that path validation reads.
- * What always holds, by number:
- *  (1) An extension that is here is read whole, or the certificate is not a certificate.
- *  (2) An extension that is not here refuses the certificate if it is critical.
- *  (3) No extension is there twice (§4.2).
+ * The extensions of certificates (RFC 5280 §4.2), each as the type that path validation needs. What
+ * always holds, by number:
+ *  (1) An extension listed here is read completely, or the certificate is invalid.
+ *  (2) A critical extension that is not listed here refuses the certificate.
+ *  (3) No extension occurs twice (§4.2).
  */
 
 import {
@@ -62,7 +62,7 @@ export interface NameConstraints {
   readonly excluded: readonly GeneralName[]
 }
 
-/** RFC 5280 §4.2.1.11; the numbers of certificates that may still follow. */
+/** RFC 5280 §4.2.1.11: how many certificates may still follow. */
 export interface PolicyConstraints {
   readonly requireExplicitPolicy: number | undefined
   readonly inhibitPolicyMapping: number | undefined
@@ -78,7 +78,7 @@ export interface DistributionPoint {
 
 export type DistributionPointName =
   | { readonly kind: 'full'; readonly names: readonly GeneralName[] }
-  /** Below the name of the issuer of the CRL. */
+  /** Relative to the name of the CRL's issuer. */
   | { readonly kind: 'relative'; readonly name: string }
 
 export interface CertificateExtensions {
@@ -95,15 +95,18 @@ export interface CertificateExtensions {
   readonly distributionPoints: readonly DistributionPoint[]
   readonly subjectKeyIdentifier: Buffer | undefined
   readonly authorityKeyIdentifier: Buffer | undefined
-  /** URIs of OCSP responders, of authorityInfoAccess (RFC 5280 §4.2.2.1). */
+  /** URIs of OCSP responders, from authorityInfoAccess (RFC 5280 §4.2.2.1). */
   readonly responders: readonly string[]
-  /** id-pkix-ocsp-nocheck (RFC 6960 §4.2.2.2.1): a responder whose certificate is not revoked. */
+  /**
+   * id-pkix-ocsp-nocheck (RFC 6960 §4.2.2.2.1): the revocation of this responder's certificate is
+   * not checked.
+   */
   readonly isUnchecked: boolean
-  /** The first critical extension that is not processed here (RFC 5280 §4.2). */
+  /** The first critical extension that this code does not process (RFC 5280 §4.2). */
   readonly unknown: string | undefined
 }
 
-/** The extensions whose criticality is honoured; those of policies see `readPolicies`. */
+/** The extensions that may be critical; for those of policies see `readPolicies`. */
 const processed = new Set([
   ...['2.5.29.15', '2.5.29.17', '2.5.29.19', '2.5.29.30', '2.5.29.31', '2.5.29.32', '2.5.29.33', '2.5.29.36'],
   ...['2.5.29.37', '2.5.29.54'],
@@ -154,12 +157,12 @@ function readKeyIdentifier({ tag, content }: DerValue): Buffer {
   return content
 }
 
-/** Of keyIdentifier, authorityCertIssuer and authorityCertSerialNumber the first alone is used. */
+/** Of keyIdentifier, authorityCertIssuer and authorityCertSerialNumber, only the first is used. */
 export function readAuthorityKeyIdentifier(value: DerValue): Buffer | undefined {
   return new DerFields(value).optional(primitiveTag(0))?.content
 }
 
-/** RFC 5280 §4.2.1.9. Without cA, or with cA FALSE, it is not an authority. */
+/** RFC 5280 §4.2.1.9. Without cA, or with cA FALSE, the certificate is not an authority. */
 function readBasicConstraints(value: DerValue): CertificateExtensions['authority'] {
   const fields = new DerFields(value)
   const isAuthority = fields.optional(BOOLEAN)
@@ -200,7 +203,7 @@ const readSubtrees = (value: DerValue | undefined): GeneralName[] =>
     return readGeneralName(base)
   })
 
-/** RFC 5280 §4.2.1.4: the qualifiers that are understood only inform a person. */
+/** RFC 5280 §4.2.1.4: the understood qualifiers only inform a person. */
 const qualifiersUnderstood = new Set(['1.3.6.1.5.5.7.2.1', '1.3.6.1.5.5.7.2.2'])
 
 function readPolicies(value: DerValue): { readonly identifiers: readonly string[]; readonly isUnderstood: boolean } {
@@ -222,7 +225,7 @@ function readPolicies(value: DerValue): { readonly identifiers: readonly string[
   return { identifiers: [...found], isUnderstood }
 }
 
-/** AuthorityInfoAccessSyntax: the places with the access method id-ad-ocsp. */
+/** AuthorityInfoAccessSyntax: the locations with the access method id-ad-ocsp. */
 const readResponders = (value: DerValue): string[] =>
   readDerList(value).flatMap(description => {
     const fields = new DerFields(description)
@@ -267,7 +270,7 @@ function readDistributionPoint(value: DerValue): DistributionPoint {
   }
 }
 
-/** DistributionPointName ::= CHOICE, in its explicit tag (RFC 5280 §4.2.1.13, §5.2.5). */
+/** DistributionPointName ::= CHOICE, inside its explicit tag (RFC 5280 §4.2.1.13, §5.2.5). */
 export function readDistributionPointName({ content }: DerValue): DistributionPointName {
   const name = readDer(content)
   if (name.tag === constructedTag(0)) return { kind: 'full', names: readGeneralNames(name) }

@@ -1,6 +1,6 @@
 /**
- * An X.509 certificate (RFC 5280 §4): all of it is read at once, so that nothing fails later. What
- * it may be used for is the matter of `certification-path.ts`.
+ * An X.509 certificate (RFC 5280 §4). It is decoded completely at once, so that nothing fails
+ * later. `certification-path.ts` decides what it may be used for.
  */
 
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto'
@@ -27,12 +27,12 @@ import { checkX509Signature, type SignedObject } from './x509-signature.ts'
 const commonNameType = '2.5.4.3'
 const emailAddressType = '1.2.840.113549.1.9.1'
 
-/** A certificate of X.509, decoded once (RFC 5280 §4.1). */
+/** An X.509 certificate, decoded once (RFC 5280 §4.1). */
 export class Certificate {
   readonly x509: X509Certificate
   readonly der: Buffer
   readonly key: KeyObject
-  /** Milliseconds since 1970; the last is within (RFC 5280 §4.1.2.5). */
+  /** Milliseconds since 1970; `notAfter` is still valid (RFC 5280 §4.1.2.5). */
   readonly notBefore: number
   readonly notAfter: number
   readonly issuer: DistinguishedName
@@ -41,7 +41,7 @@ export class Certificate {
   readonly issuerKey: string
   readonly subjectKey: string
   readonly commonNames: readonly string[]
-  /** Attributes of the subject of the type emailAddress. */
+  /** Attributes of the subject with the type emailAddress. */
   readonly emailAddresses: readonly string[]
   readonly serial: bigint
   /** Equal for equal serial numbers. */
@@ -51,12 +51,12 @@ export class Certificate {
   readonly keyOctets: Buffer
   readonly extensions: CertificateExtensions
   readonly #signed: SignedObject
-  /** Issuer → why its key has not signed this certificate; empty if it has. */
+  /** Issuer → why its key did not sign this certificate; empty if it did. */
   readonly #issuers = new WeakMap<Certificate, string>()
 
   /**
    * @param source PEM or DER
-   * @throws an error of `isCertificateError` when it is not a certificate
+   * @throws an error that `isCertificateError` knows if it is not a certificate
    */
   constructor(source: string | Uint8Array) {
     this.x509 = new X509Certificate(source)
@@ -84,7 +84,7 @@ export class Certificate {
     this.#signed = { signed: signed.octets, algorithms: [fields.algorithm, algorithm], signature }
   }
 
-  /** RFC 5280 §4.2.1.3: whether it may sign messages. Without the extension it may. */
+  /** RFC 5280 §4.2.1.3: whether it may sign messages; without the extension it may. */
   get maySign(): boolean {
     const { keyUsage } = this.extensions
     return !keyUsage || keyUsage.has(KeyUsage.digitalSignature) || keyUsage.has(KeyUsage.nonRepudiation)
@@ -94,17 +94,17 @@ export class Certificate {
     return this.extensions.subjectKeyIdentifier
   }
 
-  /** RFC 5280 §6.1: the same name issued it, and is its subject. */
+  /** RFC 5280 §6.1: issuer and subject have the same name. */
   get isSelfIssued(): boolean {
     return this.issuerKey === this.subjectKey
   }
 
-  /** Of the whole encoding, SHA-1: a name, not a proof. */
+  /** SHA-1 of the whole encoding: a name, not a proof. */
   get thumbprint(): Buffer {
     return createHash('sha1').update(this.der).digest()
   }
 
-  /** Why this issuer's key has not signed the certificate, or may not; undefined if it has. */
+  /** Why this issuer's key did not, or may not, sign the certificate; undefined if it did. */
   checkSignature(issuer: Certificate): string | undefined {
     let found = this.#issuers.get(issuer)
     if (found === undefined) {
@@ -169,5 +169,5 @@ function readSubjectKey(value: DerValue): Buffer {
 
 const readTimeField = (fields: DerFields): number => readDerTime(fields.required(UTC_TIME, GENERALIZED_TIME))
 
-/** Whether this means that octets are not a certificate, by OpenSSL or by their DER. */
+/** Whether OpenSSL or the DER reader says by this error that octets are not a certificate. */
 export const isCertificateError = (thrown: unknown): boolean => isCryptoError(thrown) || thrown instanceof NotDer

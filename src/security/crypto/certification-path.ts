@@ -1,7 +1,7 @@
 /**
- * START HERE for certificates: whether a path leads from one to an anchor, and holds (RFC 5280 §6).
- * Paths are found by names (`path-building.ts`), validated from the anchor down
- * (`path-validation.ts`), and asked for revocation from the top down (`revocation.ts`).
+ * START HERE for certificates: whether a path leads from a certificate to an anchor, and holds (RFC
+ * 5280 §6). Paths are found by names (`path-building.ts`), validated from the anchor down
+ * (`path-validation.ts`), and checked for revocation from the top down (`revocation.ts`).
  */
 
 import { attempt } from '../../base/attempt.ts'
@@ -22,10 +22,10 @@ export interface PathSearch {
   readonly anchors: CertificatePool
   /** Certificates that may be on the path. */
   readonly between: CertificatePool
-  /** Certificates, in addition to those of a path, that may have signed CRLs. */
+  /** Certificates outside a path that may have signed CRLs. */
   readonly signers: CertificatePool
   readonly rules: PathRules
-  /** Undefined: revocation is not asked. */
+  /** Undefined: revocation is not checked. */
   readonly lists: RevocationLists | undefined
   readonly revocation: RevocationMode
   readonly now: number
@@ -36,7 +36,7 @@ export function findPath(target: Certificate, search: PathSearch): CertificatePa
   return findPathBetween(target, search, [])
 }
 
-/** @param visited certificates whose paths are being looked for, from the first question on */
+/** @param visited the certificates whose paths are being sought, the first one first */
 function findPathBetween(
   target: Certificate,
   search: PathSearch,
@@ -64,7 +64,7 @@ function checkRevocation(
   return undefined
 }
 
-/** The same for one certificate of a path, once those above it hold. */
+/** The same check for one certificate of a path, once those above it hold. */
 export function checkListed(
   path: CertificatePath,
   at: number,
@@ -84,8 +84,8 @@ export function checkListed(
 }
 
 /**
- * Whether a list of a configured authority revokes a certificate, which is trusted without a path:
- * no fresh list is needed, and the authority's own certificate is not asked.
+ * Whether a list of a configured authority revokes a certificate that is trusted without a path: no
+ * fresh list is needed, and the authority's own certificate is not checked.
  */
 export function isListed(
   certificate: Certificate,
@@ -121,7 +121,8 @@ function findSigner(
   const anchors = new CertificatePool([above.at(-1)!])
   const holds = (signer: Certificate): boolean => {
     if (above.includes(signer)) return true
-    // Its authority says in the signer's certificate that it signs its own list: there is no other.
+    // The signer's issuer says in the signer's certificate that it signs its own list: there is no
+    // other list.
     if (signer === certificate) return crlIssuer !== undefined
     if (visited.includes(signer) || visited.length >= visitedMax) return false
     return typeof findPathBetween(signer, { ...search, anchors, rules: {} }, visited) !== 'string'

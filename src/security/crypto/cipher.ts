@@ -19,7 +19,7 @@ import { type Oaep, unwrapOaep, wrapOaep } from './oaep.ts'
 
 export interface Cipher {
   readonly mode: 'gcm' | 'cbc'
-  /** Of the key, in octets. */
+  /** The length of the key in octets. */
   readonly size: 16 | 24 | 32
 }
 
@@ -35,7 +35,7 @@ export const cipherUri = ({ mode, size }: Cipher): string =>
   `${mode === 'gcm' ? xenc11Ns : xencNs}aes${size * 8}-${mode}`
 
 const keySizeOfUri: ReadonlyMap<string, number> = new Map(sizes.map(size => [`${xencNs}kw-aes${size * 8}`, size]))
-/** The octets of a key for the AES key wrap of this URI. */
+/** The key length in octets of the AES key wrap with this URI. */
 export const readKeyWrap = (uri: string): number | undefined => keySizeOfUri.get(uri)
 export const wrapUri = (size: number): string => `${xencNs}kw-aes${size * 8}`
 
@@ -57,7 +57,7 @@ export function encryptOctets({ mode, size }: Cipher, key: Buffer, plain: Uint8A
   return Buffer.concat([vector, cipher.update(plain), cipher.final()])
 }
 
-/** The plain octets; undefined whatever is wrong. */
+/** The plain octets; undefined for any failure. */
 export function decryptOctets({ mode, size }: Cipher, key: Buffer, sealed: Buffer): Buffer | undefined {
   return attempt(() => (mode === 'gcm' ? openGcm(size, key, sealed) : openCbc(size, key, sealed)), isCryptoError)
 }
@@ -72,7 +72,7 @@ function openGcm(size: Cipher['size'], key: Buffer, sealed: Buffer): Buffer | un
 }
 
 /**
- * XML Encryption §5.2.1: the last octet is the number of octets of padding, whose values are
+ * XML Encryption §5.2.1: the last octet is the number of padding octets, whose values are
  * arbitrary.
  */
 function openCbc(size: Cipher['size'], key: Buffer, sealed: Buffer): Buffer | undefined {
@@ -106,8 +106,7 @@ export function transportKey(key: KeyObject, secret: Buffer, transport: KeyTrans
 }
 
 /**
- * PKCS#1 v1.5 yields a key in any case: a random one where the padding is wrong (implicit
- * rejection).
+ * PKCS#1 v1.5 always yields a key: a random one where the padding is wrong (implicit rejection).
  */
 export function receiveKey(key: KeyObject, sealed: Buffer, transport: KeyTransport): Buffer | undefined {
   if (transport !== 'rsa-1_5') return unwrapOaep(key, sealed, transport)

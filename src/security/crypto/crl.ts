@@ -1,6 +1,6 @@
 /**
- * A certificate revocation list (RFC 5280 §5): all of it is read at once. A list has hundreds of
- * thousands of entries at most, so an entry is kept as its serial number and its reason.
+ * A certificate revocation list (RFC 5280 §5), decoded completely at once. A list may have hundreds
+ * of thousands of entries, so an entry is kept as just a serial number and a reason.
  */
 
 import { attempt } from '../../base/attempt.ts'
@@ -44,7 +44,7 @@ export interface IssuingDistributionPoint {
   /** Undefined: all. */
   readonly reasons: ReadonlySet<number> | undefined
   readonly isIndirect: boolean
-  /** Of the extension, for comparison with that of a delta CRL. */
+  /** The octets of the extension, to compare with that of a delta CRL. */
   readonly octets: Buffer
 }
 
@@ -59,7 +59,7 @@ export class RevocationList {
   /** A list without a next update is never fresh (§5.1.2.5 demands one). */
   readonly nextUpdate: number
   readonly number: bigint | undefined
-  /** Of a delta CRL: the number of the complete list that it adds to (§5.2.4). */
+  /** For a delta CRL: the number of the complete list that it extends (§5.2.4). */
   readonly baseNumber: bigint | undefined
   readonly scope: IssuingDistributionPoint | undefined
   readonly authorityKeyIdentifier: Buffer | undefined
@@ -70,7 +70,7 @@ export class RevocationList {
   readonly #signers = new WeakMap<Certificate, string>()
 
   /**
-   * @throws NotDer when it is not a list, or has a critical extension that is not supported (§5.2)
+   * @throws NotDer if it is not a list, or has an unsupported critical extension (§5.2)
    */
   constructor(der: Buffer) {
     const whole = new DerFields(readDer(der))
@@ -100,12 +100,12 @@ export class RevocationList {
     this.#signed = { signed: signed.octets, algorithms: [inside, algorithm], signature }
   }
 
-  /** The reason for which it lists a certificate, if it does. */
+  /** The reason for which the list revokes a certificate, if it does. */
   findReason({ issuerKey, serialKey }: Certificate): number | undefined {
     return this.#entries.get(issuerKey)?.get(serialKey)
   }
 
-  /** Why this certificate's key has not signed the list; undefined if it has. */
+  /** Why this certificate's key did not sign the list; undefined if it did. */
   checkSignature(signer: Certificate): string | undefined {
     let found = this.#signers.get(signer)
     if (found === undefined) {
@@ -174,7 +174,9 @@ function readScope(value: DerValue): IssuingDistributionPoint {
 
 const readFlag = (value: DerValue | undefined): boolean => value !== undefined && readDerBoolean(value)
 
-/** revokedCertificates. In an indirect list an entry has the issuer of the one before (§5.3.3). */
+/**
+ * revokedCertificates. In an indirect list an entry inherits the issuer of the one before (§5.3.3).
+ */
 function readEntries(list: DerValue | undefined, issuerKey: string, isIndirect: boolean) {
   const entries = new Map<string, Map<string, number>>()
   let owner = issuerKey
@@ -221,7 +223,7 @@ function readReason(value: DerValue): number {
   return Number(readDerInteger(value))
 }
 
-/** Undefined for octets that are not a list that can be used. */
+/** Undefined for octets that are not a usable list. */
 export const parseRevocationList = (der: Buffer): RevocationList | undefined =>
   attempt(
     () => new RevocationList(der),

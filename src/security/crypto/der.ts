@@ -1,13 +1,13 @@
 /**
- * ASN.1 in DER (ITU-T X.690), as far as certificates and their paths need it. The given octets
- * bound everything.
+ * ASN.1 in DER (ITU-T X.690), as far as certificates and their paths need it. No read goes beyond
+ * the given octets.
  */
 
 import { encodeHex } from '../../base/base64.ts'
 
 export interface DerValue {
   /**
-   * The identifier octet: class, constructed or not, number. Numbers above 30 are not supported.
+   * The identifier octet: class, constructed flag, number. Numbers above 30 are not supported.
    */
   readonly tag: number
   readonly content: Buffer
@@ -17,14 +17,14 @@ export interface DerValue {
 
 export class NotDer extends Error {}
 
-/** The one value of these octets. @throws NotDer */
+/** The single value that these octets encode. @throws NotDer */
 export function readDer(octets: Buffer): DerValue {
   const [first, another] = readDerValues(octets)
   if (!first || another) throw new NotDer('not exactly one value')
   return first
 }
 
-/** The values of these octets, in a row. @throws NotDer */
+/** The sequence of values that these octets encode. @throws NotDer */
 export function readDerValues(octets: Buffer): DerValue[] {
   const found: DerValue[] = []
   for (let at = 0; at < octets.length; ) {
@@ -62,14 +62,14 @@ export const GENERALIZED_TIME = 0x18
 export const SEQUENCE = 0x30
 export const SET = 0x31
 
-/** A context-specific tag, as EXPLICIT tags and IMPLICIT ones of constructed types have it. */
+/** A context-specific tag: EXPLICIT, or IMPLICIT for a constructed type. */
 export const constructedTag = (number: number): number => 0xa0 | number
 /** The IMPLICIT tag of a primitive type. */
 export const primitiveTag = (number: number): number => 0x80 | number
 
 /**
- * The fields of a SEQUENCE in their order. Each is read once, by the tag that it must have; `end`
- * refuses what nothing has read.
+ * The fields of a SEQUENCE in order. Each is read once, by its expected tag; `end` refuses a field
+ * that was not read.
  */
 export class DerFields {
   readonly #values: readonly DerValue[]
@@ -89,7 +89,7 @@ export class DerFields {
     return next
   }
 
-  /** The next field. @throws NotDer when it does not have this tag */
+  /** The next field. @throws NotDer if its tag is another one */
   required(...tags: readonly number[]): DerValue {
     const next = this.optional(...tags)
     if (!next) throw new NotDer('a field is missing, or has another type')
@@ -101,7 +101,7 @@ export class DerFields {
     return this.#values[this.#at++]
   }
 
-  /** @throws NotDer when there are more fields than were read */
+  /** @throws NotDer if there are unread fields */
   end(): void {
     if (this.#at < this.#values.length) throw new NotDer('a field that the type does not have')
   }
@@ -119,7 +119,7 @@ export function readDerInteger(value: DerValue): bigint {
   return BigInt.asIntN(octets.length * 8, BigInt(`0x${encodeHex(octets)}`))
 }
 
-/** The octets of an INTEGER, equal for equal numbers: §8.3.2 forbids octets that add nothing. */
+/** The octets of an INTEGER, equal for equal numbers: §8.3.2 forbids redundant octets. */
 export function readIntegerOctets({ content }: DerValue): Buffer {
   const first = content[0]
   const second = content[1] ?? 0
@@ -145,13 +145,15 @@ export function readDerBits({ content }: DerValue): ReadonlySet<number> {
   return found
 }
 
-/** A BIT STRING whose bits are whole octets. */
+/** A BIT STRING with whole octets. */
 export function readDerOctets({ content }: DerValue): Buffer {
   if (content[0] !== 0) throw new NotDer('a BIT STRING of broken octets')
   return content.subarray(1)
 }
 
-/** RFC 5280 §4.1.2.5: UTCTime or GeneralizedTime in the one form of each, as milliseconds. */
+/**
+ * RFC 5280 §4.1.2.5: UTCTime or GeneralizedTime, each in its only allowed form, as milliseconds.
+ */
 export function readDerTime({ tag, content }: DerValue): number {
   const text = content.toString('latin1')
   const year = tag === UTC_TIME ? `${text < '50' ? '20' : '19'}${text}` : text
@@ -162,7 +164,7 @@ export function readDerTime({ tag, content }: DerValue): number {
   return time
 }
 
-/** The object identifier that this value is. */
+/** The object identifier that this value encodes. */
 export function readDerIdentifier({ tag, content }: DerValue): string {
   if (tag !== OBJECT_IDENTIFIER) throw new NotDer('not an OBJECT IDENTIFIER')
   return readObjectIdentifier(content)
@@ -186,7 +188,7 @@ export function readObjectIdentifier(content: Buffer): string {
   return [root, first - 40n * root, ...others].join('.')
 }
 
-/** One value of DER: the tag, and its content in parts. */
+/** One DER value: the tag, and its content in parts. */
 export function writeDer(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts)
   const { length } = content
@@ -195,11 +197,11 @@ export function writeDer(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.of(tag, ...size), content])
 }
 
-/** Types of character strings; a value of another type is no text. */
+/** Types of character strings; a value of another type is not a text. */
 const characterStrings = new Set([0x0c, 0x12, 0x13, 0x14, 0x16, 0x1a, 0x1b, 0x1c, 0x1e])
 export const isCharacterString = ({ tag }: DerValue): boolean => characterStrings.has(tag)
 
-/** A character string of any type that names use. */
+/** A character string of any type allowed in names. */
 export function readDerText({ tag, content }: DerValue): string {
   if (tag === 0x1e)
     return Buffer.from(content.subarray(0, content.length & ~1))
@@ -209,7 +211,7 @@ export function readDerText({ tag, content }: DerValue): string {
   return content.toString(tag === 0x0c ? 'utf8' : 'latin1') // UTF8String, or PrintableString, IA5String, TeletexString
 }
 
-/** Four octets for each character. */
+/** Decodes four octets for each character. */
 function readUniversalString(content: Buffer): string {
   let text = ''
   for (let at = 0; at + 4 <= content.length; at += 4) {

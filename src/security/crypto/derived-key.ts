@@ -4,18 +4,18 @@
  */
 import { createHmac, hash } from 'node:crypto'
 
-/** What a key is derived by; a holder of the secret can repeat it. */
+/** The parameters of a derivation; any holder of the secret can repeat it. */
 export interface KeyDerivation {
   readonly label: string
   readonly nonce: Uint8Array
-  /** Octets of the sequence before the key. */
+  /** How many octets of the sequence precede the key. */
   readonly offset: number
-  /** Of the key, in octets. */
+  /** The length of the key in octets. */
   readonly length: number
 }
 
 /**
- * WS-SecureConversation 1.3 §7.1: the labels of client and service, where a token has no Label.
+ * WS-SecureConversation 1.3 §7.1: the label of client and service where a token has no Label.
  */
 export const defaultLabel = 'WS-SecureConversationWS-SecureConversation'
 
@@ -33,17 +33,17 @@ export function deriveKey(secret: Uint8Array, { label, nonce, offset, length }: 
 }
 
 /**
- * The key of one exchange (WS-SecurityPolicy 1.3 §7.4): the client makes it for a request and sends
- * it encrypted to the certificate of the service; both messages are signed and encrypted with it.
- * It proves that a sender could decrypt it, and nothing of the party that has made it.
+ * The key of one exchange (WS-SecurityPolicy 1.3 §7.4): the client creates it for a request and
+ * sends it encrypted to the certificate of the service; it signs and encrypts both messages. It
+ * proves that the sender of a reply could decrypt it, and nothing about the party that created it.
  */
 export interface ExchangeKey {
   readonly octets: Buffer
-  /** SHA-1 of its encrypted form, by which an answer refers to it (WSS 1.1 §7.3). */
+  /** SHA-1 of its encrypted form, by which a reply refers to it (WSS 1.1 §7.3). */
   readonly digest: Buffer
 }
 
-/** Fewer sign nothing, and nothing is derived from them. */
+/** A shorter key signs nothing, and no key is derived from it. */
 export const exchangeKeyOctetsMin = 16
 
 export const exchangeKeyOf = (octets: Buffer, sealed: Uint8Array): ExchangeKey => ({

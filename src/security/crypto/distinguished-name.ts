@@ -1,6 +1,6 @@
 /**
- * Names of subjects and issuers (RFC 5280 §7.1, RFC 4514): from DER and from text, in the one form
- * in which equal names are equal texts.
+ * Names of subjects and issuers (RFC 5280 §7.1, RFC 4514): read from DER and from text, into the
+ * single form in which equal names are equal texts.
  */
 
 import { encodeHex } from '../../base/base64.ts'
@@ -22,7 +22,7 @@ import {
  */
 export type DistinguishedName = readonly string[]
 
-/** Control characters do not survive folding, so that nothing in a value looks like a separator. */
+/** Folding removes control characters, so nothing in a value looks like a separator. */
 const partSeparator = '\u0000'
 const nameSeparator = '\u0001'
 
@@ -34,7 +34,7 @@ export const readDistinguishedName = (name: DerValue): DistinguishedName =>
 export const readRelativeName = (relative: DerValue, tag: number = SET): string =>
   joinParts(readDerList(relative, tag).map(part => foldAttribute(...readAttribute(part))))
 
-/** The values of this attribute type, as they are written. */
+/** The values of this attribute type, as written. */
 export const findAttributes = (name: DerValue, type: string): string[] =>
   readDerList(name).flatMap(relative =>
     readDerList(relative, SET).flatMap(part => {
@@ -43,7 +43,7 @@ export const findAttributes = (name: DerValue, type: string): string[] =>
     }),
   )
 
-/** AttributeTypeAndValue; a value that is not a text is its octets, in hexadecimal after #. */
+/** AttributeTypeAndValue; a value that is not a text becomes # and its octets in hexadecimal. */
 function readAttribute(part: DerValue): [type: string, value: string] {
   const [type, value] = part.tag === SEQUENCE ? readDerValues(part.content) : []
   if (!type || !value) throw new NotDer('an attribute without type or value')
@@ -52,7 +52,9 @@ function readAttribute(part: DerValue): [type: string, value: string] {
 
 const joinParts = (parts: string[]): string => parts.sort().join(partSeparator)
 
-/** RFC 4518 §2: white space is one space, what is not seen is nothing, case makes no difference. */
+/**
+ * RFC 4518 §2: white space becomes one space, invisible characters are removed, case is ignored.
+ */
 const foldAttribute = (type: string, value: string): string =>
   `${type}=${value
     .replace(/[\t\n\v\f\r\u0085\p{Z}]+/gu, ' ')
@@ -62,20 +64,20 @@ const foldAttribute = (type: string, value: string): string =>
     .replace(/\s+/g, ' ')
     .trim()}`
 
-/** A text that equal names share, and no others. */
+/** A text that is equal for equal names only. */
 export const writeNameKey = (name: DistinguishedName): string => name.join(nameSeparator)
 
-/** Whether a name is this one, or below it (RFC 5280 §4.2.1.10, directoryName). */
+/** Whether a name is this base, or below it (RFC 5280 §4.2.1.10, directoryName). */
 export const isNameWithin = (name: DistinguishedName, base: DistinguishedName): boolean =>
   base.length <= name.length && base.every((part, at) => part === name[at])
 
-/** Peers write names in either order. A name selects a certificate, and proves nothing. */
+/** Peers write names in either order. A name only selects a certificate and proves nothing. */
 export function sameDistinguishedName(a: DistinguishedName, b: DistinguishedName): boolean {
   const one = writeNameKey(a)
   return one === writeNameKey(b) || one === writeNameKey([...b].reverse())
 }
 
-/** RFC 4514 §3, and older spellings of the same. */
+/** RFC 4514 §3, and older spellings of the same types. */
 const attributeOids: ReadonlyMap<string, string> = new Map([
   ['CN', '2.5.4.3'],
   ['SN', '2.5.4.4'],
@@ -100,8 +102,8 @@ const attributeOids: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * A name in the string form of RFC 4514 or 2253 (XML Signature §4.5.4.1), which begins with the
- * leaf; undefined for other text. Linear in the length of the text.
+ * A name in the string form of RFC 4514 or 2253 (XML Signature §4.5.4.1), leaf first; undefined for
+ * other text. Takes linear time.
  */
 export function parseDistinguishedName(text: string): DistinguishedName | undefined {
   const names: string[] = []
@@ -126,7 +128,7 @@ export function parseDistinguishedName(text: string): DistinguishedName | undefi
   return names.reverse()
 }
 
-/** The value up to the next separator that is not escaped. */
+/** The value up to the next unescaped separator. */
 function readEscapedValue(text: string, from: number): { readonly text: string; readonly to: number } | undefined {
   let at = from
   while (text[at] === ' ') at++

@@ -1,4 +1,7 @@
-/** GeneralName (RFC 5280 §4.2.1.6): the names of a subject, a constraint, or a place of CRLs. */
+/**
+ * GeneralName (RFC 5280 §4.2.1.6): the name of a subject, of a constraint, or of a place that has
+ * CRLs.
+ */
 
 import { constructedTag, type DerValue, NotDer, primitiveTag, readDer, readDerValues } from './der.ts'
 import { type DistinguishedName, readDistinguishedName, writeNameKey } from './distinguished-name.ts'
@@ -7,7 +10,9 @@ export type GeneralName =
   | { readonly kind: 'email' | 'dns' | 'uri'; readonly value: string }
   | { readonly kind: 'directory'; readonly value: DistinguishedName }
   | { readonly kind: 'ip'; readonly value: Buffer }
-  /** otherName, x400Address, ediPartyName, registeredID: known by their tag, and not compared. */
+  /**
+   * otherName, x400Address, ediPartyName, registeredID: recognized by their tag, but not compared.
+   */
   | { readonly kind: 'other'; readonly tag: number; readonly value: Buffer }
 
 const textKindOf: ReadonlyMap<number, 'email' | 'dns' | 'uri'> = new Map([
@@ -29,18 +34,18 @@ export function readGeneralName({ tag, content, octets }: DerValue): GeneralName
   throw new NotDer('a name of an unknown form')
 }
 
-/** GeneralNames, whatever tag they have. @throws NotDer */
+/** GeneralNames, whatever their tag. @throws NotDer */
 export function readGeneralNames({ content }: DerValue): GeneralName[] {
   const names = readDerValues(content).map(readGeneralName)
   if (names.length === 0) throw new NotDer('an empty list of names')
   return names
 }
 
-/** The directory names of these. */
+/** The directory names among these. */
 export const listDirectoryNames = (names: readonly GeneralName[]): DistinguishedName[] =>
   names.flatMap(name => (name.kind === 'directory' ? [name.value] : []))
 
-/** A text that equal names share, and no others. */
+/** A text that is equal for equal names only. */
 export function writeGeneralNameKey(name: GeneralName): string {
   if (name.kind === 'directory') return `directory:${writeNameKey(name.value)}`
   if (name.kind === 'ip' || name.kind === 'other') return `${name.kind}:${name.value.toString('latin1')}`

@@ -1,6 +1,6 @@
 /**
- * Keys, certificates and CRLs as an application hands them over: PEM, DER, or objects of
- * node:crypto. Each is read once, at start; an error names the place in the settings, and the cure.
+ * Keys, certificates and CRLs as an application provides them: PEM, DER, or objects of node:crypto.
+ * Each is read once, at start; an error names the place in the settings, and the cure.
  */
 
 import { createPrivateKey, createSecretKey, KeyObject, X509Certificate } from 'node:crypto'
@@ -10,7 +10,7 @@ import { Certificate, isCertificateError } from './certificate.ts'
 import { RevocationList } from './crl.ts'
 import { NotDer } from './der.ts'
 
-/** PEM of one certificate or of several, DER of one, or an X509Certificate. */
+/** PEM of one or several certificates, DER of one, or an X509Certificate. */
 export type CertificateSource = string | Uint8Array | X509Certificate | Certificate
 /** PEM of a private key, DER of PKCS #8, or a KeyObject; with its passphrase if it is encrypted. */
 export type PrivateKeySource =
@@ -20,29 +20,29 @@ export type PrivateKeySource =
   | { readonly key: string | Uint8Array; readonly passphrase: string }
 /** The octets of a symmetric key, or a KeyObject. */
 export type SecretSource = Uint8Array | KeyObject
-/** PEM of one CRL or of several, or DER of one. */
+/** PEM of one or several CRLs, or DER of one. */
 export type CrlSource = string | Uint8Array
 
-/** One, or several in a list. */
+/** One value, or a list of them. */
 export type OneOrMore<T> = T | readonly T[]
 
 const listSources = <T>(sources: OneOrMore<T> | undefined): readonly T[] =>
   sources === undefined ? [] : Array.isArray(sources) ? sources : [sources as T] // a list is not a source
 
-/** All certificates in these. @throws TypeError */
+/** All certificates in these sources. @throws TypeError */
 export const readCertificateList = (sources: OneOrMore<CertificateSource> | undefined, place: string): Certificate[] =>
   listSources(sources).flatMap((source, at) => readCertificateSource(source, placeOf(sources, place, at)))
 
 /**
- * The certificate in this; of several in PEM the first, with which a chain begins.
+ * The certificate in this source; from PEM with several, the first, which begins the chain.
  * @throws TypeError
  */
 export function readOneCertificate(source: CertificateSource, place: string): Certificate {
   const [first] = readCertificateSource(source, place)
-  return first! // or the reading has thrown
+  return first! // otherwise reading it has thrown
 }
 
-/** All CRLs in these. @throws TypeError */
+/** All CRLs in these sources. @throws TypeError */
 export const readCrlList = (sources: OneOrMore<CrlSource> | undefined, place: string): RevocationList[] =>
   listSources(sources).flatMap((source, at) => {
     const where = placeOf(sources, place, at)
@@ -72,7 +72,7 @@ function readCertificateSource(source: CertificateSource, place: string): Certif
   })
 }
 
-/** The DER in these octets: of each block of this label in PEM, or all of it. */
+/** The DER in a source: each PEM block with this label, or all octets. */
 function readBlocks(source: string | Uint8Array, label: string, place: string): Buffer[] {
   if (!(typeof source === 'string' || source instanceof Uint8Array))
     throw new TypeError(`${place} is not PEM or DER: give a text or octets`)
@@ -139,7 +139,7 @@ export function readSecret(source: SecretSource, place: string): KeyObject {
   return key
 }
 
-/** @throws TypeError unless the certificate is that of the key */
+/** @throws TypeError unless the certificate belongs to the key */
 export function requirePair(
   key: KeyObject,
   certificate: Certificate,

@@ -1,10 +1,12 @@
-/** The kinds and sizes of public keys that count, wherever they are (NIST SP 800-131A §3). */
+/**
+ * The kinds and sizes of public keys that are accepted, wherever they occur (NIST SP 800-131A §3).
+ */
 
 import type { KeyObject } from 'node:crypto'
 import { memoizeByObject } from '../../base/memo.ts'
 
 export const modulusBitsMin = 2048
-export const modulusBitsMax = 8192 // one operation stays under a millisecond
+export const modulusBitsMax = 8192 // one operation takes less than a millisecond
 export const curves: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
 /** By their names in JWK, how XML Signature names them (§4.5.2.3.1). */

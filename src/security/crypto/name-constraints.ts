@@ -1,9 +1,9 @@
 /**
  * Name constraints along a path (RFC 5280 §4.2.1.10, §6.1.3 b, c, §6.1.4 g), critical or not. What
  * always holds, by number:
- *  (1) A name has to be within the permitted subtrees of its form of every issuer above that has
- *      any, and within no excluded one.
- *  (2) A constraint on a form that is not compared here refuses every name of that form.
+ *  (1) For every issuer above that permits subtrees of a name's form, the name is within one of
+ *      them; and it is within no excluded subtree.
+ *  (2) A constraint on a form that this code does not compare refuses every name of that form.
  *  (3) The work along one path is bounded by `comparisonsMax`.
  */
 
@@ -13,7 +13,7 @@ import { isNameWithin } from './distinguished-name.ts'
 import type { GeneralName } from './general-name.ts'
 
 const comparisonsMax = 250_000
-/** otherName of RFC 8398, a mailbox that constraints of e-mail addresses would miss. */
+/** otherName of RFC 8398: a mailbox that constraints on e-mail addresses would miss. */
 const smtpUtf8Mailbox = Buffer.of(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x08, 0x09)
 
 export class NameConstraintState {
@@ -25,7 +25,7 @@ export class NameConstraintState {
     if (constraints) this.#above.push(constraints)
   }
 
-  /** §6.1.3 b, c. @returns why the names of this certificate are refused */
+  /** §6.1.3 b, c. @returns why a name of this certificate is refused */
   check(certificate: Certificate): string | undefined {
     if (this.#above.length === 0) return undefined
     for (const name of listNames(certificate)) {
@@ -82,7 +82,7 @@ function isWithin(name: GeneralName, base: GeneralName): boolean {
   return false
 }
 
-/** A wildcard is excluded if anything that it stands for is. */
+/** A wildcard is excluded if any name that it matches is. */
 function isExcluded(name: GeneralName, base: GeneralName): boolean {
   if (name.kind === 'dns' && base.kind === 'dns' && name.value.startsWith('*.'))
     return isWithin(name, base) || foldHost(base.value).endsWith(foldHost(name.value.slice(1)))
@@ -91,15 +91,15 @@ function isExcluded(name: GeneralName, base: GeneralName): boolean {
 
 const foldHost = (host: string): string => host.toLowerCase().replace(/\.$/, '')
 
-/** dNSName: the domain, and what is added to its left. A leading dot: the latter alone. */
+/** dNSName: the domain and its subdomains; with a leading dot, only the subdomains. */
 const isDomainWithin = (name: string, base: string): boolean =>
   base === '' || name === base || name.endsWith(base.startsWith('.') ? base : `.${base}`)
 
-/** rfc822Name and URI: a host is that one host; with a leading dot, all below it. */
+/** rfc822Name and URI: only that host; with a leading dot, every host below it. */
 const isHostWithin = (host: string, base: string): boolean =>
   base.startsWith('.') ? host.length > base.length && host.endsWith(base) : host === base
 
-/** rfc822Name: a mailbox, all of a host, or all of the hosts of a domain. */
+/** rfc822Name: one mailbox, all mailboxes of a host, or those of all hosts of a domain. */
 function isMailWithin(name: string, base: string): boolean {
   const at = name.indexOf('@')
   const host = foldHost(name.slice(at + 1))
@@ -108,14 +108,16 @@ function isMailWithin(name: string, base: string): boolean {
   return name.slice(0, at) === base.slice(0, baseAt) && host === foldHost(base.slice(baseAt + 1))
 }
 
-/** The host of a URI, if it is a name: not an IP address (§4.2.1.10), and nothing encoded. */
+/**
+ * The host of a URI if it is a name: not an IP address (§4.2.1.10), and without encoded characters.
+ */
 function findUriHost(uri: string): string | undefined {
   const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\]*)/i.exec(uri)?.[1]
   const host = authority?.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '')
   return host && /^[a-z0-9._-]+$/i.test(host) && !/^[0-9.]+$/.test(host) ? foldHost(host) : undefined
 }
 
-/** iPAddress: an address, then a mask of its length. */
+/** iPAddress: an address, then a mask of the same length. */
 function isAddressWithin(address: Buffer, base: Buffer): boolean {
   if (base.length !== 2 * address.length) return false
   return address.every((octet, at) => {

@@ -1,7 +1,7 @@
 /**
- * RSAES-OAEP (RFC 8017 §7.1) where the hash of the label and that of the mask may differ, as in XML
- * Encryption §5.5.2. Where they are the same, OpenSSL does all of it. A sender cannot tell what is
- * wrong with a padding.
+ * RSAES-OAEP (RFC 8017 §7.1) where the label and the mask may have different hashes, as in XML
+ * Encryption §5.5.2. Where the hashes are the same, OpenSSL does all the work. A sender cannot
+ * learn what is wrong with a padding.
  */
 
 import {
@@ -19,7 +19,7 @@ import type { Hash } from './algorithm.ts'
 
 export interface Oaep {
   readonly digest: Hash
-  /** Of MGF1. */
+  /** The hash of MGF1. */
   readonly mask: Hash
   readonly label: Buffer
 }
@@ -43,7 +43,7 @@ export function wrapOaep(key: KeyObject, secret: Buffer, { digest, mask, label }
   return publicEncrypt({ key, padding: constants.RSA_NO_PADDING }, addPadding(secret, size, digest, mask, label))
 }
 
-/** §7.1.2 step 3: every octet is looked at, and all failures are one. */
+/** §7.1.2 step 3: every octet is checked, and all failures look the same. */
 function removePadding(block: Buffer, digest: Hash, mask: Hash, label: Buffer): Buffer | undefined {
   const expected = hash(digest, label, 'buffer')
   const size = expected.length

@@ -1,13 +1,13 @@
 /**
- * What the operator is told of responders: a line for each state, and not for each certificate and
- * question.
- *  (1) A responder without an answer is told of once, until it answers.
- *  (2) An answer that cannot be used is told of once an hour for each responder and reason, with
- *      the certificate that came first.
+ * What the operator learns about responders: one line for each state, not for each certificate and
+ * request.
+ *  (1) A responder that does not respond is reported once, until it responds again.
+ *  (2) A response that cannot be used is reported once an hour for each responder and reason, with
+ *      the first certificate affected.
  */
 import { BoundedCache } from '../../base/memo.ts'
 
-/** Reasons that are remembered. */
+/** The number of reasons remembered. */
 const toldMax = 1000
 const tellAgainMs = 3_600_000
 
@@ -19,7 +19,7 @@ export interface FailureMeans {
 export class OcspFailures {
   readonly #means: FailureMeans
   readonly #down = new Set<string>()
-  /** Address and reason → when it was told. */
+  /** Address and reason → when it was reported. */
   readonly #told = new BoundedCache<string, number>(toldMax)
 
   constructor(means: FailureMeans) {
@@ -33,7 +33,7 @@ export class OcspFailures {
     this.#means.failed(new Error(`the OCSP responder ${address} does not respond: ${cause.message}`, { cause }))
   }
 
-  /** It has answered. */
+  /** The responder has responded again. */
   forgetOutage(address: string): void {
     this.#down.delete(address)
   }

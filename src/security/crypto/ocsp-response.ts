@@ -1,6 +1,6 @@
 /**
- * An OCSP response (RFC 6960 §4.2.1) and the request for it (§4.1.1), as octets. Whom a response
- * speaks for is the matter of `ocsp.ts`.
+ * An OCSP response (RFC 6960 §4.2.1) and the request for it (§4.1.1), as octets. `ocsp.ts` decides
+ * whether a response counts.
  */
 
 import { createHash } from 'node:crypto'
@@ -32,11 +32,11 @@ import {
 import { readDistinguishedName, writeNameKey } from './distinguished-name.ts'
 import { checkX509Signature, type SignedObject } from './x509-signature.ts'
 
-/** The hashes by which requests name the issuer: that of RFC 5019 §2.1.1, and that of RFC 9919. */
+/** The hashes by which requests name the issuer: from RFC 5019 §2.1.1 and from RFC 9919. */
 export const ocspHashes = ['sha1', 'sha256'] as const
 export type OcspHash = (typeof ocspHashes)[number]
 
-/** Object identifiers of all hashes that are read in responses (RFC 3279, RFC 5754). */
+/** Object identifiers of all hashes accepted in responses (RFC 3279, RFC 5754). */
 const hashIdentifiers = {
   sha1: Buffer.of(0x06, 5, 0x2b, 0x0e, 0x03, 0x02, 0x1a),
   sha256: Buffer.of(0x06, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01),
@@ -49,7 +49,7 @@ const hashNames: ReadonlyMap<string, NamingHash> = new Map(
 )
 
 /**
- * CertID (§4.1.1). Its hashes only name the issuer, whose key then has to prove the answer: SHA-1
+ * CertID (§4.1.1). Its hashes only name the issuer, whose key then has to prove the response: SHA-1
  * does no harm here.
  */
 export interface CertificateIdentity {
@@ -60,7 +60,7 @@ export interface CertificateIdentity {
   readonly serial: Buffer
 }
 
-/** A hash of the octets: a name, not a proof. KeyHash of a ResponderID is SHA-1 always (§4.2.1). */
+/** A hash of the octets: a name, not a proof. KeyHash of a ResponderID is always SHA-1 (§4.2.1). */
 export const hashToName = (octets: Uint8Array, hash: NamingHash = 'sha1'): Buffer =>
   createHash(hash).update(octets).digest()
 
@@ -86,7 +86,7 @@ const nonceIdentifier = Buffer.of(0x06, 9, 0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0
 
 /**
  * OCSPRequest for one certificate, unsigned (§4.1.1, RFC 9919 §3.1.1).
- * @param nonce octets that the response has to repeat (RFC 9654 §2.1)
+ * @param nonce octets that the response must repeat (RFC 9654 §2.1)
  */
 export function writeOcspRequest(identity: CertificateIdentity, nonce: Buffer | undefined): Buffer {
   const algorithm = writeDer(SEQUENCE, hashIdentifiers[identity.hash], Buffer.of(0x05, 0x00))
@@ -115,7 +115,7 @@ export interface SingleAnswer {
   readonly nextUpdate: number | undefined
 }
 
-/** The name or the key that claims to have signed it: ResponderID. */
+/** ResponderID: the name or the key of the claimed signer. */
 export type ResponderIdentity =
   | { readonly by: 'name'; readonly key: string }
   | { readonly by: 'key'; readonly hash: Buffer }
@@ -128,9 +128,9 @@ const statusNames: ReadonlyMap<bigint, string> = new Map([
   [6n, 'unauthorized'],
 ])
 
-/** Certificates that a response carries: its signer's, seldom another. */
+/** How many certificates a response may carry: the signer's, seldom another. */
 const certificatesMax = 5
-/** Answers about other certificates, which RFC 5019 §2.2.1 advises against, are passed over. */
+/** Answers about other certificates, against which RFC 5019 §2.2.1 advises, are skipped. */
 const answersMax = 100
 
 /** A BasicOCSPResponse. */
@@ -144,7 +144,7 @@ export class OcspResponse {
   readonly certificates: readonly Certificate[]
   readonly #signed: SignedObject
 
-  /** @throws NotDer when it is not a response, or a response without an answer */
+  /** @throws NotDer if it is not a response, or has no answer */
   constructor(der: Buffer) {
     const fields = new DerFields(readBasicResponse(der))
     const signed = fields.required(SEQUENCE)
@@ -167,7 +167,7 @@ export class OcspResponse {
     return this.nonce?.equals(writeDer(OCTET_STRING, nonce)) ?? false
   }
 
-  /** Why this certificate's key has not signed the response; undefined if it has. */
+  /** Why this certificate's key did not sign the response; undefined if it did. */
   checkSignature(signer: Certificate): string | undefined {
     return checkX509Signature(this.#signed, signer.key)
   }
@@ -175,7 +175,7 @@ export class OcspResponse {
 
 const basicResponse = '1.3.6.1.5.5.7.48.1.1'
 
-/** OCSPResponse: the BasicOCSPResponse in it, or its error. */
+/** OCSPResponse: the BasicOCSPResponse in it, or the error that it reports. */
 function readBasicResponse(der: Buffer): DerValue {
   const fields = new DerFields(readDer(der))
   const status = readDerInteger(fields.required(ENUMERATED))
@@ -215,7 +215,7 @@ function readResponder({ tag, content }: DerValue): ResponderIdentity {
 
 const nonceName = '1.3.6.1.5.5.7.48.1.2'
 
-/** §4.4: those that are critical have to be known; of these the nonce alone has a meaning here. */
+/** §4.4: critical extensions have to be known; only the nonce has a meaning here. */
 function readKnownExtensions(explicit: DerValue | undefined) {
   const all = readExtensions(explicit && readDer(explicit.content))
   for (const [id, { critical }] of all)
@@ -229,7 +229,7 @@ const statusOfTag: ReadonlyMap<number, SingleAnswer['status']> = new Map([
   [primitiveTag(2), 'unknown'],
 ])
 
-/** Empty for an answer whose certificate is named by an unknown hash. */
+/** Empty for an answer that names its certificate by an unknown hash. */
 function readSingleAnswer(value: DerValue): SingleAnswer[] {
   const fields = new DerFields(value)
   const identity = readIdentity(fields.required(SEQUENCE))

@@ -1,15 +1,16 @@
 /**
- * What responders have said of certificates, and when they are asked again. What it guards:
- *  (1) The addresses of the settings alone are asked; of these the ones that the certificate names,
- *      if it names any.
- *  (2) An answer counts until its own end, and is asked for again at `renewMs`; one that is older
- *      takes no newer one's place, since anybody on the way could send it.
- *  (3) A certificate that was revoked stays so until a newer answer says otherwise.
- *  (4) One question about a certificate is under way at a time, for `questionMs` at most, and none
- *      follows a failure for `retryMs`; a message that needs no answer does not wait.
- *  (5) A question without a nonce may be answered by a cache (RFC 5019 §6). If that answer cannot
- *      be used, the responder itself is asked.
- *  (6) A responder's failure is told once, by `ocsp-failures.ts`, however many certificates wait.
+ * What responders have said about certificates, and when to ask them again. What it guards:
+ *  (1) Only addresses from the settings are asked; if the certificate names responders, only those
+ *      of them.
+ *  (2) An answer counts until its own end, and is renewed after `renewMs`; an older answer never
+ *      replaces a newer one, since anybody on the network path could replay it.
+ *  (3) A revoked certificate stays revoked until a newer answer says otherwise.
+ *  (4) At most one request about a certificate is under way, for at most `questionMs`, and after a
+ *      failure none follows for `retryMs`; a message that needs no answer does not wait.
+ *  (5) A cache may answer a request without a nonce (RFC 5019 §6). If that answer cannot be used,
+ *      the responder itself is asked.
+ *  (6) A responder's failure is reported once, by `ocsp-failures.ts`, however many certificates
+ *      wait.
  */
 
 import { hash as digest, randomBytes } from 'node:crypto'
@@ -28,23 +29,23 @@ export interface OcspRequest {
   readonly request: Buffer
   /** Whether a cache may answer (5). */
   readonly isCacheable: boolean
-  /** Whose turn it is: equal for certificates of one issuer. */
+  /** The party whose turn it is: equal for certificates of one issuer. */
   readonly party: string
   readonly signal: AbortSignal
 }
 
-/** The responders that may be asked, and how. */
+/** The responders that may be asked, and how to ask them. */
 export interface OcspMeans {
-  /** Of http or https, as `URL.href` has them. */
+  /** http or https addresses, as `URL.href` writes them. */
   readonly addresses: readonly string[]
   /** Whether every answer has to repeat a nonce (RFC 9654). */
   readonly nonce: boolean
   /** How requests name the issuer. */
   readonly hash: OcspHash
-  /** The octets of the answer. Rejects with an Error when none comes. */
+  /** The octets of the response. Rejects with an Error if none arrives. */
   readonly send: (request: OcspRequest) => Promise<Buffer>
   readonly clock: () => number
-  /** Is told why there is no answer that can be used. */
+  /** Receives the reason why there is no usable answer. */
   readonly failed: (thrown: unknown) => void
 }
 
@@ -58,12 +59,12 @@ interface StatusEntry {
 }
 
 const entriesMax = 10_000
-/** As for CRLs. */
+/** The same as for CRLs. */
 const renewMs = 3_600_000
 const retryMs = 10_000
 /** For all responders of a certificate together. */
 const questionMs = 10_000
-/** A certificate that was issued a moment ago may not be known yet. */
+/** A responder may not yet know a certificate issued a moment ago. */
 const unknownMs = 60_000
 /** RFC 9654 §2.1. */
 const nonceOctets = 32
@@ -80,13 +81,16 @@ export class OcspStatuses {
     this.#failures = new OcspFailures(means)
   }
 
-  /** What is known of the first certificate of the path; a promise while it has to be asked for. */
+  /**
+   * What is known about the first certificate of the path; a promise while a responder is being
+   * asked.
+   */
   find(question: StatusQuestion): Maybe<CertificateStatus | undefined> {
     const [certificate, issuer] = question.path
     const { lists, now } = question.search
     const entry = this.#entryOf(`${certificateDigest(certificate)} ${certificateDigest(issuer)}`)
     const waitMs = (doListsHold(entry.known, lists) ? entry.dueAt : entry.retryAt) - now
-    const isDue = waitMs <= 0 || waitMs > renewMs // of a clock that was put back
+    const isDue = waitMs <= 0 || waitMs > renewMs // the clock was put back
     if (!entry.asking && isDue) {
       entry.retryAt = entry.dueAt = now + retryMs
       entry.asking = this.#ask(question, entry)
@@ -115,7 +119,7 @@ export class OcspStatuses {
     return allowed.length > 0 ? allowed : addresses
   }
 
-  /** The first responder that knows the certificate has the word. */
+  /** The first responder that knows the certificate decides. */
   async #ask(question: StatusQuestion, entry: StatusEntry): Promise<void> {
     const [certificate] = question.path
     const signal = AbortSignal.timeout(questionMs)
@@ -133,7 +137,7 @@ export class OcspStatuses {
     }
   }
 
-  /** (5), (6) What the responder says that can be used. */
+  /** (5), (6) The usable answer of the responder. */
   async #askAt(
     address: string,
     question: StatusQuestion,
@@ -159,7 +163,7 @@ export class OcspStatuses {
     return undefined
   }
 
-  /** @throws an Error of `send` */
+  /** @throws the Error of `send` */
   async #askOnce(
     address: string,
     question: StatusQuestion,
@@ -188,7 +192,7 @@ function checkOlder(known: CertificateStatus | undefined, found: CertificateStat
   return isOlder ? 'it is older than the one before' : undefined
 }
 
-/** Whether the CRLs that cleared the responder are those of now. */
+/** Whether the CRLs that cleared the responder are the current ones. */
 const doListsHold = (known: CertificateStatus | undefined, lists: RevocationLists | undefined): boolean =>
   !known?.lists || known.lists === lists
 

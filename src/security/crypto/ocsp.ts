@@ -1,9 +1,10 @@
 /**
- * What an OCSP response says of one certificate (RFC 6960 §3.2, RFC 5019 §4). What always holds:
- *  (1) It is signed by the issuer of that very certificate, or by whom that issuer's key has made a
- *      responder, directly (§4.2.2.2). What else it carries counts for nothing.
+ * What an OCSP response proves about one certificate (RFC 6960 §3.2, RFC 5019 §4). What always
+ * holds:
+ *  (1) It is signed by the issuer of that very certificate, or by a responder that this issuer's
+ *      key certified directly (§4.2.2.2). Other certificates in it count for nothing.
  *  (2) It is about this certificate: names, key and serial number (§3.2 1).
- *  (3) It is of now: it says until when it counts, or it repeats the nonce of this request.
+ *  (3) It is current: it states until when it counts, or it repeats the nonce of this request.
  */
 
 import type { Certificate } from './certificate.ts'
@@ -16,9 +17,9 @@ import type { RevocationLists } from './revocation.ts'
 export interface OcspQuestion {
   /** The certificate in question, its issuer, and so on up to the anchor. */
   readonly path: readonly [Certificate, Certificate, ...Certificate[]]
-  /** For certificates of responders; they are asked for nothing but the CRLs. */
+  /** For certificates of responders, whose revocation only CRLs decide. */
   readonly search: PathSearch
-  /** Of the request, if it had one. */
+  /** The nonce of the request, if it had one. */
   readonly nonce: Buffer | undefined
 }
 
@@ -28,15 +29,18 @@ export interface CertificateStatus {
   /** Milliseconds since 1970; it counts before `until`. */
   readonly thisUpdate: number
   readonly until: number
-  /** The CRLs that clear the responder, where these are needed: without them it does not count. */
+  /**
+   * The CRLs that clear the responder, where it needs them: without these lists the answer does not
+   * count.
+   */
   readonly lists: RevocationLists | undefined
 }
 
-/** A responder's clock may be ahead by as much (RFC 5019 §4). */
+/** How far a responder's clock may be ahead (RFC 5019 §4). */
 const skewMs = 300_000
-/** However far off its next update is, an answer counts for this long from its arrival. */
+/** How long an answer counts from its arrival, however distant its next update. */
 const longestMs = 7 * 86_400_000
-/** An answer without a next update is as good as the nonce that it repeats: for this long. */
+/** How long an answer without a next update counts: its freshness rests on the repeated nonce. */
 const momentMs = 60_000
 
 /** id-kp-OCSPSigning; anyExtendedKeyUsage is not enough (§4.2.2.2). */
@@ -63,7 +67,7 @@ export function judgeOcspResponse(octets: Buffer, question: OcspQuestion): Certi
   return { status: answer.status, thisUpdate: answer.thisUpdate, until, lists: signer.lists }
 }
 
-/** A responder may answer by two hashes at once, and has to say the same. */
+/** A responder may answer with two hashes at once, but both answers have to agree. */
 const isSameAnswer = (one: SingleAnswer, other: SingleAnswer): boolean =>
   one.status === other.status && one.thisUpdate === other.thisUpdate && one.nextUpdate === other.nextUpdate
 
@@ -76,7 +80,7 @@ function parseOcspResponse(octets: Buffer): OcspResponse | string {
   }
 }
 
-/** The CRLs that were needed to know the signer (1), or why no signer counts. */
+/** The CRLs needed to accept the signer (1), or why no signer counts. */
 function findResponder(response: OcspResponse, question: OcspQuestion): Pick<CertificateStatus, 'lists'> | string {
   const [, issuer] = question.path
   const { responder } = response
@@ -95,7 +99,7 @@ function findResponder(response: OcspResponse, question: OcspQuestion): Pick<Cer
   return why
 }
 
-/** §4.2.2.2: made by the very key that signed the certificate in question, for this purpose. */
+/** §4.2.2.2: the very key that signed the certificate in question certified it for this purpose. */
 function checkDelegate(delegate: Certificate, { path, search }: OcspQuestion): string | undefined {
   const [certificate, ...above] = path
   const own: CertificatePath = [delegate, ...above]

@@ -1,8 +1,8 @@
 /**
- * Paths from a certificate up to an anchor, by names alone (RFC 4158): what `path-validation.ts`
- * then judges. What always holds:
+ * Paths from a certificate up to an anchor, by names alone (RFC 4158); `path-validation.ts` then
+ * judges them. What always holds:
  *  (1) No certificate is on a path twice; a path has at most `pathCertificatesMax`.
- *  (2) Whatever certificates a stranger sends, at most `stepsMax` are looked at.
+ *  (2) Whatever certificates a stranger sends, at most `stepsMax` are examined.
  */
 
 import type { Certificate } from './certificate.ts'
@@ -19,7 +19,7 @@ export class CertificatePool {
     this.#bySubject = Map.groupBy(certificates, ({ subjectKey }) => subjectKey)
   }
 
-  /** Those with this subject; the one with the key that is looked for comes first. */
+  /** The certificates with this subject, first the one with the wanted key. */
   find(subjectKey: string, keyIdentifier: Buffer | undefined): readonly Certificate[] {
     const found = this.#bySubject.get(subjectKey) ?? []
     if (found.length < 2 || !keyIdentifier) return found
@@ -28,7 +28,7 @@ export class CertificatePool {
   }
 }
 
-/** The paths from a certificate to one of the anchors, the likely ones first. */
+/** The paths from a certificate to one of the anchors, most likely first. */
 export function* walkPaths(
   target: Certificate,
   anchors: CertificatePool,

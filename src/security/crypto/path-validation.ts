@@ -1,9 +1,10 @@
 /**
  * Validation of one path (RFC 5280 §6.1), in the order of the standard. What always holds:
- *  (1) The path leads from an anchor that is configured; what the anchor's own certificate says of
- *      names, policies, length and usage holds below it as well (RFC 5937).
- *  (2) The first step that fails ends it: a key is used once everything above it holds.
- * Revocation is `revocation.ts`, which is asked for a path that holds in everything else.
+ *  (1) The path begins at a configured anchor; the constraints of the anchor's own certificate on
+ *      names, policies, length and usage apply below it as well (RFC 5937).
+ *  (2) The first failed step ends the validation: a key is used only once everything above it
+ *      holds.
+ * `revocation.ts` then checks revocation, for a path that holds in everything else.
  */
 
 import type { Certificate } from './certificate.ts'
@@ -12,11 +13,11 @@ import { findKeyWeakness } from './key-strength.ts'
 import { NameConstraintState } from './name-constraints.ts'
 import { PolicyGraph } from './policy-graph.ts'
 
-/** The inputs of RFC 5280 §6.1.1, and what certificates have to be for. */
+/** The inputs of RFC 5280 §6.1.1, and the purposes that certificates need. */
 export interface PathRules {
   /**
    * Object identifiers of purposes (RFC 5280 §4.2.1.12). A certificate of the path that limits its
-   * purposes has to name one of these or any; undefined: purposes are not asked.
+   * purposes has to name one of these or any; undefined: purposes are not checked.
    */
   readonly purposes?: ReadonlySet<string> | undefined
   /** §6.1.1 c: object identifiers of policies, one of which has to hold. Default: any. */
@@ -31,7 +32,7 @@ export interface PathRules {
 /** From the certificate in question up to the anchor. */
 export type CertificatePath = readonly [Certificate, ...Certificate[]]
 
-/** Why a path does not hold at this time; undefined if it does, revocation aside. */
+/** Why a path does not hold at this time; undefined if it holds, regardless of revocation. */
 export function checkPath(path: CertificatePath, rules: PathRules, now: number): string | undefined {
   const state = new PathState(path, rules, now)
   const problem = state.enterAnchor()
@@ -43,7 +44,7 @@ export function checkPath(path: CertificatePath, rules: PathRules, now: number):
   return state.wrapUp(path[0])
 }
 
-/** Why a certificate that is trusted without a path may not be used; undefined if it may. */
+/** Why a certificate trusted without a path may not be used; undefined if it may. */
 export function checkPinned(certificate: Certificate, rules: PathRules, now: number): string | undefined {
   return checkTimes(certificate, now) ?? checkUse(certificate, rules) ?? findLastWeakness(certificate)
 }
@@ -74,7 +75,7 @@ class PathState {
     this.#pathLength = length
   }
 
-  /** RFC 5937 §3: the anchor's certificate is not validated; what it says is kept. */
+  /** RFC 5937 §3: the anchor's certificate is not validated, but its constraints are kept. */
   enterAnchor(): string | undefined {
     const { extensions } = this.#anchor
     const problem =
@@ -86,10 +87,10 @@ class PathState {
     return undefined
   }
 
-  /** §6.1.3, and §6.1.4 unless it is the last. */
+  /** §6.1.3, and §6.1.4 unless it is the last certificate. */
   check(certificate: Certificate, issuer: Certificate, isLast: boolean): string | undefined {
     if (certificate.issuer.length === 0 || certificate.issuerKey !== issuer.subjectKey)
-      return 'its issuer has another name' // a 4, asked first as it costs nothing
+      return 'its issuer has another name' // a 4, checked first because it costs nothing
     const problem =
       certificate.checkSignature(issuer) ?? // a 1
       checkTimes(certificate, this.#now) ?? // a 2
@@ -143,7 +144,7 @@ class PathState {
   }
 }
 
-/** Any policy on one side leaves the other side. */
+/** Any-policy on one side yields the other side. */
 function intersectPolicies(one: ReadonlySet<string>, other: ReadonlySet<string>): Set<string> {
   if (one.has(anyPolicy)) return new Set(other)
   return new Set([...one].filter(policy => other.has(anyPolicy) || other.has(policy)))

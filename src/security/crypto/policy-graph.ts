@@ -1,15 +1,15 @@
 /**
  * Certificate policies along a path (RFC 5280 §6.1.3 d–f, §6.1.4 a, b, §6.1.5 g), as the graph of
- * RFC 9618, which bounds by a product what a tree would let grow without end. A node is a policy
+ * RFC 9618, whose size a product bounds where a tree would grow exponentially. A node is a policy
  * at a depth; there is one for each policy, with all of its parents.
  */
 
 import { anyPolicy } from './certificate-extensions.ts'
 
 interface PolicyNode {
-  /** Policies of the next certificate that mean this one. */
+  /** Policies of the next certificate that are equivalent to this one. */
   expected: ReadonlySet<string>
-  /** Of the depth above. */
+  /** Policies at the depth above. */
   readonly parents: ReadonlySet<string>
 }
 
@@ -45,7 +45,7 @@ export class PolicyGraph {
     this.#prune() // (3)
   }
 
-  /** RFC 9618 §5.2 (b): the mappings of the certificate that was added last. */
+  /** RFC 9618 §5.2 (b): the mappings of the last added certificate. */
   mapPolicies(mappings: readonly (readonly [issuer: string, subject: string])[], isAllowed: boolean): void {
     const depth = this.#depths.at(-1)
     if (!depth || mappings.length === 0) return
@@ -60,7 +60,7 @@ export class PolicyGraph {
     this.#prune()
   }
 
-  /** RFC 9618 §5.3 (g): whether a policy remains that is one of these. */
+  /** RFC 9618 §5.3 (g): whether one of these policies remains. */
   intersects(policies: ReadonlySet<string>): boolean {
     const last = this.#depths.at(-1)
     if (!last || policies.has(anyPolicy) || last.has(anyPolicy)) return last !== undefined
@@ -73,7 +73,7 @@ export class PolicyGraph {
     this.#depths = []
   }
 
-  /** Nodes that nothing below leads to, but for those of the last depth. */
+  /** Removes nodes without a child, except at the last depth. */
   #prune(): void {
     for (let at = this.#depths.length - 1; at > 0; at--) {
       const parents = new Set([...this.#depths[at]!.values()].flatMap(node => [...node.parents]))

@@ -1,11 +1,12 @@
 /**
- * Whether a certificate is revoked, by CRLs that are at hand (RFC 5280 §6.3). What always holds:
- *  (1) A list counts for a certificate that is in its scope, if its issuer is the one that the
- *      certificate or its issuer names, and its signer's path holds.
- *  (2) A certificate is cleared once lists that are fresh cover every reason (§6.3.3 l).
- *  (3) Where an issuer has several keys, the last list of each counts: some list by each key only
- *      what it has signed.
- *  (4) A list that is not fresh clears no certificate; what the last one revoked stays revoked.
+ * Whether a certificate is revoked, by the CRLs at hand (RFC 5280 §6.3). What always holds:
+ *  (1) A list counts for a certificate in its scope if the list's issuer is the certificate's, or
+ *      the one that the certificate names, and the path of the list's signer holds.
+ *  (2) A certificate is cleared once fresh lists cover every reason (§6.3.3 l).
+ *  (3) Where an issuer has several keys, the last list of each key counts: some issuers list with
+ *      each key only the certificates that it signed.
+ *  (4) A list that is not fresh clears no certificate, but what the last list revoked stays
+ *      revoked.
  */
 
 import type { Certificate } from './certificate.ts'
@@ -14,7 +15,7 @@ import { CrlReason, type RevocationList } from './crl.ts'
 import { type DistinguishedName, writeNameKey } from './distinguished-name.ts'
 import { type GeneralName, listDirectoryNames, writeGeneralNameKey } from './general-name.ts'
 
-/** `unknown`: the lists at hand do not tell. */
+/** `unknown`: the lists at hand do not decide. */
 export interface RevocationStatus {
   readonly status: 'good' | 'revoked' | 'unknown'
   readonly reason: string
@@ -23,7 +24,7 @@ export interface RevocationStatus {
 /** Finds the certificate that signed a list, if its path holds (§6.3.3 f, g). */
 export type FindSigner = (list: RevocationList, point: DistributionPoint) => Certificate | undefined
 
-/** ReasonFlags (RFC 5280 §4.2.1.13), the unused bit left out. */
+/** ReasonFlags (RFC 5280 §4.2.1.13) without the unused bit. */
 const allReasons: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6, 7, 8])
 
 export class RevocationLists {
@@ -39,7 +40,7 @@ export class RevocationLists {
     this.#boundaries = lists.flatMap(({ thisUpdate, nextUpdate }) => [thisUpdate, nextUpdate])
   }
 
-  /** The time around `now` in which no list becomes fresh, or ceases to be. */
+  /** The time around `now` in which no list becomes or ceases to be fresh. */
   steadyTime(now: number): { readonly from: number; readonly until: number } {
     return {
       from: Math.max(Number.NEGATIVE_INFINITY, ...this.#boundaries.filter(time => time <= now)),
@@ -74,7 +75,7 @@ export class RevocationLists {
     return covered.size === allReasons.size ? 'good' : 'unknown'
   }
 
-  /** The reason in a list and the delta that belongs to it (§6.3.3 a, c, f–j). */
+  /** The reason in a list or in its delta (§6.3.3 a, c, f–j). */
   #findReason(
     certificate: Certificate,
     list: RevocationList,
@@ -107,7 +108,7 @@ const describeStatus = (status: RevocationStatus['status']): RevocationStatus =>
   reason: reasonTexts[status],
 })
 
-/** §6.3.3: those of the certificate, then one for lists that its own issuer signs for all. */
+/** §6.3.3: the certificate's own points, then one for lists that its issuer signs for all. */
 const listPoints = ({ extensions, issuer }: Certificate): DistributionPoint[] => [
   ...extensions.distributionPoints,
   {

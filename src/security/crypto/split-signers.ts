@@ -1,21 +1,21 @@
-/** What each certificate of an operator's files is trusted for. */
+/** Decides what each certificate in an operator's files is trusted for. */
 
 import type { Certificate } from './certificate.ts'
 
 export interface SplitSigners {
   /** Trusted by themselves. */
   readonly authorities: readonly Certificate[]
-  /** Trusted as far as a path leads to one of the former, so that a revocation of theirs counts. */
+  /** Trusted only through a path to one of the authorities, so that their revocation counts. */
   readonly intermediates: readonly Certificate[]
-  /** They may sign themselves. */
+  /** Trusted to sign messages themselves. */
   readonly certificates: readonly Certificate[]
 }
 
 /**
- * Splits certificates: an authority that another one has issued stands on a path (RFC 5280 §6.1);
- * one that is self-issued, or whose issuer is not here, is where paths end.
+ * Splits certificates: an authority issued by another one is an intermediate (RFC 5280 §6.1); an
+ * authority that is self-issued, or whose issuer is not here, ends a path.
  *
- * @param known authorities that are trusted besides
+ * @param known further trusted authorities
  */
 export function splitSigners(found: readonly Certificate[], known: readonly Certificate[]): SplitSigners {
   const own = found.filter(({ x509 }) => x509.ca)
@@ -24,7 +24,7 @@ export function splitSigners(found: readonly Certificate[], known: readonly Cert
     all.filter(each => each.subjectKey === certificate.issuerKey && certificate.checkSignature(each) === undefined)
   const isEnd = (certificate: Certificate): boolean =>
     certificate.isSelfIssued || known.includes(certificate) || issuersOf(certificate).length === 0
-  /** Authorities that have issued each other in a circle lead nowhere. */
+  /** Authorities that have issued each other in a circle do not lead to an anchor. */
   const leadsOn = (certificate: Certificate, passed: readonly Certificate[] = []): boolean =>
     isEnd(certificate) ||
     issuersOf(certificate).some(each => !passed.includes(each) && leadsOn(each, [...passed, certificate]))

@@ -1,15 +1,14 @@
 /**
  * Which certificates are trusted. What always holds, by number:
- *  (1) A certificate is trusted because it is pinned here, or because a path leads from it to an
- *      authority that is configured here and holds (RFC 5280 §6). That it came with a message
- *      counts for nothing.
- *  (2) It may sign, and is for a purpose that is named here unless it names none.
- *  (3) Only trusted certificates are remembered, and a bounded number of them: a stranger's
- *      certificate is checked anew each time, and occupies no memory.
- *  (4) What is remembered holds as long as no certificate of the path and no CRL begins or ends,
- *      and the CRLs are the same.
- *  (5) Responders are asked by `confirm` alone, about the certificates of a path that holds in
- *      everything else: a stranger's certificate causes no question.
+ *  (1) A certificate is trusted because it is pinned here, or because a valid path leads from it to
+ *      an authority configured here (RFC 5280 §6). To arrive with a message counts for nothing.
+ *  (2) It may sign, and it has a purpose named here or names no purpose.
+ *  (3) Only trusted certificates are remembered, in bounded number: a stranger's certificate is
+ *      checked anew each time, and occupies no memory.
+ *  (4) A remembered result holds while the CRLs stay the same, and no certificate of the path and
+ *      no CRL begins or ends.
+ *  (5) Only `confirm` asks responders, and only about the certificates of a path that holds in
+ *      everything else: a stranger's certificate causes no request.
  */
 
 import { createHash } from 'node:crypto'
@@ -38,7 +37,9 @@ import { CertificatePool } from './path-building.ts'
 import { checkPinned, describeCertificate, type PathRules } from './path-validation.ts'
 import { RevocationLists } from './revocation.ts'
 
-/** The purposes that have names here (RFC 5280 §4.2.1.12, RFC 9336); others are identifiers. */
+/**
+ * The purposes that have names here (RFC 5280 §4.2.1.12, RFC 9336); others are object identifiers.
+ */
 const purposeIdentifiers = {
   serverAuth: '1.3.6.1.5.5.7.3.1',
   clientAuth: '1.3.6.1.5.5.7.3.2',
@@ -51,9 +52,9 @@ export type CertificatePurpose = keyof typeof purposeIdentifiers | `${number}.${
 
 /** The certificates on which trust in signers rests, with the rules for what they issued. */
 export interface Anchors {
-  /** Authorities, roots or intermediates, which make trusted what they issued. */
+  /** Authorities, roots or intermediates: the certificates that they issued are trusted. */
   readonly authorities?: OneOrMore<CertificateSource>
-  /** Authorities that are trusted only as far as a path leads to one of `authorities`. */
+  /** Authorities trusted only through a path to one of `authorities`. */
   readonly intermediates?: OneOrMore<CertificateSource>
   /**
    * Pinned certificates; messages may also name them by thumbprint, key identifier, or issuer and
@@ -75,16 +76,16 @@ export interface Anchors {
   readonly purposes?: readonly CertificatePurpose[]
   /** Object identifiers of policies, one of which must be valid along the path. Default: any. */
   readonly certificatePolicies?: readonly string[]
-  /** Whether a certificate is revoked; asked at every use, of each certificate of the path. */
+  /** Whether a certificate is revoked; called at every use, for each certificate of the path. */
   readonly revoked?: (certificate: Certificate) => boolean
 }
 
-/** What an operator's files give, in addition: the lists as they are now. */
+/** The current lists from an operator's files. */
 export type CurrentLists = () => RevocationLists | undefined
 
 /** Sources of revocation that change. */
 export interface RevocationSources {
-  /** In place of `Anchors.crls`. */
+  /** Replaces `Anchors.crls`. */
   readonly lists?: CurrentLists | undefined
   /** Default: no responder is asked. */
   readonly statuses?: OcspStatuses | undefined
@@ -102,20 +103,20 @@ export type CertificateReference =
 
 interface TrustedPath {
   readonly certificates: readonly [Certificate, ...Certificate[]]
-  /** By which it was found; undefined for a pinned certificate. */
+  /** The search that found the path; undefined for a pinned certificate. */
   readonly search: PathSearch | undefined
   readonly lists: RevocationLists | undefined
-  /** Milliseconds since 1970; both are within. */
+  /** Milliseconds since 1970, both inclusive. */
   readonly from: number
   readonly until: number
 }
 
-/** Certificates that are looked at besides the one that signs. */
+/** How many certificates besides the signing one are examined. */
 export const carriedMax = 5
 const pathsRemembered = 1000
-/** Characters of a certificate that is remembered as it was spelt: 6 KB of octets. */
+/** The longest text of a certificate that is remembered as spelled: 6 KB of octets. */
 const spellingMax = 8192
-/** Most partners spell theirs in one way. */
+/** Most partners always spell their certificate the same way. */
 const spellingsRemembered = 1000
 
 /**
@@ -139,7 +140,7 @@ export class CertificateTrust {
 
   /**
    * @param place of these settings, for errors
-   * @throws TypeError when one of them is not a certificate or a CRL, or `revocation` has no source
+   * @throws TypeError if one of them is not a certificate or a CRL, or `revocation` has no source
    */
   constructor(anchors: Anchors, place = 'trust', { lists: currentLists, statuses }: RevocationSources = {}) {
     this.#authorities = readCertificateList(anchors.authorities, `${place}.authorities`)
@@ -159,14 +160,14 @@ export class CertificateTrust {
     this.#revoked = anchors.revoked ?? (() => false)
   }
 
-  /** Whether it trusts no certificate at all. */
+  /** Whether no certificate at all is trusted. */
   get isEmpty(): boolean {
     return this.#authorities.length + this.#pinned.length === 0
   }
 
   /**
    * The certificate in these octets, if it is trusted at this time.
-   * @param others certificates that came with it and may be on its path
+   * @param others certificates that arrived with it and may be on its path
    */
   findTrusted(der: Buffer, now: number, others: readonly Buffer[] = []): Certificate | undefined {
     const found = this.judge(der, now, others)
@@ -187,8 +188,8 @@ export class CertificateTrust {
   }
 
   /**
-   * The same of one certificate as a message spells it. A spelling that was trusted is not decoded
-   * again while (4) holds: partners repeat theirs with every message.
+   * The same for a certificate as a message spells it. A trusted spelling is not decoded again
+   * while (4) holds: partners repeat theirs in every message.
    * @param decode gives the octets of the text, or throws
    */
   judgeSpelling(text: string, now: number, decode: () => Buffer): Certificate | string {
@@ -210,14 +211,14 @@ export class CertificateTrust {
     return path && path.lists === lists && now >= path.from && now <= path.until ? path : undefined
   }
 
-  /** What is asked at every use. */
+  /** The checks made at every use. */
   #judgePath({ certificates }: TrustedPath): Certificate | string {
     return certificates.some(this.#revoked) ? 'it is revoked' : certificates[0]
   }
 
   /**
-   * Why a certificate that was judged to be trusted is revoked or unknown, by responders, of its
-   * path; undefined if it holds. A promise while one has to be asked (5).
+   * Why responders do not confirm a trusted certificate: one of its path is revoked or unknown;
+   * undefined if the path holds. A promise while a responder is being asked (5).
    */
   confirm(certificate: Certificate, now: number): Maybe<string | undefined> {
     const { certificates, search } = this.#pathOf.get(certificate) ?? {}
@@ -236,7 +237,7 @@ export class CertificateTrust {
     })
   }
 
-  /** Where the path of a certificate ends that was judged to be trusted: itself, if it is pinned. */
+  /** The certificate at which the path of a trusted certificate ends: itself, if it is pinned. */
   findAnchor(certificate: Certificate): Certificate | undefined {
     return this.#pathOf.get(certificate)?.certificates.at(-1)
   }
@@ -274,7 +275,7 @@ export class CertificateTrust {
   }
 }
 
-/** A certificate that no responder clears: one that a responder does not know needs a CRL. */
+/** For a certificate that no responder clears: one that a responder does not know needs a CRL. */
 function checkWithoutAnswer(
   path: TrustedPath['certificates'],
   at: number,

@@ -1,6 +1,6 @@
 /**
  * Signatures of certificates and CRLs (RFC 5280 §4.1.1.2, RFC 4055, RFC 5758, RFC 8410): which
- * algorithms, parameters and keys count. An algorithm that is not listed is refused.
+ * algorithms, parameters and keys count. An unlisted algorithm is refused.
  */
 
 import { constants, type KeyObject, verify } from 'node:crypto'
@@ -11,7 +11,7 @@ import { findKeyWeakness, modulusBitsMax } from './key-strength.ts'
 interface X509SignatureMethod {
   readonly hash: 'sha256' | 'sha384' | 'sha512' | undefined
   readonly keys: readonly string[]
-  /** The octets of the salt of RSASSA-PSS. */
+  /** The length of the salt of RSASSA-PSS in octets. */
   readonly salt?: number
 }
 
@@ -24,7 +24,7 @@ const hashOfIdentifier = new Map<string, 'sha256' | 'sha384' | 'sha512'>(sha2Arc
 const pssIdentifier = '1.2.840.113549.1.1.10'
 const mgf1Identifier = '1.2.840.113549.1.1.8'
 
-/** RFC 4055 §5: NULL, and absent as well. RFC 5758 §3.2, RFC 8410 §3: absent. */
+/** RFC 4055 §5: NULL, or absent as well. RFC 5758 §3.2, RFC 8410 §3: absent. */
 const rsa = (hash: 'sha256' | 'sha384' | 'sha512'): X509SignatureMethod => ({ hash, keys: ['rsa'] })
 const ecdsa = (hash: 'sha256' | 'sha384' | 'sha512'): X509SignatureMethod => ({ hash, keys: ['ec'] })
 const methods: ReadonlyMap<string, X509SignatureMethod> = new Map([
@@ -38,7 +38,7 @@ const methods: ReadonlyMap<string, X509SignatureMethod> = new Map([
   ['1.3.101.113', { hash: undefined, keys: ['ed448'] }],
 ])
 
-/** Known and too weak, or of another kind: named in reasons. */
+/** Known but too weak, or of another kind: named in the reasons of refusals. */
 const refusedNames: ReadonlyMap<string, string> = new Map([
   ['1.2.840.113549.1.1.2', 'MD2'],
   ['1.2.840.113549.1.1.4', 'MD5'],
@@ -66,10 +66,10 @@ function readX509Method(algorithm: DerValue): X509SignatureMethod | string {
 
 const nullOctets = Buffer.of(0x05, 0x00)
 
-/** What fits in the longest key; some issuers fill it. */
+/** The longest salt that fits the longest key; some issuers use all of it. */
 const saltOctetsMax = BigInt(modulusBitsMax / 8)
 
-/** RFC 4055 §3.1; what is absent means SHA-1, which is refused. */
+/** RFC 4055 §3.1; an absent parameter means SHA-1, which is refused. */
 function readPss(parameters: DerValue): X509SignatureMethod | string {
   const fields = new DerFields(parameters)
   const hash = readHash(fields.optional(constructedTag(0)))
@@ -106,7 +106,7 @@ function readMaskHash(algorithm: DerValue): 'sha256' | 'sha384' | 'sha512' | und
   return identifier === mgf1Identifier && hash ? readHashAlgorithm(hash) : undefined
 }
 
-/** What a certificate or a CRL has in common: the octets that are signed, and the signature. */
+/** The common structure of a certificate and a CRL: the signed octets, and the signature. */
 export interface SignedObject {
   /** The octets of tbsCertificate or tbsCertList. */
   readonly signed: Buffer
@@ -115,7 +115,7 @@ export interface SignedObject {
   readonly signature: Buffer
 }
 
-/** Why this key did not sign it, or may not; undefined when the signature holds. */
+/** Why this key did not, or may not, sign it; undefined if the signature holds. */
 export function checkX509Signature(
   { signed, algorithms, signature }: SignedObject,
   key: KeyObject,

@@ -1,4 +1,4 @@
-/** What the contract's `security` means for the checks: one declaration, enforced here. */
+/** Turns the contract's `security` into the policy that the checks enforce. */
 import { hasAttachedParts } from '../../contract/attached-parts.ts'
 import { type CallerProof, type ExchangeSecurity, proofOf, type SecurityRule } from '../../contract/endpoint-rule.ts'
 import type { Port } from '../../contract/exchange.ts'
@@ -8,14 +8,15 @@ import { type CoveredPart, coverAttachments, type Demand, type ExchangePolicy, t
 
 /**
  * The policy of a rule that a contract declares, for an endpoint that demands it.
- * @param firstOf the local name of the element by which an operation is known
+ * @param firstOf the local name of the element that identifies an operation
  * @param mayAttach whether parts may travel next to its messages
  */
 export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName, mayAttach = false): SecurityPolicy {
   const own = Object.entries(rule.operations ?? {})
   const compile = (each: ExchangeSecurity) => compileExchangePolicy(each, mayAttach)
   const usual = compile(rule)
-  // A sender that proves more than it has to is known by its proof, and checked like the others.
+  // A sender that proves more than it has to is known by that proof, which is checked like any
+  // other.
   const open: ExchangePolicy = { anyOf: usual.anyOf, isOptional: true }
   return {
     required: true,
@@ -27,7 +28,7 @@ export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName, m
 }
 
 /**
- * The policy of a port, whose exchanges are known by the elements that their Bodies begin with.
+ * The policy of a port, whose exchanges are identified by the first element of the Body.
  * @param usual the policy of the settings
  */
 export function compilePortPolicy(

@@ -1,6 +1,6 @@
 /**
- * The means of proof as an application configures them, and as the checks use them: keys and
- * certificates are read once, and a mistake is told by its place and its cure.
+ * The means of proof: as an application configures them, and as the checks use them. Keys and
+ * certificates are read once, and an error names the place of a mistake and its cure.
  */
 
 import type { KeyObject } from 'node:crypto'
@@ -25,10 +25,10 @@ export interface DecryptionKey {
 
 /** An issuer of assertions. */
 export interface SamlIssuer extends Anchors {
-  /** As its assertions have it. */
+  /** Its name, as written in its assertions. */
   readonly name: string
   /**
-   * Whom it speaks for. Default, for the only issuer: `same`, everybody whose name is that of a
+   * Whom it speaks for. Default, for the only issuer: `same`, every person whose name is that of a
    * subject. With several issuers each needs a rule.
    */
   readonly people?: SubjectRule
@@ -49,7 +49,7 @@ export interface SamlSettings {
 export interface ProofMeans {
   /** Keys to which senders encrypt; several while one replaces another. */
   readonly decrypts?: readonly DecryptionKey[]
-  /** Keys that both sides have, by KeyName: HMAC signatures and AES key wrap. */
+  /** Keys shared by both sides, by KeyName: for HMAC signatures and AES key wrap. */
   readonly secrets?: ReadonlyMap<string, SecretSource> | Readonly<Record<string, SecretSource>>
   readonly saml?: SamlSettings
   /** Verifies the token of a Kerberos AP-REQ, bare or in the GSS-API framing. */
@@ -68,7 +68,7 @@ export function prepareMeans({ decrypts, secrets, saml, kerberos }: ProofMeans, 
   }
 }
 
-/** @throws TypeError where the key is not one, is of no use, or belongs to another certificate */
+/** @throws TypeError if the key is not a key, cannot be used, or belongs to another certificate */
 export function prepareDecryption(source: DecryptionKey, place: string): Decryption {
   const key = readPrivateKey(source.key, `${place}.key`)
   const certificate = readOneCertificate(source.certificate, `${place}.certificate`)

@@ -1,14 +1,14 @@
 /**
- * What a key pair of one's own cannot do: told at start, and before anything is done whose answer
- * it would have to sign.
+ * What the service's own key pair cannot do: reported at start, and before anything is done whose
+ * reply the pair would have to sign.
  */
 import { findKeyWeakness } from '../crypto/key-strength.ts'
 import type { Decryption } from './verification-context.ts'
 
-/** Kinds for which XML Signature and XML Encryption have algorithms here. */
+/** The kinds of keys for which this code has algorithms of XML Signature and XML Encryption. */
 const messageKeyKinds: ReadonlySet<string | undefined> = new Set(['rsa', 'ec'])
 
-/** Why nothing can be done with a key; undefined for a sound one. */
+/** Why a key cannot be used; undefined for a sound one. */
 export function findKeyFlaw(key: Decryption['key']): string | undefined {
   const weakness = findKeyWeakness(key)
   if (weakness !== undefined) return weakness
@@ -22,8 +22,8 @@ export const canDecrypt = ({ key }: Decryption): boolean => messageKeyKinds.has(
 export const canDecryptBySuite = ({ key }: Decryption): boolean => key.asymmetricKeyType === 'rsa'
 
 /**
- * Why a pair cannot sign answers; undefined if it can.
- * @param now milliseconds since 1970; its validity is not asked for where it is undefined
+ * Why a pair cannot sign replies; undefined if it can.
+ * @param now milliseconds since 1970; if undefined, validity is not checked
  */
 export function findSigningFlaw({ key, certificate }: Decryption, now?: number): string | undefined {
   if (key.asymmetricKeyType !== 'rsa')

@@ -1,6 +1,6 @@
 /**
  * What an endpoint demands of the messages that it receives: data, which is published in the WSDL
- * (`ws-security-policy.ts`) and reviewed at start. A policy that cannot be enforced is a mistake at
+ * (`ws-security-policy.ts`) and reviewed at start. A policy that cannot be enforced is an error at
  * start.
  */
 import type { KeyForm, ProofKind, SubjectConfirmation } from '../../contract/endpoint-rule.ts'
@@ -13,8 +13,8 @@ import type { VerificationContext } from './verification-context.ts'
 
 /**
  * A part that can be covered: the token that names the caller, all header blocks that the receiver
- * processes, all attachments, or the header blocks of a name. Attachments are signed by their
- * content, complete ones with the fields that say what they are.
+ * processes, all attachments, or the header blocks with a name. `Attachments` signs their content,
+ * `CompleteAttachments` also the fields that describe it.
  */
 export type CoveredPart = 'Body' | 'Timestamp' | 'Token' | 'Headers' | SignedAttachments | Name
 
@@ -30,9 +30,9 @@ export interface Demand {
    * Kerberos ticket, or a shared secret; for answers only, the key of the exchange.
    */
   readonly caller: ProofKind | 'exchange'
-  /** Of a UsernameToken; default both. */
+  /** For a UsernameToken; default: both. */
   readonly passwords?: readonly ('text' | 'digest')[]
-  /** Of an assertion. */
+  /** For an assertion. */
   readonly confirmations?: readonly SubjectConfirmation[]
   /** Whether a Timestamp is required. Every Timestamp must be valid now. */
   readonly timestamp?: boolean
@@ -44,7 +44,7 @@ export interface Demand {
   readonly signed?: readonly CoveredPart[]
   /**
    * The message is signed and encrypted with the key of the exchange, or with keys derived from it;
-   * the caller's signature endorses its signature. Default: the caller's own key signs.
+   * the caller's signature endorses that signature. Default: the caller's own key signs.
    */
   readonly symmetric?: KeyForm
   /** The parts that must be encrypted; neither Timestamp nor CompleteAttachments is possible. */
@@ -55,12 +55,12 @@ export interface Demand {
 export interface ExchangePolicy {
   /**
    * The first demand that a message meets names its caller. Everything else in the message has to
-   * hold as well.
+   * be valid as well.
    */
   readonly anyOf: readonly Demand[]
-  /** What answers prove; default nothing. Encrypted ones are signed as well. */
+  /** What replies prove; default: nothing. Encrypted replies are signed as well. */
   readonly answers?: 'signed' | 'encrypted'
-  /** A message without a Security block is taken as it is. */
+  /** A message without a Security block is accepted as it is. */
   readonly isOptional?: boolean
 }
 
@@ -79,15 +79,15 @@ export interface SecurityPolicy extends ExchangePolicy {
 export const exchangePolicyOf = (policy: SecurityPolicy, body: Element): ExchangePolicy =>
   policy.operations?.get(body.elements()[0]?.name.local ?? '') ?? policy
 
-/** How these parts sign what travels next to a message; undefined: not at all. */
+/** How attachments are signed along with these parts; undefined: not at all. */
 export const signedAttachmentsOf = (parts: readonly CoveredPart[] = []): SignedAttachments | undefined =>
   parts.find(part => part === 'Attachments' || part === 'CompleteAttachments')
 
-/** How answers to these messages sign it: as the messages do. */
+/** How replies to these messages sign attachments: as the messages do. */
 export const answeredAttachmentsOf = ({ anyOf }: ExchangePolicy): SignedAttachments | undefined =>
   signedAttachmentsOf(anyOf.flatMap(({ signed = [] }) => signed))
 
-/** The same, with attachments signed where the Body is, and encrypted where it is. */
+/** The same policy, with attachments signed and encrypted where the Body is. */
 export function coverAttachments(policy: SecurityPolicy): SecurityPolicy {
   const cover = (parts: readonly CoveredPart[]): readonly CoveredPart[] =>
     parts.includes('Body') && !signedAttachmentsOf(parts) ? [...parts, 'Attachments'] : parts
@@ -110,7 +110,7 @@ export const isProofRequired = (policy: SecurityPolicy, body: Element): boolean 
 const signingCallers = new Set<Demand['caller']>(['x509', 'secret'])
 
 /**
- * Mistakes of a policy, each with its cure; none when `guard` can enforce it.
+ * Mistakes in a policy, each with its cure; none if `guard` can enforce it.
  * @param now milliseconds since 1970, at which the certificate that signs has to be valid
  */
 export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationContext, now?: number): string[] {
@@ -150,7 +150,7 @@ function findUnenforceable(
   return found
 }
 
-/** What an endpoint cannot demand, or cannot enforce; in the words that follow its caller. */
+/** What an endpoint cannot demand or enforce, phrased to follow the name of its caller. */
 const findDemandMistakes = (demand: Demand, guard: VerificationContext): readonly string[] =>
   demandRules.flatMap(rules => rules(demand, guard).flatMap(([holds, says]) => (holds ? [] : [says])))
 

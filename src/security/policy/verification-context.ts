@@ -1,4 +1,4 @@
-/** What the checks need of the world: clock, memory, keys and identities. Nothing is fetched. */
+/** What the checks need from outside: clock, memory, keys and identities. Nothing is fetched. */
 import type { KeyObject } from 'node:crypto'
 import type { Maybe } from '../../base/maybe.ts'
 import type { Identities } from '../../service/identity-port.ts'
@@ -6,8 +6,7 @@ import type { Certificate } from '../crypto/certificate.ts'
 import type { CertificateTrust } from '../crypto/trust.ts'
 
 /**
- * What the verification of messages needs from outside: the time, keys, people, and the memory of
- * replays.
+ * What verification needs from outside: the time, keys, people, and the memory of replays.
  */
 export interface VerificationContext {
   /** Milliseconds since 1970, UTC. */
@@ -16,7 +15,7 @@ export interface VerificationContext {
   /**
    * Whether this key was seen before; it counts as seen until `expires` (milliseconds since 1970).
    * One memory for all endpoints and instances, which survives restarts, and is asked only about
-   * messages that hold in everything else.
+   * messages that are otherwise valid.
    */
   readonly seen: (key: string, expires: number) => Maybe<boolean>
   /** The certificates that may sign messages. */
@@ -27,17 +26,17 @@ export interface VerificationContext {
   readonly decrypts?: readonly Decryption[]
   /** The key pair that signs answers. */
   readonly signs?: Decryption
-  /** Symmetric keys, by KeyName: HMAC signatures and AES key wrap. */
+  /** Symmetric keys by KeyName: for HMAC signatures and AES key wrap. */
   readonly secrets?: ReadonlyMap<string, KeyObject>
   readonly saml?: AssertionTrust
   /** Verifies the token of a Kerberos AP-REQ, bare or in the GSS-API framing. */
   readonly kerberos?: (token: Uint8Array) => Maybe<{ readonly principal: string } | undefined>
 }
 
-/** A private key for messages that are encrypted to its certificate. */
+/** A private key for messages encrypted to its certificate. */
 export interface Decryption {
   readonly key: KeyObject
-  /** Of the public half; senders name the key by it. */
+  /** The certificate of the public half, by which senders name the key. */
   readonly certificate: Certificate
 }
 
@@ -70,7 +69,7 @@ export interface AssertionIssuer {
  * subjects.
  */
 export interface AssertionTrust {
-  /** By the name that assertions have. */
+  /** By their name in assertions. */
   readonly issuers: ReadonlyMap<string, AssertionIssuer>
   /** The certificates that may sign messages with another party's assertion (sender-vouches). */
   readonly vouchers?: CertificateTrust

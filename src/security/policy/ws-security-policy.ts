@@ -1,11 +1,12 @@
 /**
- * A policy as WS-SecurityPolicy 1.2 and 1.3, which share a namespace, in WS-Policy: what the stack
- * of a partner needs to talk to the endpoint by itself. The policy is enforced, not this text;
- * where the standard has no word for a demand (a shared secret), the text tells what is signed.
+ * A policy as WS-SecurityPolicy 1.2 and 1.3 (one namespace) in WS-Policy: what a partner's stack
+ * needs to talk to the endpoint without further configuration. The policy is enforced, not this
+ * text; where the standard has no term for a demand (a shared secret), the text tells what is
+ * signed.
  *
- * Each direction has its own attachment (WS-PolicyAttachment §4): the binding of keys speaks of
- * both, so it stands at the endpoint or the operation only where answers are signed, too; what is
- * covered stands at each message.
+ * Each direction has its own attachment (WS-PolicyAttachment §4): the binding of keys covers both
+ * directions, so it is attached to the endpoint or the operation only where replies are signed,
+ * too; the covered parts are attached to each message.
  */
 import { writeAttribute } from '../../xml/index.ts'
 import { wsuNs } from '../vocabulary.ts'
@@ -32,23 +33,23 @@ export interface BlockName {
   readonly local: string
 }
 
-/** What the descriptions know of the messages, and the policy does not. */
+/** Facts about the messages that the descriptions know and the policy does not. */
 export interface DescribedMessages {
-  /** The address is of https. */
+  /** The address is an https one. */
   readonly isConfidential: boolean
   /** Blocks that the contract declares. */
   readonly request: readonly BlockName[]
   readonly response: readonly BlockName[]
 }
 
-/** The policies of a description, and the identifier of the one that is attached to a subject. */
+/** The policies of a description, and the identifier of the one attached to a subject. */
 export interface PolicyAttachments {
   readonly written: string
-  /** @param operation the local name of its request's element */
+  /** @param operation the local name of the element of its request */
   readonly idOf: (subject: PolicySubject, operation?: string) => string | undefined
 }
 
-/** Where a description attaches which policy. */
+/** Decides where a description attaches which policy. */
 export function describeSecurity(policy: SecurityPolicy, messages: DescribedMessages): PolicyAttachments {
   const own = policy.operations ?? new Map<string, ExchangePolicy>()
   const usual = describeExchange(policy, 'MessageSecurity', messages)
@@ -88,7 +89,7 @@ function describeExchange(policy: ExchangePolicy, name: string, messages: Descri
     const ways = anyOf.map(demand => `${writeTokens(demand, how)}${writeRequestParts(demand, messages)}`)
     return new Map([['input', { id: `${name}OfRequest`, content: writeAlternatives(ways) }]])
   }
-  const [first] = anyOf // each signs and encrypts the same parts, but for its token
+  const [first] = anyOf // each signs and encrypts the same parts, except for its token
   return new Map([
     ['both', { id: name, content: both }],
     ['input', { id: `${name}OfRequest`, content: writeAlternatives([writeRequestParts(first!, messages)]) }],
@@ -96,7 +97,7 @@ function describeExchange(policy: ExchangePolicy, name: string, messages: Descri
   ])
 }
 
-/** The wsp:Policy element, which is referred to by `#id`. */
+/** The wsp:Policy element, to which `#id` refers. */
 export const writeSecurityPolicy = (policy: SecurityPolicy, id: string): string => {
   const messages = { isConfidential: false, request: [], response: [] }
   const how: BindingFacts = { encrypts: false, confirms: policy.answers !== undefined, ...messages }
@@ -115,7 +116,7 @@ interface BindingFacts extends DescribedMessages {
   readonly confirms: boolean
 }
 
-/** The binding and the tokens of one way. */
+/** The binding and the tokens of one direction. */
 function writeTokens(demand: Demand, how: BindingFacts): string {
   const { signed = [], caller } = demand
   const isKey = caller === 'x509' || (caller === 'saml' && isHolderOfKey(demand))
@@ -132,7 +133,7 @@ const wrapInPolicy = (...inside: string[]): string => `<wsp:Policy>${inside.join
 const include = (when: string): string => `sp:IncludeToken="${securityPolicyNs}/IncludeToken/${when}"`
 const includeAlways = include('AlwaysToRecipient')
 const x509Token = `<sp:X509Token ${includeAlways}>${wrapInPolicy('<sp:WssX509V3Token10/>')}</sp:X509Token>`
-/** Answers carry the certificate; requests name it by its thumbprint. */
+/** Replies carry the certificate; requests name it by its thumbprint. */
 const recipientToken = `<sp:X509Token ${include('AlwaysToInitiator')}>${wrapInPolicy('<sp:RequireThumbprintReference/>', '<sp:WssX509V3Token10/>')}</sp:X509Token>`
 const suite = `<sp:AlgorithmSuite signatureAlgorithm="${suiteSignature}">${wrapInPolicy(`<sp:${suiteName}/>`)}</sp:AlgorithmSuite>`
 const layout = `<sp:Layout>${wrapInPolicy('<sp:Lax/>')}</sp:Layout>`
@@ -159,7 +160,7 @@ function writeBinding(token: string, { encrypts }: BindingFacts): string {
 
 /**
  * WS-SecurityPolicy §7.4: the key of each exchange is encrypted to the certificate of the service,
- * which no message carries.
+ * which the messages do not carry.
  */
 function writeSymmetricBinding(form: KeyForm, { encrypts }: BindingFacts): string {
   const token = wrapInPolicy(
@@ -185,8 +186,8 @@ const writeWss11 = ({ confirms }: BindingFacts): string =>
   `<sp:Wss11>${wrapInPolicy('<sp:MustSupportRefThumbprint/>', confirms ? '<sp:RequireSignatureConfirmation/>' : '')}</sp:Wss11>`
 
 /**
- * WS-SecurityPolicy §8: a signed token where the demand covers it or TLS does, an encrypted one
- * where it demands that.
+ * WS-SecurityPolicy §8: a signed token where the demand or TLS covers it, an encrypted token where
+ * the demand says so.
  */
 function writeSupportingToken(demand: Demand, { isConfidential }: BindingFacts): string {
   const isSigned = demand.signed?.includes('Token') || isConfidential
@@ -224,7 +225,7 @@ function writeUsernameChoice(passwords: readonly ('text' | 'digest')[]): string 
     : (only ?? '')
 }
 
-/** Blocks that a signature has to cover where they are there; a Header without a Name is any. */
+/** Blocks that a signature has to cover where they occur; a Header without a Name means any. */
 const addressingHeaders = ['http://www.w3.org/2005/08/addressing', 'http://schemas.xmlsoap.org/ws/2004/08/addressing']
   .map(uri => `<sp:Header Namespace="${uri}"/>`)
   .join('')
@@ -246,7 +247,7 @@ const writeHeaders = (blocks: readonly BlockName[]): string => blocks.map(writeH
 const writeHeader = ({ uri, local }: BlockName): string =>
   `<sp:Header Name=${writeAttribute(local)} Namespace=${writeAttribute(uri)}/>`
 
-/** WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: what of each part is signed has a word of its own. */
+/** WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: each way to sign a part has its own term. */
 function writeAttachments(kind: 'SignedParts' | 'EncryptedParts', listed: readonly CoveredPart[]): string {
   const attached = signedAttachmentsOf(listed)
   if (!attached) return ''

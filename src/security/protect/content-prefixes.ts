@@ -1,16 +1,16 @@
 /**
  * Prefixes in texts and in values of attributes: QNames, and the types that `xsi:type` names. The
- * exclusive canonical form leaves them out, so their meaning could be exchanged under a signature
- * (Exclusive C14N §1.3), unless its PrefixList has them (WS-I Basic Security Profile 1.1 R5406).
+ * exclusive canonical form leaves them out, so under a signature their meaning could be changed
+ * (Exclusive C14N §1.3) unless its PrefixList has them (WS-I Basic Security Profile 1.1 R5406).
  */
 import { type Element, internName } from '../../xml/index.ts'
 
 const xsiType = internName('http://www.w3.org/2001/XMLSchema-instance', 'type')
-/** Longer texts are no QNames, nor lists of them. */
+/** Longer texts are not QNames, nor lists of them. */
 const namesOctetsMax = 1024
 const qualifiedName = /^([\p{L}_][\p{L}\p{N}._-]*):[\p{L}_][\p{L}\p{N}._-]*$/u
 
-/** Those that the content of an element uses, as a PrefixList has them. */
+/** The prefixes that the content of an element uses, as a PrefixList has them. */
 export function listContentPrefixes(element: Element, found = new Set<string>()): ReadonlySet<string> {
   const inner = element.elements()
   if (inner.length === 0) addPrefixes(element, element.text, found)

@@ -1,6 +1,5 @@
 /**
- * Encrypts parts of a message on its way out to the holder of a certificate (WSS §9, XML Encryption
- * §3).
+ * Encrypts parts of an outgoing message to the holder of a certificate (WSS §9, XML Encryption §3).
  */
 
 import { type KeyObject, randomBytes } from 'node:crypto'
@@ -58,19 +57,19 @@ export interface Encryption {
 const defaultCipher: Cipher = { mode: 'gcm', size: 32 }
 const defaultTransport: KeyTransport = { digest: 'sha256', mask: 'sha1', label: Buffer.alloc(0) }
 
-/** What one secret encrypts, and how the data refers to it. */
+/** What one secret encrypts, and how the data refers to the secret. */
 export interface EncryptingSecret {
   readonly cipher: Cipher
   readonly secret: Buffer
   /** A SecurityTokenReference. */
   readonly reference: string
-  /** The signature covers the cipher texts. */
+  /** The signature covers the ciphertexts. */
   readonly isSignedAfter: boolean
 }
 
 /**
- * Encrypts the parts in their places.
- * @param isSignedAfter the signature covers the cipher texts
+ * Encrypts the parts in place.
+ * @param isSignedAfter the signature covers the ciphertexts
  * @returns the EncryptedKey and the EncryptedData of attachments, which have to stand in the
  * Security block where a receiver comes to them in time (WSS §9)
  */
@@ -92,7 +91,7 @@ export function encryptParts(
   return trustedFragment([key, ...data].join(''), draft.security)
 }
 
-/** What has to follow the parts that were encrypted. */
+/** What has to follow the encrypted parts. */
 interface EncryptedParts {
   /** The ReferenceList. */
   readonly list: string
@@ -100,7 +99,7 @@ interface EncryptedParts {
   readonly data: readonly string[]
 }
 
-/** Encrypts the parts in their places. */
+/** Encrypts the parts in place. */
 export function encryptInPlace(
   draft: ProtectionDraft,
   parts: readonly CoveredPart[],
@@ -113,8 +112,8 @@ export function encryptInPlace(
 }
 
 /**
- * SwA Profile 1.1 §5.5.2. Where the cipher text is signed, it has the fields inside: so they are
- * signed, too, and by them a receiver knows that it has the key that was meant.
+ * SwA Profile 1.1 §5.5.2. Where the ciphertext is signed, it contains the fields: so they are
+ * signed, too, and they show a receiver that it has the right key.
  */
 function encryptPart(part: SentPart, use: EncryptingSecret) {
   const id = createId('ED')
@@ -186,7 +185,7 @@ export const writeEncryptedKey = (id: string, { octets, method, keyInfo }: Seale
   `<xenc:EncryptedKey xmlns:xenc="${n.xencNs}" xmlns:ds="${n.dsNs}" Id="${id}">${method}` +
   `<ds:KeyInfo>${keyInfo}</ds:KeyInfo>${writeCipherData(octets)}${list}</xenc:EncryptedKey>`
 
-/** WSS §7.3: a reference to the EncryptedKey of this identifier. */
+/** WSS §7.3: a reference to the EncryptedKey with this identifier. */
 export const writeSentReference = (id: string): string =>
   writeTokenReference(`<wsse:Reference URI="#${id}"/>`, n.encryptedKeyTypeUri)
 

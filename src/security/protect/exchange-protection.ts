@@ -1,8 +1,8 @@
 /**
- * Messages under the key of their exchange (WS-SecurityPolicy 1.3 §7.4), on their way out. The Body
- * is encrypted before the signature, which covers the ciphertext; a request brings the key along,
- * and the caller's certificate endorses its signature; an answer refers to the key of its request
- * (WSS 1.1 §7.3).
+ * Outgoing messages protected by the key of their exchange (WS-SecurityPolicy 1.3 §7.4). The Body
+ * is encrypted before the signature, which covers the ciphertext; a request carries the key, and
+ * the caller's certificate endorses its signature; a reply refers to the key of its request (WSS
+ * 1.1 §7.3).
  */
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { encodeBase64 } from '../../base/base64.ts'
@@ -22,20 +22,20 @@ interface ExchangeUse {
   readonly form: KeyForm
   /** What is signed: all elements of each part. */
   readonly signed: readonly CoveredPart[]
-  /** Whether the content of the Body is encrypted, and attachments are. */
+  /** Whether attachments and the content of the Body are encrypted. */
   readonly encrypts: boolean
 }
 
 /**
- * Of a request: the certificate to which the new key is encrypted, and the pair by which the caller
- * endorses.
+ * For a request: the certificate to which the new key is encrypted, and the key pair with which the
+ * caller endorses.
  */
 export interface RequestExchange extends ExchangeUse {
   readonly to: Certificate
   readonly endorsedBy: Decryption
 }
 
-/** Of an answer: the key of its request. */
+/** For a reply: the key of its request. */
 export interface AnswerExchange extends ExchangeUse {
   readonly key: ExchangeKey
 }
@@ -43,11 +43,11 @@ export interface AnswerExchange extends ExchangeUse {
 /** What was added to a message. */
 export interface ExchangeProtected {
   readonly exchangeKey: ExchangeKey
-  /** Values of the signatures. */
+  /** The values of the signatures. */
   readonly signatures: readonly Buffer[]
 }
 
-/** Adds key, signatures and encryption to a message that has its tokens. */
+/** Adds key, signatures and encryption to a message that already has its tokens. */
 export function protectByExchangeKey(
   draft: ProtectionDraft,
   protection: RequestExchange | AnswerExchange,
@@ -109,13 +109,13 @@ function addDerivedKey(draft: ProtectionDraft, { secret, reference }: ReferredSe
 interface Endorser {
   readonly key: Decryption['key']
   readonly keyInfo: string
-  /** Its certificate in the message. */
+  /** The signer's certificate in the message. */
   readonly token: Element
 }
 
 /**
  * The caller signs the signature of the message (WS-SecurityPolicy 1.3 §8.3), which covers the
- * certificate of the caller (§8.4), so that no other party can endorse it.
+ * certificate of the caller (§8.4), so no other party can endorse it.
  */
 function addEndorser(draft: ProtectionDraft, { key, certificate }: Decryption): Endorser {
   const keyInfo = writeKeyInfo(draft, { certificate, refer: 'direct' })

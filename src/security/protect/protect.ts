@@ -1,7 +1,7 @@
 /**
- * WS-Security on the way out: the service's replies, and its client's requests. Tokens come first,
- * then the signature over them and encryption, in the order of `encryptsFirst`: a receiver undoes
- * them from the last to the first, and finds them in this order in the Security block.
+ * WS-Security for outgoing messages: the service's replies and the client's requests. Tokens come
+ * first, then the signature over them and encryption, in the order of `encryptsFirst`: a receiver
+ * undoes them from the last to the first, and finds them in this order in the Security block.
  */
 
 import { createHash, randomBytes } from 'node:crypto'
@@ -17,10 +17,10 @@ import { type Signing, signParts } from './sign.ts'
 
 /** Additions to a message; none by default. */
 export interface Protection {
-  /** For how many milliseconds receivers may accept it; default 300,000. */
+  /** For how many milliseconds receivers may accept the message; default 300,000. */
   readonly timestamp?: { readonly lifetime?: number }
   readonly username?: { readonly name: string; readonly password: string; readonly kind: 'text' | 'digest' }
-  /** An assertion as its issuer made it. */
+  /** An assertion as its issuer wrote it. */
   readonly assertion?: string
   /** A Kerberos AP-REQ in the GSS-API framing. */
   readonly ticket?: Uint8Array
@@ -34,8 +34,7 @@ export interface Protection {
   /** Signs and encrypts with the key of the exchange, instead of `signature` and `encryption`. */
   readonly exchange?: RequestExchange | AnswerExchange
   /**
-   * WSS §8.5: the values of the signatures in the message that this one answers; empty when it had
-   * none.
+   * WSS §8.5: the values of the signatures in the request of this reply; empty if it had none.
    */
   readonly confirms?: readonly Buffer[]
   /** False: a receiver without WS-Security may ignore it. */
@@ -45,19 +44,19 @@ export interface Protection {
 /** A message with its Security block, and the signature values that an answer must confirm. */
 export interface Protected {
   readonly envelope: string
-  /** The parts that travel next to it, encrypted where that is wanted. */
+  /** The parts that travel next to it, encrypted where demanded. */
   readonly attached: readonly SentPart[]
   /** The values of its signatures, which the reply must confirm. */
   readonly signatures: readonly Buffer[]
-  /** With `exchange` the key, by which the reply is proven. */
+  /** With `exchange`: the key that proves the reply. */
   readonly exchangeKey?: ExchangeKey
 }
 
 /**
  * This envelope with a Security block.
  * @param now milliseconds since 1970
- * @param attached what travels next to it
- * @throws TypeError when a part to cover is missing
+ * @param attached the parts that travel next to it
+ * @throws TypeError if a part to cover is missing
  */
 export function protectMessage(
   envelope: string,

@@ -1,7 +1,7 @@
 /**
- * A message on its way out: a copy of its envelope with a Security block, and the parts of it that
- * can be covered. Elements are written as text and read by the one parser, so the digests are of
- * what is sent.
+ * An outgoing message: a copy of its envelope with a Security block, and its parts that can be
+ * covered. Elements are written as text and read by the one parser, so the digests are those of the
+ * text that is sent.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -19,11 +19,11 @@ export class ProtectionDraft {
   readonly security: Element
   readonly #header: Element
   readonly #body: Element
-  /** What travels next to the envelope. */
+  /** The parts next to the envelope. */
   attached: readonly SentPart[]
   #token: Element | undefined
 
-  /** @throws TypeError when the text is not an envelope with a Body */
+  /** @throws TypeError if the text is not an envelope with a Body */
   constructor(text: string, isMandatory: boolean, attached: readonly SentPart[] = []) {
     this.attached = attached
     const document = parseXml(Buffer.from(text))
@@ -62,7 +62,7 @@ export class ProtectionDraft {
 
   /**
    * The elements of a part; attachments have none.
-   * @throws TypeError when the message has none, header blocks and attachments apart
+   * @throws TypeError if the message has none, except for header blocks and attachments
    */
   elementsOf(part: CoveredPart): Element[] {
     const found = this.#find(part)
@@ -87,7 +87,7 @@ function appendElement(parent: Element, text: string): Element {
   return element!
 }
 
-/** A copy in which the Body and every header block can be referred to. */
+/** A copy in which the Body and every header block have an identifier. */
 function cloneWithIdentifiers(envelope: Element, header: Name, body: Name): Element {
   return cloneInto(envelope, undefined, element => {
     const { parent, attributes } = element
@@ -101,13 +101,13 @@ function cloneWithIdentifiers(envelope: Element, header: Name, body: Name): Elem
 export const createId = (kind: string): string => `${kind}-${randomBytes(16).toString('hex')}`
 
 /**
- * RFC 2392: by which a message refers to a part of its package. Only what no URI may have is
- * encoded: WSS4J compares it with the Content-ID as it is.
+ * RFC 2392: the URI by which a message refers to a part of its package. Only characters that no URI
+ * may have are encoded: WSS4J compares the URI with the Content-ID as it is.
  */
 export const partUri = (contentId: string): string =>
   `cid:${encodeURI(contentId).replace(/[#?+]/g, each => encodeURIComponent(each))}`
 
-/** The MIME fields of a part that say what it is, as its package has them. */
+/** The MIME fields that describe a part, as its package has them. */
 export const partFieldsOf = ({ id, mediaType }: SentPart): Readonly<Record<string, string>> => ({
   'content-id': `<${id}>`,
   'content-type': mediaType,
@@ -123,7 +123,7 @@ export function writeTokenReference(content: string, tokenType?: string): string
   return `<wsse:SecurityTokenReference${type}>${content}</wsse:SecurityTokenReference>`
 }
 
-/** How a message names a certificate: by a token of its own, or within the reference. */
+/** How a message names a certificate: by a separate token, or within the reference. */
 export type ReferenceForm = 'direct' | 'issuer-serial' | 'thumbprint' | 'key-identifier' | 'embedded'
 
 /** X.509 Token Profile 1.1 §3.2. */

@@ -1,6 +1,6 @@
 /**
- * What a client adds to its messages, as an application configures it: keys and certificates are
- * read once, and a mistake is told by its place and its cure.
+ * The protection that a client adds to its messages, as an application configures it: keys and
+ * certificates are read once, and an error names the place of a mistake and its cure.
  */
 
 import { createPublicKey, KeyObject } from 'node:crypto'
@@ -23,17 +23,19 @@ import type { Signing } from './sign.ts'
 
 /** The signed parts of a message, and the key. */
 export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
-  /** The private key of the certificate or the assertion; the secret where `by` is its name. */
+  /**
+   * The private key of the certificate or the assertion; the secret, where `by` is the name of one.
+   */
   readonly key: PrivateKeySource | SecretSource
   /**
-   * How the receiver knows the key: a certificate and the way to name it (default: it is sent
-   * along), the name of a secret, or the assertion of the message.
+   * How the receiver identifies the key: by a certificate and the way to name it (default: it is
+   * sent along), by the name of a secret, or by the assertion of the message.
    */
   readonly by:
     | { readonly certificate: CertificateSource; readonly refer?: ReferenceForm }
     | { readonly name: string }
     | 'assertion'
-  /** What is covered: all of each part. Default: Headers, Body, Timestamp and Attachments. */
+  /** The parts that are covered completely. Default: Headers, Body, Timestamp and Attachments. */
   readonly parts?: readonly CoveredPart[]
 }
 
@@ -69,7 +71,7 @@ function prepareSigning(
 ): Signing {
   const keyPlace = `${place}.key`
   if (by !== 'assertion' && 'name' in by)
-    return { ...how, parts, by, key: readSecret(source as SecretSource, keyPlace) } // which refuses any other
+    return { ...how, parts, by, key: readSecret(source as SecretSource, keyPlace) } // which refuses any other value
   if (by === 'assertion' && source instanceof KeyObject && source.type === 'secret')
     return { ...how, parts, by, key: source }
   const key = requireStrong(readPrivateKey(source as PrivateKeySource, keyPlace), keyPlace) // the same
@@ -79,7 +81,7 @@ function prepareSigning(
   return { ...how, parts, key, by: { certificate, refer: by.refer ?? 'direct' } }
 }
 
-/** XML Signature has names for RSA and ECDSA. */
+/** XML Signature has identifiers for RSA and ECDSA. */
 function requireStrong(key: KeyObject, place: string): KeyObject {
   const isNamed = key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'ec'
   const weakness = isNamed ? findKeyWeakness(createPublicKey(key)) : `a key of the kind ${key.asymmetricKeyType}`
@@ -96,7 +98,7 @@ const prepareEncryption = (
   to: readReceiver(to, `${place}.to`),
 })
 
-/** The certificate of a receiver. @throws TypeError where nothing can be encrypted to it */
+/** The certificate of a receiver. @throws TypeError if it cannot be used to encrypt */
 export function readReceiver(source: CertificateSource, place: string): Certificate {
   const certificate = readOneCertificate(source, place)
   const kind = certificate.key.asymmetricKeyType

@@ -1,4 +1,4 @@
-/** A signature over parts of a message on its way out (WSS §8, XML Signature §3.1). */
+/** A signature over parts of an outgoing message (WSS §8, XML Signature §3.1). */
 
 import { hash, type KeyObject } from 'node:crypto'
 import { encodeBase64 } from '../../base/base64.ts'
@@ -33,15 +33,15 @@ import {
 } from './protection-draft.ts'
 
 /**
- * A signature to make: its key, the way to name it, the parts that it covers (XML Signature 1.1,
- * WSS 1.1 §8).
+ * A signature to create: its key, the way to name the key, the parts that it covers (XML Signature
+ * 1.1, WSS 1.1 §8).
  */
 export interface Signing {
-  /** A private key, or a secret that both sides have. */
+  /** A private key, or a secret shared by both sides. */
   readonly key: KeyObject
   /**
-   * How the receiver knows the key: a certificate and the way to name it, the name of a secret, or
-   * the message's assertion.
+   * How the receiver identifies the key: by a certificate and the way to name it, by the name of a
+   * secret, or by the message's assertion.
    */
   readonly by:
     | { readonly certificate: Certificate; readonly refer: ReferenceForm }
@@ -60,16 +60,16 @@ export function signParts(draft: ProtectionDraft, signing: Signing): Buffer {
   return signTargets(draft, signing, keyInfo, listTargets(draft, signing.parts)).value
 }
 
-/** What one reference of a signature is about. */
+/** The target of one reference of a signature. */
 type SignatureTarget = Element | SignedPart
 
 interface SignedPart {
   readonly part: SentPart
-  /** With the fields that say what it is. */
+  /** With the fields that describe it. */
   readonly isComplete: boolean
 }
 
-/** The elements of the parts, and what is always signed; then the attachments. */
+/** The elements of the parts, then those that are always signed, then the attachments. */
 export function listTargets(draft: ProtectionDraft, parts: readonly CoveredPart[]): readonly SignatureTarget[] {
   const confirmations = draft.security.elements(n.SignatureConfirmationName)
   const targets = [...parts.flatMap(part => draft.elementsOf(part)), ...confirmations]
@@ -80,7 +80,7 @@ export function listTargets(draft: ProtectionDraft, parts: readonly CoveredPart[
   return [...targets, ...(attached ? draft.attached.map(part => ({ part, isComplete })) : [])]
 }
 
-/** Adds a Signature over these. @param keyInfo the content of its KeyInfo */
+/** Adds a Signature over these targets. @param keyInfo the content of its KeyInfo */
 export function signTargets(
   draft: ProtectionDraft,
   signing: Pick<Signing, 'key' | 'hash' | 'pss'>,
@@ -150,7 +150,7 @@ function referToPart({ part, isComplete }: SignedPart): DigestedTarget {
 
 const identifierAttributes = [n.wsuId, n.upperIdAttribute, n.assertionIdAttribute, n.idAttribute]
 
-/** The content of a KeyInfo; a certificate that is sent along is added before the signature. */
+/** The content of a KeyInfo; a certificate that is sent along goes before the signature. */
 export function writeKeyInfo(draft: ProtectionDraft, by: Signing['by']): string {
   if (by === 'assertion') return writeAssertionReference(draft.token)
   if ('name' in by) return `<ds:KeyName>${escapeText(by.name)}</ds:KeyName>`

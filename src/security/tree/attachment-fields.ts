@@ -9,7 +9,7 @@ const structured: ReadonlySet<string> = new Set(['Content-Disposition', 'Content
 
 type PartFields = Readonly<Record<string, string>>
 
-/** §5.4.1, of unfolded fields: sorted, without comments, their parameters quoted and sorted. */
+/** §5.4.1, unfolded fields, sorted, without comments, with their parameters quoted and sorted. */
 export function canonicalizeFields(fields: PartFields): Buffer {
   const lines = coveredFields.flatMap(name => {
     const value = fields[name.toLowerCase()] ?? (name === 'Content-Type' ? 'text/plain; charset=us-ascii' : undefined)
@@ -20,7 +20,7 @@ export function canonicalizeFields(fields: PartFields): Buffer {
   return Buffer.from(lines.join(''))
 }
 
-/** RFC 822 §3.4.3: in parentheses, which may be nested, outside of quotes. */
+/** RFC 822 §3.4.3: comments in parentheses, which may be nested, outside quotes. */
 function removeComments(value: string): string {
   let depth = 0
   return value.replace(/"(?:[^"\\]|\\.?)*"?|\\.?|[()]|[^"\\()]+/gs, token => {
@@ -31,12 +31,12 @@ function removeComments(value: string): string {
   })
 }
 
-/** Parameters whose values have no case. */
+/** Parameters whose values are case-insensitive. */
 const caseless: ReadonlySet<string> = new Set([
   'charset', 'creation-date', 'filename', 'modification-date', 'padding', 'read-date', 'size', 'type',
 ]) // biome-ignore format: a list of names reads best in few lines
 
-/** By semicolons outside of quotes; a quote that does not end goes to the end. */
+/** Splits at semicolons outside quotes; an unclosed quote extends to the end. */
 function splitParameters(value: string): readonly string[] {
   const pieces = ['']
   for (const token of value.match(/"(?:[^"\\]|\\.?)*"?|;|[^;"]+/gs) ?? [])
@@ -67,10 +67,13 @@ export function writeCoveredFields(fields: PartFields): Buffer {
   return Buffer.from(`${lines.join('')}\r\n`, 'latin1')
 }
 
-/** Of all lines of the fields together. */
+/** The limit for all field lines together. */
 const fieldOctetsMax = 8 * 1024
 
-/** The fields that came encrypted, and where the content begins; undefined: other octets. */
+/**
+ * The fields that were encrypted, and where the content begins; undefined: the octets are something
+ * else.
+ */
 export function readCoveredFields(octets: Uint8Array): { readonly fields: PartFields; readonly end: number } | undefined {
   const head = Buffer.from(octets.buffer, octets.byteOffset, Math.min(octets.length, fieldOctetsMax)).toString('latin1')
   const length = head.startsWith('\r\n') ? 0 : head.indexOf('\r\n\r\n') + 2

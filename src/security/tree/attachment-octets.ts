@@ -1,6 +1,6 @@
 /**
  * The octets that a signature over an attachment digests (SwA Profile 1.1 §5.3, §5.4): its content
- * in the canonical form of its media type, alone or behind its fields.
+ * in the canonical form of its media type, alone or after its fields.
  */
 import type { PackedPart } from '../../soap/security-port.ts'
 import { type CanonicalForm, canonicalizeOctets, type Document, Malformed, parseXml } from '../../xml/index.ts'
@@ -8,7 +8,7 @@ import { canonicalizeFields } from './attachment-fields.ts'
 
 type Canonicalize = (node: Document, form: CanonicalForm) => Uint8Array
 
-/** @throws Malformed where the media type is of XML, and the octets are not, or have a DTD */
+/** @throws Malformed if the media type is XML, but the octets are not, or have a DTD */
 export function digestedOctets(
   part: PackedPart,
   withFields: boolean,
@@ -18,7 +18,7 @@ export function digestedOctets(
   return withFields ? Buffer.concat([canonicalizeFields(part.fields ?? {}), content]) : content
 }
 
-/** §5.4.2: XML has its exclusive form without comments, other text the line ends of MIME. */
+/** §5.4.2: XML in its exclusive form without comments, other text with the line ends of MIME. */
 function canonicalizeContent({ type, bytes }: PackedPart, canonicalize: Canonicalize): Uint8Array {
   const [essence = ''] = type.toLowerCase().split(';', 1)
   if (isXmlType(essence.trim())) return canonicalizeXml(bytes, type, canonicalize)
@@ -35,7 +35,7 @@ function canonicalizeXml(bytes: Uint8Array, type: string, canonicalize: Canonica
   return canonicalize(document, { exclusive: true, comments: false })
 }
 
-/** RFC 2046 §4.1.1: each line ends with CRLF. The very same octets where all do. */
+/** RFC 2046 §4.1.1: each line ends with CRLF. Returns the same octets where all lines do. */
 function canonicalizeLineEnds(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
   return /\r(?!\n)|(?<!\r)\n/.test(text) ? Buffer.from(text.replace(/\r\n?|\n/g, '\r\n'), 'latin1') : bytes

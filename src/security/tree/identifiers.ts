@@ -1,10 +1,11 @@
 /**
  * The identifiers of a document, collected once (WSS §4.2; XML Signature §4.4.3.2; SAML 1.1 §2.3.2,
  * SAML 2.0 §2.3.3; xml:id).
- *  (1) A value identifies one element, whatever attribute has it: a second one anywhere refuses the
- *      message.
- *  (2) An attribute is an identifier only on the elements for which these standards declare it one,
- *      and an unqualified Id on a Body of SOAP 1.1 and a Timestamp, where old stacks write it so.
+ *  (1) A value identifies one element, whatever the attribute: if it occurs twice anywhere, the
+ *      message is refused.
+ *  (2) An attribute is an identifier only on the elements for which these standards declare it. In
+ *      addition, so is an unqualified Id on a SOAP 1.1 Body and on a Timestamp, where old stacks
+ *      write it.
  */
 
 import { soap11 } from '../../soap/version.ts'
@@ -25,7 +26,7 @@ import {
   xmlIdAttribute,
 } from '../vocabulary.ts'
 
-/** The namespaces of elements on which an unqualified attribute is an identifier. */
+/** The namespaces of elements on which this unqualified attribute is an identifier. */
 const identifierIn: ReadonlyMap<Name, ReadonlySet<string>> = new Map([
   [idAttribute, new Set([dsNs, dsig11Ns, xencNs, xenc11Ns, soap11.namespace, wsuNs])],
   [upperIdAttribute, new Set([saml2Ns])],
@@ -39,7 +40,7 @@ export class Identifiers {
     this.add(root)
   }
 
-  /** Adds those of an element that came into the document by decryption, and of all inside it. */
+  /** Adds the identifiers of a decrypted element, and of all elements inside it. */
   add(element: Element): void {
     for (const { name, value } of element.attributes) {
       if (name === wsuId || name === xmlIdAttribute || identifierIn.get(name)?.has(element.name.uri))

@@ -1,13 +1,12 @@
 /**
- * Reads the parts of a Security block strictly: anything that is not where the standards put it
- * refuses, so nothing hides in a place that another reader would look at first. Comments never cut
- * a text short.
+ * Reads the parts of a Security block strictly: anything outside its standard place is refused, so
+ * nothing hides where another reader would look first. Comments never cut a text short.
  */
 import { decodeBase64 } from '../../base/base64.ts'
 import { clarkNotation, type Element, type Name } from '../../xml/index.ts'
 import { failSecurity, type SecurityFault } from '../security-fault.ts'
 
-/** The one child of this name, if there is one. Two refuse. */
+/** The one child with this name, if there is one. A second one is refused. */
 export function optionalChild(
   element: Element,
   name: Name,
@@ -22,12 +21,12 @@ export function optionalChild(
   return found
 }
 
-/** The one child of this name. */
+/** The one child with this name. */
 export function requiredChild(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): Element {
   return optionalChild(element, name, fault) ?? failSecurity(fault, `${clarkNotation(name)} is missing`)
 }
 
-/** The one child element, which has this name. */
+/** The only child element, which must have this name. */
 export function onlyChildNamed(element: Element, name: Name): Element {
   const [child, another] = element.elements()
   if (!child || another || child.name !== name)
@@ -41,10 +40,10 @@ export function textOnly(element: Element, fault: SecurityFault = 'InvalidSecuri
   return element.text
 }
 
-/** The same without white space around it. */
+/** The same text without surrounding white space. */
 export const trimmedText = (element: Element, fault?: SecurityFault): string => textOnly(element, fault).trim()
 
-/** An attribute that is required. */
+/** A required attribute. */
 export function requiredAttribute(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): string {
   return element.attribute(name) ?? failSecurity(fault, `${clarkNotation(element.name)} without ${name.local}`)
 }
@@ -65,12 +64,12 @@ export function readInstant(text: string): number | undefined {
   const time = Date.parse(text)
   const day = Number(text.slice(8, 10))
   if (day <= daysOfAnyMonth) return Number.isNaN(time) ? undefined : time
-  // A day that its month does not have is one of the next to Date.
+  // Date moves a day that its month does not have into the next month.
   const local = text.endsWith('Z') ? time : Date.parse(`${text.slice(0, 19)}Z`)
   return new Date(local).getUTCDate() === day ? time : undefined
 }
 
-/** No month has fewer. */
+/** No month has fewer days. */
 const daysOfAnyMonth = 28
 
 const dateTimePattern = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/

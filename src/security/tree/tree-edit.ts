@@ -1,11 +1,11 @@
 /**
- * Puts XML into a tree: what was decrypted, and what is added to a message on its way out. The one
- * parser reads it, within the limits of a document that is already so deep, and its prefixes mean
- * what they mean at its place.
+ * Puts XML into a tree: decrypted content, and additions to an outgoing message. The one parser
+ * reads it, within the limits that remain at this depth of the document, and prefixes mean what
+ * they mean at that place.
  */
 import { type Attribute, defaultXmlLimits, Element, Malformed, type Node, parseXml } from '../../xml/index.ts'
 
-/** The nodes of this text, for `parent`, but not yet among its children. */
+/** The nodes of this text with `parent` as their parent, but not yet among its children. */
 export function parseFragment(text: Uint8Array | string, parent: Element): Node[] | Malformed {
   const content = typeof text === 'string' ? Buffer.from(text) : text
   const octets = Buffer.concat([Buffer.from('<x>'), content, Buffer.from('</x>')])
@@ -15,7 +15,7 @@ export function parseFragment(text: Uint8Array | string, parent: Element): Node[
   return document.root.children.map(child => (child.kind === 'element' ? cloneInto(child, parent) : child))
 }
 
-/** The elements of text that the service wrote itself. */
+/** The elements of a text that the service itself wrote. */
 export function trustedFragment(text: string, parent: Element): Element[] {
   const nodes = parseFragment(text, parent)
   if (nodes instanceof Malformed) throw new TypeError(nodes.reason)
@@ -25,7 +25,7 @@ export function trustedFragment(text: string, parent: Element): Element[] {
 /**
  * A copy of an element under another parent.
  * @param change the attributes of a copy
- * @param made hears of each copy and its original
+ * @param made receives each copy and its original
  */
 export function cloneInto(
   element: Element,
@@ -41,7 +41,7 @@ export function cloneInto(
   return copy
 }
 
-/** Puts nodes in the place of an element. */
+/** Replaces an element by nodes. */
 export function replaceElement(element: Element, nodes: readonly Node[]): void {
   const parent = element.parent!
   parent.splice(parent.children.indexOf(element), 1, nodes)
@@ -61,7 +61,7 @@ function scopeAt(element: Element): ReadonlyMap<string, string> {
   return scope
 }
 
-/** Whether an element, or one around it, is as asked for. */
+/** Whether the condition holds for an element, or for one around it. */
 export function isInside(element: Element, holds: (outer: Element) => boolean): boolean {
   for (let at: Element | undefined = element; at; at = at.parent) if (holds(at)) return true
   return false

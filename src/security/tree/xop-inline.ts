@@ -1,9 +1,9 @@
 /**
  * Messages whose octets travel in other parts (XOP, MTOM). What always holds (M5): a signature over
- * the XML covers the octets, and not their address. So before a signature is checked, every Include
- * is replaced by the base64 that it represents (XOP §2.1), and that is read from then on; that of a
- * cipher text is, before it is decrypted. Each part is used once: a message never grows beyond what
- * was sent.
+ * the XML covers the octets, not their address. So before a signature is checked, every Include is
+ * replaced by the base64 that it represents (XOP §2.1), and from then on only the base64 is read;
+ * an Include in a ciphertext is replaced before decryption. Each part is used once: a message never
+ * grows beyond what was sent.
  */
 import { encodeBase64 } from '../../base/base64.ts'
 import type { Element } from '../../xml/index.ts'
@@ -15,14 +15,14 @@ interface IncludableParts {
   readonly moveInto: (holder: Element, uri: string) => Uint8Array | undefined
 }
 
-/** The Includes at and below an element. */
+/** The Include elements at and below an element. */
 export function includedParts(element: Element, found: Element[] = []): Element[] {
   if (element.name === IncludeName) found.push(element)
   else for (const child of element.children) if (child.kind === 'element') includedParts(child, found)
   return found
 }
 
-/** Replaces the Includes below an element by the base64 of their parts. */
+/** Replaces the Include elements below an element by the base64 of their parts. */
 export function inlineIncludes(outer: Element, parts: IncludableParts): void {
   for (const include of includedParts(outer)) {
     const uri = include.attribute(hrefAttribute) ?? ''

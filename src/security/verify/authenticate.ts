@@ -41,7 +41,7 @@ export class Authentication {
   readonly #policy: SecurityPolicy
   readonly #guard: VerificationContext
   readonly #message: Incoming
-  /** Those of the operation that is requested. */
+  /** The demands of the requested operation. */
   readonly #demands: readonly Demand[]
 
   constructor(found: ExaminedBlock, policy: SecurityPolicy, guard: VerificationContext, message: Incoming) {
@@ -52,7 +52,7 @@ export class Authentication {
     this.#message = message
   }
 
-  /** Undefined where the policy demands nothing, and the block names no caller. @throws Insecure */
+  /** Undefined where the policy demands nothing and the block names no caller. @throws Insecure */
   async identifyCaller(): Promise<Caller | undefined> {
     if (!isProofRequired(this.#policy, this.#message.body) && this.#isSilent()) return undefined
     const demand = this.#demands.find(each => this.#whyUnmet(each) === undefined)
@@ -68,13 +68,13 @@ export class Authentication {
     return caller
   }
 
-  /** Whether nothing in the block names a caller: it has a Timestamp, or only decrypts. */
+  /** Whether nothing in the block names a caller: it only has a Timestamp, or only decrypts. */
   #isSilent(): boolean {
     const { signature, usernameToken, ticket, assertion } = this.#found
     return !(signature || usernameToken || ticket || assertion)
   }
 
-  /** Why a demand is not met, as far as the message alone tells. */
+  /** Why a demand is not met, as far as the message alone shows. */
   #whyUnmet(demand: Demand): string | undefined {
     const token = this.#findToken(demand)
     if (!token) return 'not there'
@@ -96,7 +96,7 @@ export class Authentication {
     return clear && `${nameOfPart(clear)} is not encrypted`
   }
 
-  /** Every part of the package, by a reference to it or in an element that is covered. */
+  /** Every part of the package, either by a reference to it or in a covered element. */
   #areAttachmentsSigned(as: SignedAttachments): boolean {
     const { signature, parts } = this.#found
     const isCovered = (holder: Element) =>
@@ -108,14 +108,14 @@ export class Authentication {
     )
   }
 
-  /** What travelled as a part of the XML is as encrypted as its element. */
+  /** An octet string that travelled as a part of the XML is encrypted if its element is. */
   #areAttachmentsEncrypted(): boolean {
     const { parts } = this.#found
     return [...parts.attachments.keys()].every(id => parts.isOpened(id))
   }
 
   /**
-   * What names the caller in the way of this demand, if it is there: a token, or true for a
+   * The thing that names the caller as this demand requires, if present: a token, or true for a
    * signature.
    */
   #findToken(demand: Demand): Element | true | undefined {
@@ -129,13 +129,15 @@ export class Authentication {
     return this.#namingSigner(demand)?.kind === caller ? true : undefined
   }
 
-  /** Whose key names the caller: the endorsing one where the message is signed by an exchange key. */
+  /**
+   * The signer that names the caller: the endorsing one, where an exchange key signs the message.
+   */
   #namingSigner({ symmetric }: Demand): Signer | undefined {
     const { signature, endorsement } = this.#found
     return symmetric ? endorsement?.signer : signature?.signer
   }
 
-  /** Whether an answer is signed with the key of its request. */
+  /** Whether a reply is signed with the key of its request. */
   #isOfExchange(): boolean {
     const signer = this.#found.signature?.signer
     return signer?.kind === 'exchange' && signer.source === this.#message.exchangeKey
@@ -157,7 +159,7 @@ export class Authentication {
     return signer.kind === 'x509' && trust?.findTrusted(signer.certificate.der, this.#guard.now()) !== undefined
   }
 
-  /** Whether the signer's word counts for the parts of the demand. */
+  /** Whether this signer may cover the parts of the demand. */
   #mayCover({ caller, symmetric }: Demand): boolean {
     const kind = this.#found.signature?.signer.kind
     if (symmetric) return kind === 'exchange'
@@ -165,18 +167,18 @@ export class Authentication {
     return kind === 'x509' || (caller === 'saml' && kind === 'saml')
   }
 
-  /** WS-SecurityPolicy 1.3 §6.9: either all keys are derived, or none is. */
+  /** WS-SecurityPolicy 1.3 §6.9: either all keys are derived or none. */
   #areKeysOf(form: KeyForm): boolean {
     const { keyForms } = this.#found
     return keyForms.size === 1 && keyForms.has(form)
   }
 
-  /** The elements of a part: the very ones that will be read. */
+  /** The elements of a part: the very objects that will be read. */
   #elementsOf(part: CoveredPart, token: Element | true): Element[] {
     if (part === 'Body') return [this.#message.body]
     if (part === 'Timestamp') return this.#found.stamped ? [this.#found.stamped.element] : []
     if (part === 'Token') return token === true ? [] : [token]
-    if (part === 'Headers' || part === 'Attachments' || part === 'CompleteAttachments') return [] // asked apart
+    if (part === 'Headers' || part === 'Attachments' || part === 'CompleteAttachments') return [] // checked separately
     return this.#message.header?.elements(part) ?? []
   }
 
@@ -235,7 +237,7 @@ export class Authentication {
   }
 
   /**
-   * Whether the assertion alone names the caller: a reader of it could send it with another
+   * Whether the assertion alone names the caller: a party that reads it could send it with another
    * message, unless a signature of a known party binds it to this Body and this time.
    */
   #isBearerOnly(demand: Demand, assertion: Assertion): boolean {
@@ -249,7 +251,7 @@ export class Authentication {
     )
   }
 
-  /** X12: what may come once has not come before, to any instance. */
+  /** X12: something that may arrive once has not arrived before, at any instance. */
   async #rememberUse(demand: Demand, username: UsernameToken | undefined): Promise<void> {
     const { signature, stamped, assertion, ticket } = this.#found
     const once: { readonly key: string; readonly until: number }[] = []
@@ -270,10 +272,16 @@ export class Authentication {
   }
 }
 
-/** The party that could decrypt the key of a request: its sender has chosen the certificate. */
+/**
+ * The party that could decrypt the key of a request, which is the service: the sender chose the
+ * certificate.
+ */
 const exchangePartner: Caller = { subject: 'the service', roles: [], claims: {} }
 
-/** RFC 4120 §3.2.3: an authenticator is valid for five minutes before and after its time. */
+/**
+ * RFC 4120 §3.2.3: an authenticator is valid from five minutes before its time to five minutes
+ * after it.
+ */
 const ticketLifeMs = 600_000
 
 const nameOfPart = (part: CoveredPart): string => (typeof part === 'string' ? part : part.local)

@@ -1,15 +1,16 @@
 /**
- * XML Encryption as WS-Security uses it (WSS §9), coming in. What always holds, by number:
- *  (1) The one parser reads what was decrypted, at its place in the tree and within its limits, and
- *      its identifiers join the others: it is part of the document in every respect.
- *  (2) Every failure of a ciphertext is one and the same, and that of a key (`message-secrets.ts`).
- *  (3) CBC does not prove the maker of a ciphertext: it is accepted only under a signature that was
- *      verified before, or by allowance.
- *  (4) At most `dataMax` pieces of data and one for each attachment, each decrypted once.
- *  (5) Of what is signed as it was encrypted, CBC is accepted where it becomes elements, or an
- *      attachment with its fields: nothing of the message signs the key, and by another key octets
- *      become other octets. These may be a text, of which the first ones are chosen by trying keys;
- *      but they do not become elements or fields.
+ * XML Encryption of incoming messages, as WS-Security uses it (WSS §9). What always holds, by
+ * number:
+ *  (1) The one parser reads decrypted text, at its place in the tree and within its limits, and its
+ *      identifiers join the others: it is part of the document in every respect.
+ *  (2) All failures of a ciphertext look the same, and so do those of a key (`message-secrets.ts`).
+ *  (3) CBC does not prove the author of a ciphertext: it is accepted only under a signature that
+ *      was verified before, or by allowance.
+ *  (4) At most `dataMax` pieces of data and one for each attachment are decrypted, each once.
+ *  (5) Under a signature over its ciphertext, CBC is accepted only where the plaintext must be
+ *      elements, or an attachment with its fields: nothing in the message signs the key, and
+ *      another key turns the octets into other octets. Those may be a text, whose first octets an
+ *      attacker chooses by trying keys; but they do not become elements or fields.
  */
 
 import type { PackedPart } from '../../soap/security-port.ts'
@@ -54,17 +55,17 @@ import { type MessageSecret, type MessageSecrets, readSealed } from './message-s
 const dataMax = 16
 const contentType = `${xencNs}Content`
 const elementType = `${xencNs}Element`
-/** Less fits in one block, and to try keys until it is `<a/>` takes 2^40 of them. */
+/** Less fits in one block, and finding a key that decrypts it to `<a/>` takes 2^40 attempts. */
 const markupOctetsMin = 16
 
-/** What is known of the message around its secrets. */
+/** Facts about the message outside its secrets. */
 interface DecryptionFacts {
   readonly allow: Allowances
   readonly identifiers: Identifiers
   readonly parts: IncomingParts
   /** The Security block. */
   readonly block: Element
-  /** Whether a verified signature covers an element, or the attachment of a Content-ID. */
+  /** Whether a verified signature covers an element, or the attachment with this Content-ID. */
   readonly isSigned: (target: Element | string) => boolean
 }
 
@@ -72,9 +73,9 @@ export class Decryptor {
   readonly #secrets: MessageSecrets
   readonly #facts: DecryptionFacts
   readonly #done = new Set<Element>()
-  /** Elements that came encrypted, or all of whose content did. */
+  /** Elements that arrived encrypted, themselves or with all their content. */
   readonly revealed = new Set<Element>()
-  /** Header blocks among them. */
+  /** Header blocks among these elements. */
   readonly blocks: Element[] = []
 
   constructor(secrets: MessageSecrets, facts: DecryptionFacts) {
@@ -101,7 +102,10 @@ export class Decryptor {
     }
   }
 
-  /** An EncryptedData of the block itself. That of an attachment stays, once it is opened. */
+  /**
+   * An EncryptedData of the block itself. If it belongs to an attachment, it stays after it is
+   * opened.
+   */
   decryptChild(data: Element): void {
     if (!this.#done.has(data)) this.#decryptData(data)
   }
@@ -123,7 +127,10 @@ export class Decryptor {
     else this.#openElement(data, cipher, open)
   }
 
-  /** SwA Profile 1.1 §5.5: the octets of an attachment, whose EncryptedData is in the block. */
+  /**
+   * SwA Profile 1.1 §5.5: decrypts the octets of an attachment, whose EncryptedData is in the
+   * block.
+   */
   #openAttachment(data: Element, reference: Element, cipher: Cipher, open: (sealed: Buffer) => Buffer): void {
     const { parts, block, allow, isSigned } = this.#facts
     const type = data.attribute(typeAttribute)
@@ -174,7 +181,7 @@ export class Decryptor {
     for (const node of nodes) if (node.kind === 'element') this.#facts.identifiers.add(node)
   }
 
-  /** WSS §9.3: an EncryptedHeader wraps one block, and is replaced by it. */
+  /** WSS §9.3: the block inside an EncryptedHeader replaces it. */
   #placeElement(data: Element, parent: Element, element: Element): void {
     this.revealed.add(element)
     const isBlock = parent.name === EncryptedHeaderName && parent.parent !== undefined
@@ -185,7 +192,7 @@ export class Decryptor {
   }
 }
 
-/** The `cid:` URI of an attachment, as it is (SwA Profile 1.1 §5.3.3). */
+/** The `cid:` URI of an attachment, unchanged (SwA Profile 1.1 §5.3.3). */
 function readCipherReference(data: Element, reference: Element): string {
   const cipherData = onlyChildNamed(requiredChild(data, CipherDataName), CipherReferenceName)
   const transform = onlyChildNamed(onlyChildNamed(cipherData, CipherTransformsName), TransformName)
@@ -194,7 +201,7 @@ function readCipherReference(data: Element, reference: Element): string {
   return requiredAttribute(reference, uriAttribute)
 }
 
-/** §5.5.2: the content of an attachment, whose media type the data tells. */
+/** §5.5.2: the content of an attachment, whose media type the EncryptedData states. */
 function openContent(data: Element, bytes: Buffer, fields: PackedPart['fields']): PackedPart {
   const type = data.attribute(mimeTypeAttribute) ?? ''
   return { type, bytes, fields: { ...fields, 'content-type': type } }
@@ -206,7 +213,7 @@ function readComplete(plain: Buffer): PackedPart {
   return { type: fields['content-type'] ?? '', bytes: plain.subarray(end), fields }
 }
 
-/** (5): elements without text between them, or the Body of a message that has none. */
+/** (5): elements without text between them, or the empty Body of a message. */
 const isMarkup = (plain: Buffer, nodes: readonly Node[], parent: Element): boolean =>
   plain.length === 0
     ? parent.name.local === 'Body' && parent.parent?.parent === undefined
@@ -216,7 +223,7 @@ const isMarkup = (plain: Buffer, nodes: readonly Node[], parent: Element): boole
 
 const isBlankText = (node: Node): boolean => node.kind === 'text' && node.value.trim() === ''
 
-/** XML Encryption §3.2: a KeySize is that of the cipher; any other child is an error. */
+/** XML Encryption §3.2: a KeySize must match the cipher; any other child is an error. */
 function readCipherMethod(method: Element): Cipher {
   const cipher =
     readCipher(requiredAttribute(method, algorithmAttribute)) ??

@@ -1,6 +1,6 @@
 /**
  * A DerivedKeyToken (WS-SecureConversation 1.3 §7.1), read strictly: it names an EncryptedKey, so
- * there are no chains and no cycles, and its numbers are small, so that a derivation costs little.
+ * there are no chains or cycles, and its numbers are small, so a derivation is cheap.
  */
 import type { Element, Name } from '../../xml/index.ts'
 import { defaultLabel, type KeyDerivation } from '../crypto/derived-key.ts'
@@ -19,14 +19,14 @@ import {
   SecurityTokenReferenceName,
 } from '../vocabulary.ts'
 
-/** What a token says of a key: what it is derived from, and how. */
+/** What a token says about a key: its source, and how to derive it. */
 export interface DerivedKeyClaim {
   /** The SecurityTokenReference to the secret. */
   readonly reference: Element
   readonly derivation: KeyDerivation
 }
 
-// In octets. The keys of all supported algorithms fit; an honest nonce has 16.
+// In octets. The keys of all supported algorithms fit; an honest nonce has 16 octets.
 const keyOctetsMin = 16
 const keyOctetsMax = 64
 const sequenceOctetsMax = 256
@@ -61,7 +61,7 @@ const knownChildren: ReadonlySet<Name> = new Set([
   DerivedNonceName,
 ])
 
-/** A generation is so many keys of this length on; only one of the two may be there. */
+/** A generation counts keys of this length; only one of offset and generation may occur. */
 function readOffset(token: Element, length: number): number {
   const generation = readSmallNumber(token, GenerationName)
   const offset = readSmallNumber(token, OffsetName)
@@ -86,7 +86,7 @@ function readLabel(element: Element): string {
     : label
 }
 
-/** A receiver could know the nonce by other means; this one does not. */
+/** The standard allows a nonce that the receiver already knows; this receiver knows none. */
 function readNonce(token: Element): Buffer {
   const nonce = readBase64(requiredChild(token, DerivedNonceName), 'InvalidSecurityToken')
   return nonce.length === 0 || nonce.length > nonceOctetsMax

@@ -1,11 +1,11 @@
 /**
  * The attachments of a message, as its Security block is read from its first child to its last (SwA
  * Profile 1.1). What always holds, by number:
- *  (1) A `cid:` URI names a part of the very package; nothing else is looked for (M1).
- *  (2) A part is in one place: what an Include has put into the tree is no attachment any more, and
- *      what was encrypted is decrypted once. A message never grows beyond what was sent.
- *  (3) The octets that a signature digested, or that were decrypted from them, are those that are
- *      read.
+ *  (1) A `cid:` URI names a part of the same package; nothing else is looked up (M1).
+ *  (2) A part is in one place: once an Include has put it into the tree it is no longer an
+ *      attachment, and an encrypted part is decrypted once. A message never grows beyond what was
+ *      sent.
+ *  (3) Only the octets that a signature digested, or that were decrypted from them, are read.
  */
 import { decodePercent } from '../../base/attempt.ts'
 import type { PackedPart, PackedParts } from '../../soap/security-port.ts'
@@ -16,42 +16,42 @@ export class IncomingParts {
   readonly #parts: Map<string, PackedPart>
   readonly #holders = new Map<string, Element>()
   readonly #opened = new Set<string>()
-  /** Parts whose media types are not in what was encrypted. */
+  /** Parts whose media type was not part of the encrypted content. */
   readonly #retyped = new Set<string>()
 
   constructor(parts: PackedParts = new Map()) {
     this.#parts = new Map(parts)
   }
 
-  /** How many the package has. */
+  /** The number of parts in the package. */
   get count(): number {
     return this.#parts.size
   }
 
-  /** Octets of all parts, as they came. */
+  /** The octets of all parts as they arrived. */
   get octets(): number {
     return [...this.#parts.values()].reduce((sum, { bytes }) => sum + bytes.length, 0)
   }
 
-  /** By Content-ID, what is left of the package next to the message. */
+  /** The parts still next to the message, by Content-ID. */
   get attachments(): PackedParts {
     return new Map([...this.#parts].filter(([id]) => !this.#holders.has(id)))
   }
 
   /**
-   * By Content-ID, the elements whose octets travelled as parts, but for those of cipher texts:
-   * what they stand for is in the tree.
+   * The elements whose octets travelled as parts, by Content-ID, without ciphertexts: the tree has
+   * what those stand for.
    */
   get holders(): ReadonlyMap<string, Element> {
     return this.#holders
   }
 
-  /** Whether the octets of a part came encrypted. */
+  /** Whether the octets of a part arrived encrypted. */
   isOpened(id: string): boolean {
     return this.#opened.has(id)
   }
 
-  /** The octets for an Include in this element; undefined: there are none, or not any more. */
+  /** The octets for an Include in this element; undefined: there are none, or no longer. */
   moveInto(holder: Element, uri: string): Uint8Array | undefined {
     const id = this.#find(uri)
     if (id === undefined || this.#holders.has(id) || this.#opened.has(id)) return undefined
@@ -67,8 +67,8 @@ export class IncomingParts {
   }
 
   /**
-   * Puts what was decrypted in the place of an attachment.
-   * @param isRetyped the media type stands next to the cipher text
+   * Replaces an attachment by its decrypted content.
+   * @param isRetyped the media type is next to the ciphertext
    */
   open(id: string, plain: PackedPart, isRetyped: boolean): void {
     this.#parts.set(id, plain)
@@ -76,12 +76,12 @@ export class IncomingParts {
     if (isRetyped) this.#retyped.add(id)
   }
 
-  /** Whether the signature over its cipher text leaves its media type open. */
+  /** Whether the signature over its ciphertext does not cover its media type. */
   isRetyped(id: string): boolean {
     return this.#retyped.has(id)
   }
 
-  /** RFC 2392; some write a Content-ID as it is. */
+  /** RFC 2392; some senders write the Content-ID unescaped. */
   #find(uri: string): string | undefined {
     const [, said = ''] = /^cid:(.+)$/is.exec(uri) ?? []
     return said === '' ? undefined : [decodePercent(said), said].find(id => id !== undefined && this.#parts.has(id))

@@ -1,5 +1,5 @@
 /**
- * A message as it came in, and what its Security block was found to hold: `verify` hands it to
+ * An incoming message, and the findings in its Security block: `verify` hands them to
  * `authenticate`.
  */
 
@@ -14,16 +14,16 @@ import type { Assertion } from './saml.ts'
 import type { VerifiedSignature } from './signature.ts'
 import type { VerifiedTimestamp } from './timestamp.ts'
 
-/** A message as the envelope was opened. */
+/** A message with its envelope open. */
 export interface Incoming {
   readonly envelope: Element
   readonly header: Element | undefined
   readonly body: Element
-  /** The header blocks that are targeted at this node. */
+  /** The header blocks targeted at this node. */
   readonly blocks: readonly Element[]
   /** Header blocks that this node processes, those of WS-Addressing among them; default none. */
   readonly processed?: readonly Element[]
-  /** The other parts of the package that the message came in, by Content-ID. */
+  /** The other parts of the message's package, by Content-ID. */
   readonly parts?: PackedParts
   /** The peer's address. */
   readonly from: string
@@ -31,13 +31,13 @@ export interface Incoming {
   readonly confidential: boolean
   /** For a reply: the values of the signatures in the request, which it must confirm. */
   readonly sent?: readonly Buffer[]
-  /** Of a reply: the key that its request was signed with, if it had one of its own. */
+  /** For a reply: the key with which its request was signed, if it had its own. */
   readonly exchangeKey?: ExchangeKey
 }
 
 /**
- * The holder of a key that was trusted, by what it was trusted for. That of an `exchange` key is
- * its sender, of whom nothing is known by it.
+ * The holder of a trusted key, by the reason for trust. The holder of an `exchange` key is the
+ * sender, about whom the key says nothing.
  */
 export type Signer =
   | { readonly kind: 'x509'; readonly key: KeyObject; readonly certificate: Certificate }
@@ -46,29 +46,29 @@ export type Signer =
   | { readonly kind: 'exchange'; readonly key: KeyObject; readonly source: ExchangeKey }
 
 /**
- * What a Security block holds, once all of it was checked that can be without asking another party.
+ * The contents of a Security block, after every check that needs no other party.
  */
 export interface ExaminedBlock {
   readonly stamped: VerifiedTimestamp | undefined
   readonly signature: VerifiedSignature<Signer> | undefined
-  /** By a certificate, of that signature, which an exchange key has made. */
+  /** A certificate's endorsement of that signature, where an exchange key made it. */
   readonly endorsement: VerifiedSignature<Signer> | undefined
-  /** In which forms its secrets were used. */
+  /** The forms in which its secrets were used. */
   readonly keyForms: ReadonlySet<KeyForm>
   readonly usernameToken: Element | undefined
   readonly ticket: Element | undefined
   readonly assertion: Assertion | undefined
-  /** Elements that came encrypted. */
+  /** Elements that arrived encrypted. */
   readonly revealed: ReadonlySet<Element>
-  /** Its attachments, as far as they are any. */
+  /** Its parts, as far as they are attachments. */
   readonly parts: IncomingParts
-  /** Header blocks that came encrypted. */
+  /** Header blocks that arrived encrypted. */
   readonly blocks: readonly Element[]
 }
 
 /**
- * Whether the signature is that of a known party. By an exchange key alone it is not: such a key
- * counts where a certificate endorses it, or where the receiver itself has sent it.
+ * Whether the signer is a known party. An exchange key alone does not make one: it counts where a
+ * certificate endorses it, or where the receiver itself sent it.
  */
 export const isSignerKnown = (
   { signature, endorsement }: Pick<ExaminedBlock, 'signature' | 'endorsement'>,

@@ -1,8 +1,8 @@
 /**
- * Keys, by what a KeyInfo names (WSS §7, X.509 Token Profile 1.1 §3, SAML Token Profile 1.1 §3.4).
- * What always holds:
+ * Finds the key that a KeyInfo names (WSS §7, X.509 Token Profile 1.1 §3, SAML Token Profile 1.1
+ * §3.4). What always holds:
  *  (1) A KeyInfo only names. The configuration of the service decides which keys are trusted.
- *  (2) One thing names the key, and what else is said of it has to be true of it (XML Signature
+ *  (2) One thing names the key, and every other statement has to be true of that key (XML Signature
  *      §4.5). Nothing is fetched; a reference is followed once.
  */
 
@@ -52,13 +52,13 @@ import {
 import { readKeyValue } from './key-value.ts'
 
 /**
- * What names a key: an element of the message, a certificate inside the KeyInfo, or the name of a
- * certificate or secret; of an EncryptedKey its digest (WSS §7.3).
+ * How a key is named: by an element of the message, a certificate inside the KeyInfo, or the name
+ * of a certificate or secret; of an EncryptedKey its digest (WSS §7.3).
  */
 export type KeyReference = KeyNaming & {
-  /** What else is said of the certificate or the key. */
+  /** Further statements about the certificate or the key. */
   readonly also?: readonly KeyStatement[]
-  /** Names for the key: without meaning where something else says which it is. */
+  /** Names of the key: ignored where something else identifies it. */
   readonly names?: readonly string[]
 }
 type KeyNaming =
@@ -71,12 +71,12 @@ type KeyNaming =
 type KeyStatement = CertificateReference | { readonly by: 'key'; readonly key: KeyObject }
 
 const certificateOctetsMax = 16 * 1024
-/** Of a KeyInfo, or of an X509Data besides its certificates; senders write three at most. */
+/** In a KeyInfo, or in an X509Data besides its certificates; senders write three at most. */
 const statementsMax = 8
 
 /**
- * What a KeyInfo names. XML Signature §4.5: all that it says refers to one key, so a token or a
- * certificate goes before a bare key, and that before a name.
+ * What a KeyInfo names. XML Signature §4.5: everything in it refers to one key, so a token or a
+ * certificate takes precedence over a bare key, and that over a name.
  */
 export function readKeyReference(keyInfo: Element | undefined, identifiers: Identifiers): KeyReference {
   const children = keyInfo?.elements() ?? []
@@ -111,16 +111,19 @@ function readNaming(child: Element, identifiers: Identifiers): KeyReference {
   return failSecurity('SecurityTokenUnavailable', 'a KeyInfo of an unsupported kind')
 }
 
-/** Refuses a certificate of which something is said that is not true. */
+/** Refuses a certificate if a statement about it is false. */
 export function requireCertificateMeant({ also = [] }: KeyReference, certificate: Certificate): void {
   for (const each of also)
     if (each.by === 'key' ? !isSameKey(each.key, certificate.key) : !findNamed(certificate, each)) refuseTwoKeys()
 }
-/** The same of a key without a certificate, of which only other spellings of it can be true. */
+/**
+ * The same for a key without a certificate; only the same key in another form can be a true
+ * statement.
+ */
 export function requireKeyMeant({ also = [] }: KeyReference, key: KeyObject): void {
   for (const each of also) if (each.by !== 'key' || !isSameKey(each.key, key)) refuseTwoKeys()
 }
-/** A secret that was sent, or is shared: nothing else can be said of it. */
+/** For a secret that was sent or is shared: no statement about it is possible. */
 export function requireNothingBeside({ also = [], names = [] }: KeyReference): void {
   if (also.length + names.length > 0) refuseTwoKeys()
 }
@@ -128,7 +131,7 @@ const refuseTwoKeys = (): never => failSecurity('SecurityTokenUnavailable', 'a K
 const isSameKey = (one: KeyObject, other: KeyObject): boolean =>
   one.asymmetricKeyType === other.asymmetricKeyType && one.equals(other)
 
-/** WSS §7: the one thing that a SecurityTokenReference names. */
+/** WSS §7: the single thing that a SecurityTokenReference names. */
 export function followReference(reference: Element, identifiers: Identifiers): KeyReference {
   const [child, another] = reference.elements()
   if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a reference that does not name one token')
@@ -169,8 +172,7 @@ export function findToken(reference: Element, identifiers: Identifiers): Element
 
 /**
  * WSS §8.3: what a SecurityTokenReference represents where it is signed: the token in the message;
- * or, for a certificate that is only named, the BinarySecurityToken that it would be, in the form
- * that WSS4J gives it.
+ * or, for a certificate that is only named, the BinarySecurityToken that WSS4J would write for it.
  */
 export function dereferenceToken(
   reference: Element,
@@ -194,8 +196,8 @@ const requireReferred = (uri: string, identifiers: Identifiers): Element =>
   failSecurity('SecurityTokenUnavailable', 'a reference to a token that is not in this message')
 
 /**
- * XML Signature §4.5.4: certificates, of which the one that has issued none of the others is meant,
- * since they have no order; or ways to name a certificate.
+ * XML Signature §4.5.4: certificates in any order, of which the one that issued none of the others
+ * is meant; or ways to name a certificate.
  */
 function readX509Data(data: Element): KeyReference {
   const children = data.elements()
@@ -235,7 +237,7 @@ function readCertificateName(element: Element): CertificateReference {
   return { by: 'issuer-serial', issuer, serial: BigInt(serial) }
 }
 
-/** The index of the last certificate of their path; of what is no path, the first. */
+/** The index of the last certificate of their path; if they do not form a path, of the first. */
 function findLast(carried: readonly Buffer[]): number {
   const parsed = carried.slice(0, carriedMax + 1).map(parseCertificate)
   const issuers = new Set(parsed.flatMap(each => (each && !each.isSelfIssued ? [each.issuerKey] : [])))
@@ -251,7 +253,7 @@ function limitCertificate(octets: Buffer): Buffer {
     : octets
 }
 
-/** WSS §6.3: the octets of a BinarySecurityToken of this ValueType. */
+/** WSS §6.3: the octets of a BinarySecurityToken with this ValueType. */
 export function readBinaryToken(token: Element): Buffer {
   requireBase64Token(token)
   return readBase64(token, 'InvalidSecurityToken')
@@ -281,7 +283,7 @@ export function readCertificates(token: Element): { readonly der: Buffer; readon
 export const isCertificateToken = (token: Element): boolean =>
   token.name === BinarySecurityTokenName && token.attribute(valueTypeAttribute) === x509v3Uri
 
-/** The certificate that this names; refuses unless it is trusted now. */
+/** The certificate named here; refuses one that is not trusted now. */
 export function requireTrusted(key: KeyReference, trust: CertificateTrust, now: number): Certificate {
   const certificate = findTrusted(key, trust, now)
   requireCertificateMeant(key, certificate)
@@ -297,8 +299,8 @@ function findTrusted(key: KeyReference, trust: CertificateTrust, now: number): C
 }
 
 /**
- * Of a token with one certificate, the usual kind. Its text is decoded unless it was trusted
- * before.
+ * The same for a token with one certificate, the usual kind. Its text is decoded unless it was
+ * trusted before.
  */
 function requireTrustedToken(token: Element, trust: CertificateTrust, now: number): Certificate {
   requireBase64Token(token)
@@ -309,7 +311,7 @@ function requireTrustedToken(token: Element, trust: CertificateTrust, now: numbe
 
 const untrusted = 'the certificate is not trusted'
 
-/** Refuses a certificate that was trusted, where responders speak against it. */
+/** Refuses a trusted certificate if responders do not confirm it. */
 export const requireConfirmed = (certificate: Certificate, trust: CertificateTrust, now: number): Maybe<void> =>
   chain(trust.confirm(certificate, now), problem => {
     if (problem !== undefined) failSecurity('FailedAuthentication', `the certificate is not trusted: ${problem}`)

@@ -1,6 +1,6 @@
 /**
- * Bare keys (XML Signature 1.1 §4.5.2, §4.5.10). A key in a message proves nothing by itself: an
- * assertion has to vouch for it, or it repeats the key of a certificate.
+ * Bare keys (XML Signature 1.1 §4.5.2, §4.5.10). A key in a message proves nothing by itself: it
+ * counts where an assertion vouches for it, or where it repeats the key of a certificate.
  */
 
 import { createPublicKey, type KeyObject } from 'node:crypto'

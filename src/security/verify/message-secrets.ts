@@ -1,11 +1,12 @@
 /**
- * The secrets that a message is signed and encrypted with (WSS 1.1 §7.3, §9; WS-SecureConversation
- * 1.3 §7), by what names them. What always holds, by number:
- *  (1) Every failure of a key is one and the same.
+ * The secrets with which a message is signed and encrypted (WSS 1.1 §7.3, §9; WS-SecureConversation
+ * 1.3 §7), found by their references. What always holds, by number:
+ *  (1) All failures of a key look the same.
  *  (2) At most `keysMax` keys are decrypted and `derivedMax` derived, each once.
  *  (3) The key that signs a message is the only one in it: nothing else is decrypted, so a
- *      signature that anybody can make makes no oracle of another party's ciphertext.
- *  (4) A derived key signs or decrypts, never both.
+ *      signature that anybody can make does not turn the service into an oracle for another party's
+ *      ciphertext.
+ *  (4) A derived key either signs or decrypts, never both.
  */
 import type { KeyObject } from 'node:crypto'
 import type { Element } from '../../xml/index.ts'
@@ -59,20 +60,23 @@ import {
 const keysMax = 4
 const derivedMax = 8
 
-/** A secret, and where it comes from. */
+/** A secret and its origin. */
 export interface MessageSecret {
   readonly octets: Buffer
-  /** The key that it is, or is derived from: one that was sent encrypted, or one by its name. */
+  /**
+   * The key that it is, or from which it is derived: one that was sent encrypted, or one known by
+   * name.
+   */
   readonly source: ExchangeKey | KeyObject
   readonly form: KeyForm
 }
 
-/** One that an EncryptedKey has brought, in this message or in the request that it answers. */
+/** A secret from an EncryptedKey, in this message or in its request. */
 export interface SentSecret extends MessageSecret {
   readonly source: ExchangeKey
 }
 
-/** What a secret does. */
+/** What a secret is used for. */
 type SecretUse = 'sign' | 'decrypt'
 
 export interface SecretMeans {
@@ -80,7 +84,7 @@ export interface SecretMeans {
   readonly allow: Allowances
   readonly identifiers: Identifiers
   readonly parts: IncomingParts
-  /** Of an answer: the key of its request. */
+  /** For a reply: the key of its request. */
   readonly exchangeKey: ExchangeKey | undefined
 }
 
@@ -90,9 +94,9 @@ export class MessageSecrets {
   readonly #derived = new Map<Element, SentSecret>()
   readonly #sources = new Set<MessageSecret['source']>()
   #signing: ExchangeKey | undefined
-  /** By the first octets of a derived key. */
+  /** Derived keys by their first octets. */
   readonly #uses = new Map<string, SecretUse>()
-  /** In which forms secrets were used. */
+  /** The forms in which secrets were used. */
   readonly forms = new Set<KeyForm>()
 
   constructor(means: SecretMeans) {
@@ -138,7 +142,7 @@ export class MessageSecrets {
     return secret
   }
 
-  /** What an EncryptedKey has brought, or a key derived from it; undefined: another kind of key. */
+  /** The secret from an EncryptedKey, or a key derived from it; undefined: another kind of key. */
   #findSent(reference: KeyReference): SentSecret | undefined {
     if (reference.kind === 'encrypted-key') return this.#findByDigest(reference.digest)
     if (reference.kind !== 'token') return undefined
@@ -147,7 +151,7 @@ export class MessageSecrets {
     return element.name === DerivedKeyTokenName ? this.#derive(element) : undefined
   }
 
-  /** WSS §7.3: by the SHA-1 of its encrypted form, a key of this message, or of its request. */
+  /** WSS §7.3: a key of this message or of its request, by the SHA-1 of its encrypted form. */
   #findByDigest(digest: Buffer): SentSecret {
     const { exchangeKey } = this.#means
     const known = [...this.#received.values(), ...(exchangeKey ? [exchangeKey] : [])]
@@ -218,7 +222,7 @@ export class MessageSecrets {
     return agreeOnKey(this.#findPrivateKey(recipient), originator, derivation, size)
   }
 
-  /** The service's own key that a KeyInfo names; without a KeyInfo the only one. */
+  /** The service's private key that a KeyInfo names; without a KeyInfo, the only one. */
   #findPrivateKey(keyInfo: Element | undefined): KeyObject {
     const keys = this.#means.guard.decrypts ?? []
     const unavailable = () => failSecurity('SecurityTokenUnavailable', 'a key that is not here')
@@ -230,7 +234,7 @@ export class MessageSecrets {
   }
 }
 
-/** Whether a key is that of the certificate that a reference carries or names. */
+/** Whether a key belongs to the certificate that a reference carries or names. */
 function matchOf(reference: KeyReference): ((key: { readonly certificate: Certificate }) => boolean) | undefined {
   if (reference.kind === 'certificate') return ({ certificate }) => findNamed(certificate, reference.reference)
   const carried = reference.kind === 'token' ? readCertificates(reference.element) : reference
@@ -257,7 +261,7 @@ function readTransport(method: Element, allow: Allowances): KeyTransport {
   }
 }
 
-/** The octets of its CipherValue, which may have travelled as a part. */
+/** The octets of its CipherValue, which may have arrived as a part. */
 export function readSealed(element: Element, parts: IncomingParts): Buffer {
   const value = onlyChildNamed(requiredChild(element, CipherDataName), CipherValueName)
   inlineIncludes(value, parts)

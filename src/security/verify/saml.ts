@@ -1,13 +1,13 @@
 /**
  * SAML 1.1 and 2.0 assertions as security tokens (SAML Token Profile 1.1). What always holds, by
  * number:
- *  (1) An assertion counts because an issuer that is configured here signed it, that very element
- *      and nothing else; or, for sender-vouches alone, because the signature of a trusted voucher
- *      over the message covers it.
- *  (2) It is valid now, has an end, and is for an audience that this service is. An unknown
- *      condition refuses it.
- *  (3) An issuer speaks for the people that its rule names, and for no others.
- *  (4) A key in a subject confirmation is the subject's because (1) holds, and for no other reason.
+ *  (1) An assertion counts because an issuer configured here signed it: that very element and
+ *      nothing else; or, only for sender-vouches, because the signature of a trusted voucher over
+ *      the message covers it.
+ *  (2) It is valid now, has an end, and names this service as its audience. An unknown condition
+ *      refuses it.
+ *  (3) An issuer speaks only for the people that its rule names.
+ *  (4) A key in a subject confirmation is the subject's only because (1) holds.
  */
 
 import type { KeyObject } from 'node:crypto'
@@ -41,14 +41,14 @@ export interface Assertion {
   readonly element: Element
   /** Whether its issuer's signature holds; otherwise it needs a voucher. */
   readonly signed: boolean
-  /** The name of the person for whom its issuer may speak; undefined: for none of ours. */
+  /** The name of the person for whom its issuer may speak; undefined: nobody known here. */
   readonly person: string | undefined
   readonly confirmations: ReadonlyMap<SubjectConfirmation, Element>
   /** Milliseconds since 1970. */
   readonly until: number
-  /** The key of its use. */
+  /** The key under which its use is remembered. */
   readonly use: string
-  /** Whether its issuer allows one use. */
+  /** Whether its issuer allows only one use. */
   readonly isOneTime: boolean
 }
 
@@ -61,7 +61,7 @@ export interface AssertionContext {
   readonly trust: AssertionTrust
 }
 
-/** Everything in which the two versions differ, as two columns. */
+/** All differences between the two versions, as two columns. */
 interface SamlVersion {
   readonly uri: string
   readonly id: Name
@@ -71,8 +71,7 @@ interface SamlVersion {
   readonly name: Name
   readonly methods: (confirmation: Element) => string[]
   /**
-   * Conditions in addition to the audience: those that demand nothing, and those that allow one
-   * use.
+   * Conditions other than the audience: those that demand nothing, and those that allow one use.
    */
   readonly audience: Name
   readonly harmless: ReadonlySet<Name>
@@ -120,7 +119,7 @@ const confirmationKinds: readonly SubjectConfirmation[] = ['bearer', 'holder-of-
 export const isAssertion = ({ name }: Element): boolean =>
   name.local === 'Assertion' && samlVersions.some(({ uri }) => uri === name.uri)
 
-/** What an assertion says; one without a signature needs a voucher. @throws Insecure */
+/** The statements of an assertion; an unsigned one needs a voucher. @throws Insecure */
 export function verifyAssertion(element: Element, asserting: AssertionContext): Assertion {
   const edition = samlVersions.find(({ uri }) => uri === element.name.uri)
   if (!edition?.version(element))
@@ -158,7 +157,7 @@ function findPerson(subject: AssertionSubject, rule: SubjectRule = 'same'): stri
   return Object.hasOwn(rule, subject.name) ? rule[subject.name] : undefined
 }
 
-/** SAML 2.0 §2.3.3, SAML 1.1 §2.3.2: it says when it was issued, which is not in the future. */
+/** SAML 2.0 §2.3.3, SAML 1.1 §2.3.2: it says when it was issued, and that is not in the future. */
 function requireIssued(element: Element, { now, skew }: AssertionContext): void {
   const issued = readTime(element, 'IssueInstant')
   if (issued === undefined) failSecurity('InvalidSecurityToken', 'an assertion without IssueInstant')
@@ -166,8 +165,8 @@ function requireIssued(element: Element, { now, skew }: AssertionContext): void 
 }
 
 /**
- * SAML 2.0 §2.7.2: a session that has ended says no longer who the subject is.
- * @returns the end of the first to end; infinite without one
+ * SAML 2.0 §2.7.2: a session that has ended no longer identifies the subject.
+ * @returns the earliest end; infinite without a session
  */
 function verifySession(element: Element, edition: SamlVersion, { now }: AssertionContext): number {
   const ends = element
@@ -189,7 +188,7 @@ function verifyIssuer(element: Element, signature: Element, issuer: string, asse
     failSecurity('FailedCheck', 'the signature is not over its assertion')
 }
 
-/** SAML 1.1 §2.4: every statement has a subject, and all of them are required to be the same. */
+/** SAML 1.1 §2.4: every statement has a subject, and all subjects have to be the same. */
 function readSaml1Subject(assertion: Element, budget: CanonicalBudget): Element {
   const subjects = assertion.elements().flatMap(statement => statement.elements(saml1Name('Subject')))
   const [first, ...others] = subjects
@@ -205,7 +204,7 @@ function readSaml1Subject(assertion: Element, budget: CanonicalBudget): Element 
   return first
 }
 
-/** SAML 2.0 §2.5, SAML 1.1 §2.3.2.1. @returns the end, and whether one use is allowed */
+/** SAML 2.0 §2.5, SAML 1.1 §2.3.2.1. @returns the end, and whether only one use is allowed */
 function verifyConditions(
   element: Element,
   edition: SamlVersion,
@@ -228,7 +227,7 @@ function verifyConditions(
   return [until, once]
 }
 
-/** NotOnOrAfter, if there is one; refuses when now is outside. */
+/** NotOnOrAfter, if present; refuses if now is outside the period. */
 function verifyValidity(element: Element, now: number, skew: number): number | undefined {
   const from = readTime(element, 'NotBefore')
   const until = readTime(element, 'NotOnOrAfter')
@@ -244,7 +243,7 @@ function readTime(element: Element, local: string): number | undefined {
   return readInstant(text.trim()) ?? failSecurity('InvalidSecurityToken', 'a time in an invalid form')
 }
 
-/** SAML 2.0 §2.4.1.1: those of the supported methods that hold now. */
+/** SAML 2.0 §2.4.1.1: the confirmations with a supported method that hold now. */
 function readConfirmations(
   subject: Element,
   edition: SamlVersion,

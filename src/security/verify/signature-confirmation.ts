@@ -1,7 +1,7 @@
 /**
- * WSS SOAP Message Security 1.1 §8.5: a reply names the signatures that it answers, which proves
- * that it is the reply to this request, and that the request arrived as it was signed. Each value
- * comes once, nothing else does, and the reply's own signature covers them.
+ * WSS SOAP Message Security 1.1 §8.5: a reply repeats the signature values of its request, which
+ * proves that it belongs to this request, and that the request arrived as it was signed. Each value
+ * occurs once, no other does, and the reply's own signature covers them.
  */
 import { encodeBase64 } from '../../base/base64.ts'
 import type { Element } from '../../xml/index.ts'
@@ -9,8 +9,8 @@ import { failSecurity } from '../security-fault.ts'
 import { SignatureConfirmationName, valueAttribute } from '../vocabulary.ts'
 
 /**
- * @param sent the values of the request's signatures; empty when it had none, which an element
- *   without a value confirms
+ * @param sent the signature values of the request; empty if it had none, which an element without a
+ *   value confirms
  */
 export function requireConfirmation(
   block: Element,

@@ -1,14 +1,15 @@
 /**
  * XML Signature (second edition) as WS-Security uses it. What always holds, by number:
- *  (1) In this order, each before the next costs anything: shape and algorithms, the key and
- *      whether it is trusted, the SignatureValue over the canonical SignedInfo, and only then the
- *      references, at most `referencesMax`.
- *  (2) A reference is to one element of the document that the message was read from, by an
- *      identifier that occurs there once, or to an attachment. No other URI is followed, and no
- *      other transform than those listed is applied.
- *  (3) Canonical forms are in proportion to what was sent, all together (`CanonicalBudget`).
- *  (4) What is handed on is the very element that was digested. The reader of the message reads
- *      that object, or refuses.
+ *  (1) The checks run in this order, each before the next one costs anything: shape and algorithms,
+ *      the key and whether it is trusted, the SignatureValue over the canonical SignedInfo, and
+ *      only then the references, at most `referencesMax`.
+ *  (2) A reference names one element of the message's own document, by an identifier that occurs
+ *      there once, or an attachment. No other URI is followed, and only listed transforms are
+ *      applied.
+ *  (3) All canonical forms together are in proportion to the length of the message
+ *      (`CanonicalBudget`).
+ *  (4) The element that was digested is itself handed on. The reader of the message reads that
+ *      object, or refuses.
  * Deliberately absent: XPath, XSLT, base64, XPointer, Manifest, RetrievalMethod, and keys that a
  * message brings along.
  */
@@ -62,16 +63,16 @@ import { IncomingParts } from './incoming-parts.ts'
 
 /**
  * More are an attack (X4): a message has a Body, a Timestamp, tokens, up to seven blocks of
- * WS-Addressing and those of its contract. Each attachment may have one more.
+ * WS-Addressing and those of its contract. Each attachment adds one.
  */
 export const referencesMax = 24
 
-/** What a signature is checked with. `S` is what is known of a signer. */
+/** What checks a signature. `S` is what is known about a signer. */
 export interface SignatureContext<S extends { readonly key: KeyObject }> {
   readonly identifiers: Identifiers
   readonly budget: CanonicalBudget
   readonly allow: Allowances
-  /** The signer that this KeyInfo names; refuses unless it is trusted. */
+  /** The signer that this KeyInfo names; refuses an untrusted one. */
   readonly signer: (keyInfo: Element | undefined) => S
   /** The token that a SecurityTokenReference refers to, in the document. */
   readonly token?: (reference: Element) => Element
@@ -85,11 +86,11 @@ export interface VerifiedSignature<S> {
   readonly signer: S
   /** The elements that were digested. */
   readonly elements: ReadonlySet<Element>
-  /** By Content-ID, how attachments were digested. */
+  /** How attachments were digested, by Content-ID. */
   readonly attachments: ReadonlyMap<string, AttachmentForm>
   /**
-   * Of the canonical SignedInfo: names this very signature, even where its value can be varied
-   * (ECDSA).
+   * The digest of the canonical SignedInfo: it identifies this signature even where its value can
+   * be varied (ECDSA).
    */
   readonly digest: string
   readonly value: Buffer
@@ -170,7 +171,7 @@ function verifyReference<S extends { readonly key: KeyObject }>(
   const value = requiredChild(reference, DigestValueName)
   const expected = removeBlanks(textOnly(value, 'FailedCheck'))
   const check = (octets: Uint8Array | string) => {
-    // As text: octets have one spelling in base64 (RFC 4648 §3.5).
+    // Compared as text: octets have only one spelling in base64 (RFC 4648 §3.5).
     if (hash(algorithm, octets, 'base64') === expected) return
     readBase64(value, 'FailedCheck')
     failSecurity('FailedCheck', 'a digest is wrong')
@@ -188,7 +189,7 @@ function verifyReference<S extends { readonly key: KeyObject }>(
   return element
 }
 
-/** SwA Profile 1.1 §5.3, §5.4: the content, alone or with some of its fields. */
+/** SwA Profile 1.1 §5.3, §5.4: the content, with or without some of its fields. */
 function readAttachment<S extends { readonly key: KeyObject }>(
   uri: string,
   transforms: readonly Element[],
@@ -207,11 +208,10 @@ function readAttachment<S extends { readonly key: KeyObject }>(
 const envelopedUri = `${dsNs}enveloped-signature`
 
 /**
- * The element that is covered, and the octets that are digested for it. Supported:
- * enveloped-signature (XML Signature §6.6.4; without effect on an element that does not contain the
- * Signature), then one canonicalization; or STR-Transform alone (WSS §8.3). A reference to an
- * identifier leaves comments out (XML Signature §4.4.3.3), even where the canonicalization would
- * keep them.
+ * The covered element, and the octets digested for it. Supported: enveloped-signature (XML
+ * Signature §6.6.4; without effect on an element that does not contain the Signature), then one
+ * canonicalization; or STR-Transform alone (WSS §8.3). A reference to an identifier leaves comments
+ * out (XML Signature §4.4.3.3), even where the canonicalization would keep them.
  */
 function transformElement<S extends { readonly key: KeyObject }>(
   target: Element,
@@ -239,11 +239,11 @@ function transformElement<S extends { readonly key: KeyObject }>(
   return [target, octets]
 }
 
-/** XML Signature §4.4.3.2: for a node-set that no transform made octets of. */
+/** XML Signature §4.4.3.2: for a node-set that no transform turned into octets. */
 const plainForm: CanonicalForm = { exclusive: false, comments: false }
 
 /**
- * WSS §8.3: the token in place of the reference to it, always with a default namespace declaration.
+ * WSS §8.3: the token replaces the reference to it, always with a default namespace declaration.
  */
 function transformReference<S extends { readonly key: KeyObject }>(
   target: Element,

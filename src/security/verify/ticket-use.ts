@@ -1,7 +1,7 @@
 /**
- * The mark of a Kerberos AP-REQ that comes again (RFC 4120 §5.5.1): its authenticator, whose cipher
- * text cannot be changed and still be decrypted. Anybody can change what is around it: the options,
- * versions of keys, the framing of GSS-API. That would be another token, and the same proof.
+ * The key by which a repeated Kerberos AP-REQ is recognized (RFC 4120 §5.5.1): its authenticator,
+ * whose ciphertext cannot be changed and still be decrypted. Anybody can change what surrounds it,
+ * the options, key versions and GSS-API framing, which makes another token with the same proof.
  */
 import {
   constructedTag,
@@ -15,10 +15,10 @@ import {
 import { failSecurity } from '../security-fault.ts'
 
 const applicationTag = (number: number): number => 0x60 | number
-/** RFC 4121 §4.1.1: of an AP-REQ in the framing of RFC 2743 §3.1. */
+/** RFC 4121 §4.1.1: the mark of an AP-REQ in the framing of RFC 2743 §3.1. */
 const requestMark = '0100'
 
-/** The cipher text of the authenticator. @throws Insecure where the token is no AP-REQ */
+/** The ciphertext of the authenticator. @throws Insecure if the token is not an AP-REQ */
 export function readAuthenticator(token: Buffer): Buffer {
   try {
     return readCipherText(readDer(token))
@@ -41,7 +41,7 @@ function readCipherText(token: DerValue): Buffer {
   return cipher.content
 }
 
-/** The one value of an EXPLICIT tag. */
+/** The single value inside an EXPLICIT tag. */
 function readOnly({ tag, content }: DerValue, expected: number): DerValue {
   if (tag !== expected) throw new NotDer('another type')
   return readDer(content)

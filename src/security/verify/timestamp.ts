@@ -1,6 +1,6 @@
 /**
- * WSS SOAP Message Security 1.1 §10: the one Timestamp of a Security block, and whether it is valid
- * now.
+ * WSS SOAP Message Security 1.1 §10: the one Timestamp of a Security block, and whether it is
+ * currently valid.
  */
 import type { Element } from '../../xml/index.ts'
 import { failSecurity } from '../security-fault.ts'
@@ -9,9 +9,9 @@ import { CreatedName, ExpiresName, TimestampName } from '../vocabulary.ts'
 
 /** How old a Timestamp may be, and how far ahead (WSS 1.1 §10). */
 export interface Freshness {
-  /** Milliseconds that a message may be old at most; replays are remembered so long. */
+  /** The greatest age of a message in milliseconds; replays are remembered for this long. */
   readonly age: number
-  /** Milliseconds that a sender's clock may be ahead. */
+  /** How many milliseconds a sender's clock may be ahead. */
   readonly skew: number
 }
 
@@ -25,7 +25,7 @@ export interface VerifiedTimestamp {
 }
 
 /**
- * The Timestamp, if there is one; refuses unless it is valid now. Its own Expires can only shorten
+ * The Timestamp, if there is one; refuses one that is not valid now. Its Expires can only shorten
  * its life.
  */
 export function verifyTimestamp(block: Element, now: number, { age, skew }: Freshness): VerifiedTimestamp | undefined {

@@ -2,8 +2,8 @@
  * UsernameToken (Username Token Profile 1.1). What always holds:
  *  (1) A token without a Password proves nothing, whatever else it has.
  *  (2) A digest needs Nonce and Created, is valid for some minutes, and is accepted once.
- *  (3) A password and a digest are proven by the directory of people alone, which counts wrong ones
- *      and does the same work for an unknown name.
+ *  (3) Only the directory of people proves a password or a digest; it counts wrong ones and does
+ *      the same work for an unknown name.
  */
 
 import { hash, timingSafeEqual } from 'node:crypto'
@@ -28,11 +28,11 @@ import {
 export interface UsernameToken {
   readonly kind: 'text' | 'digest'
   readonly caller: Caller
-  /** What a second use of this token is known by, and until when. */
+  /** The key by which a second use of this token is recognized, and until when. */
   readonly once: { readonly key: string; readonly until: number } | undefined
 }
 
-/** How far Created may be from now, to either side. */
+/** How far Created may be from now, in either direction. */
 const clockWindowMs = 300_000
 const nonceOctetsMax = 1024
 
@@ -87,7 +87,7 @@ function readClaim(token: Element): [UsernameToken['kind'], UsernameClaim] {
   return [kind, { name, password: textOnly(password), nonce: octets, created: created && textOnly(created) }]
 }
 
-/** When the token expires; undefined when it has no Created. */
+/** When the token expires; undefined if it has no Created. */
 function verifyFreshness({ created }: UsernameClaim, now: number): number | undefined {
   if (created === undefined) return undefined
   const at = readInstant(created.trim()) ?? failSecurity('InvalidSecurityToken', 'a Created in an invalid form')
@@ -108,7 +108,8 @@ function compileDigestTest({ password, nonce, created }: UsernameClaim): (passwo
 }
 
 /**
- * Nonce and time, joined as in the digest: moving an octet from one to the other makes no new key.
+ * Nonce and time, joined as in the digest: moving an octet from one to the other yields the same
+ * key.
  */
 function describeUse({ nonce, created }: UsernameClaim, until: number | undefined): UsernameToken['once'] {
   if (!nonce || until === undefined) return undefined

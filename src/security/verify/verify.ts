@@ -1,19 +1,19 @@
 /**
  * START HERE. The Security block of a message: what is demanded, what is proven, and the caller
  * (rules B5.1–B5.4). What always holds, by number:
- *  (1) What a signature proved is an object of the tree, and `VerifiedMessage` hands on that
- *      object. The Body is not looked up again: the one that was opened is asked for in what was
- *      covered, by identity, and nothing else makes a VerifiedMessage.
+ *  (1) A signature proves an object of the tree, and `VerifiedMessage` hands on that object. The
+ *      Body is not looked up again: the opened Body has to be among the covered elements, by
+ *      identity, and nothing else creates a VerifiedMessage.
  *  (2) Everything in the block that is supported is checked, whether demanded or not. Everything
  *      else is refused.
  *  (3) The order is: shape, identifiers, Timestamp, the block's children in their order, tokens,
- *      the demands, and last the memory of what was seen; so a message that does not hold can
- *      neither fill the memory nor try passwords.
- *  (4) Work before the first trusted key is linear in the message; there is one Signature, with at
- *      most `referencesMax` references, and where an exchange key has made it another by which a
- *      certificate endorses it.
- *  (5) An exchange key names no caller: the service's certificate is enough to make one.
- * Deliberately absent: fetching anything, and where the message came from.
+ *      the demands, and last the memory of replays; so an invalid message can neither fill the
+ *      memory nor try passwords.
+ *  (4) Work before the first trusted key is linear in the message; there is one Signature with at
+ *      most `referencesMax` references, and a second one only where a certificate endorses the
+ *      signature of an exchange key.
+ *  (5) An exchange key names no caller: the service's certificate is enough to create one.
+ * Deliberately absent: fetching anything, and the origin of the message.
  */
 
 import { createSecretKey } from 'node:crypto'
@@ -63,29 +63,32 @@ import { type VerifiedSignature, verifySignature } from './signature.ts'
 import { requireConfirmation } from './signature-confirmation.ts'
 import { defaultFreshness, verifyTimestamp } from './timestamp.ts'
 
-/** A message whose policy holds. Nothing else makes one. */
+/** A message that meets its policy. Nothing else creates one. */
 export interface VerifiedMessage {
-  /** Undefined where nothing is demanded, and the message does not say. */
+  /** Undefined where nothing is demanded and the message names no caller. */
   readonly caller: Caller | undefined
-  /** The Body that was proven, if the policy demanded it; in any case the one to read. */
+  /** The Body to read; proven, if the policy demanded that. */
   readonly body: Element
-  /** Whether a trusted signature covers this element: itself, not one like it. */
+  /** Whether a trusted signature covers this element itself, not one like it. */
   readonly covers: (element: Element) => boolean
   /**
-   * The values of the signatures that were verified: for the confirmations in the reply (WSS §8.5).
+   * The values of the verified signatures, for the confirmations in the reply (WSS §8.5).
    */
   readonly confirms: readonly Buffer[]
-  /** Whose signature covers it; the key of an exchange, where a certificate has endorsed that. */
+  /**
+   * The signer whose signature covers the message; the key of an exchange, where a certificate has
+   * endorsed that.
+   */
   readonly signer: Signer | undefined
-  /** In which forms the secrets of the message were used. */
+  /** The forms in which the secrets of the message were used. */
   readonly keyForms: ReadonlySet<KeyForm>
-  /** Header blocks that came encrypted; the tree has them in their place now. */
+  /** Header blocks that arrived encrypted; in the tree they are now in their place. */
   readonly blocks: readonly Element[]
-  /** The attachments, decrypted where they were encrypted: these are read. */
+  /** The attachments to read, decrypted where they were encrypted. */
   readonly parts: PackedParts
 }
 
-/** What the policy demands of this message, proven. @throws Insecure */
+/** Proves what the policy demands of this message. @throws Insecure */
 export async function verifyMessage(
   message: Incoming,
   policy: SecurityPolicy,
@@ -131,10 +134,10 @@ const withoutProof = ({ body, parts = new Map() }: Incoming): VerifiedMessage =>
   keyForms: new Set(),
 })
 
-/** Nodes of the block, white space included: an honest one has some ten elements. */
+/** Nodes of the block, including white space: an honest block has some ten elements. */
 const childrenMax = 100
 
-/** (2), of one block. */
+/** (2), for one block. */
 class Examination {
   readonly #message: Incoming
   readonly #block: Element
@@ -205,7 +208,7 @@ class Examination {
       const child = block.children[at]!
       if (child.kind === 'element' && child.name === EncryptedDataName) {
         this.#decryptor.decryptChild(child)
-        if (block.children[at] !== child) at-- // its content is in its place now
+        if (block.children[at] !== child) at-- // its content is now in its place
       } else if (child.kind === 'element') this.#readChild(child)
       else if (child.kind === 'text' && child.value.trim() !== '')
         failSecurity('InvalidSecurity', 'text in the Security block')
@@ -221,7 +224,10 @@ class Examination {
     }
   }
 
-  /** WSS §8: a Signature that is a child of the block; those inside assertions are read with them. */
+  /**
+   * WSS §8: a Signature that is a child of the block; those inside assertions are read with the
+   * assertions.
+   */
   #verifySignature(element: Element): void {
     if (this.#signatures.length === signaturesMax) failSecurity('InvalidSecurity', 'three Signatures')
     const { envelope, parts } = this.#message
@@ -289,8 +295,8 @@ class Examination {
 const signaturesMax = 2
 
 /**
- * WS-SecurityPolicy 1.3 §8.3: a second signature endorses the first. It is by a certificate, and
- * covers the very Signature that an exchange key has made; no other two stand together.
+ * WS-SecurityPolicy 1.3 §8.3: a second signature endorses the first. It is made with a certificate,
+ * and covers the very Signature that an exchange key made; no other pair is allowed.
  */
 function sortSignatures(found: readonly VerifiedSignature<Signer>[]): Pick<ExaminedBlock, 'signature' | 'endorsement'> {
   const [one, other] = found
@@ -304,8 +310,8 @@ function sortSignatures(found: readonly VerifiedSignature<Signer>[]): Pick<Exami
 }
 
 /**
- * §8.4: the signature of the message may cover the certificate of its sender. A trusted party that
- * cannot read the message would endorse it, and so make it a message of its own.
+ * §8.4: if the signature of the message covers a certificate, this has to be the endorser's.
+ * Otherwise a trusted party that cannot read the message could endorse it, and so make it its own.
  */
 function requireMeantEndorser({ elements }: VerifiedSignature<Signer>, { signer }: VerifiedSignature<Signer>): void {
   for (const element of elements) {
@@ -315,7 +321,7 @@ function requireMeantEndorser({ elements }: VerifiedSignature<Signer>, { signer 
   }
 }
 
-/** Children of the block that are read by reference, or once all the others are. */
+/** Children of the block that are read by reference, or after all the others. */
 const passive = new Set([
   TimestampName,
   UsernameTokenName,
