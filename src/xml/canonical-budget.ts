@@ -1,7 +1,6 @@
 /**
- * What the texts and canonical forms that are made of one message may cost together: they are
- * written before its signature is known to hold, or its sender to be admitted, and several may be
- * of the same octets.
+ * The total cost that one message may cause in texts and canonical forms: they are written before
+ * its signature is verified or its sender admitted, and several may cover the same octets.
  */
 import { type CanonicalForm, canonicalizeOctets, canonicalOctetsMax } from './canonical.ts'
 import type { Document, Element } from './tree.ts'
@@ -9,12 +8,12 @@ import type { Document, Element } from './tree.ts'
 export class CanonicalBudget {
   #left: number
 
-  /** @param received octets of the message and its parts, or of what is written again of it */
+  /** @param received octets of the message and its parts, or of what is written from it */
   constructor(received: number) {
     this.#left = canonicalOctetsMax(received)
   }
 
-  /** @throws Malformed where there is no form, or not enough is left for it */
+  /** @throws Malformed where there is no form, or the budget does not suffice for it */
   canonicalize(node: Document | Element, form: CanonicalForm): Uint8Array {
     const octets = canonicalizeOctets(node, { ...form, octetsMax: this.#left })
     this.#left -= octets.length
@@ -25,7 +24,7 @@ export class CanonicalBudget {
     return new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.canonicalize(node, form))
   }
 
-  /** Whether so much was left, for what is written without a canonical form. */
+  /** Whether the budget suffices for this length, for text written without a canonical form. */
   allows(length: number): boolean {
     this.#left -= length
     return this.#left >= 0

@@ -1,13 +1,13 @@
 /**
- * Canonical XML 1.0 and 1.1, and Exclusive XML Canonicalization 1.0: the one spelling of a tree
- * that a signature covers. It is of a document, or of an element with all its content, except at
- * most one element inside (the enveloped signature). Outside the element, only namespaces in scope
- * count and, in the inclusive form, attributes of the xml namespace. The tree must declare the
- * prefixes that it uses, as every parsed one does, and must have been parsed with comments if the
- * form has comments.
+ * Canonical XML 1.0 and 1.1, and Exclusive XML Canonicalization 1.0: the single spelling of a tree
+ * that a signature covers. It covers a document, or an element with all its content, except for at
+ * most one element inside (the enveloped signature). From outside the element, only the namespaces
+ * in scope count and, in the inclusive form, attributes of the xml namespace. The tree must declare
+ * the prefixes that it uses, as every parsed tree does, and must have been parsed with comments if
+ * the form has comments.
  *
  * Most signed elements were written in canonical form, except for the declarations of their first
- * tag: they are copied rather than written.
+ * tag: these are copied rather than written.
  */
 
 import { joinBases } from './joined-base.ts'
@@ -17,13 +17,13 @@ import { Scope } from './namespace-scope.ts'
 import type { Attribute, Document, Element, Node } from './tree.ts'
 
 /**
- * Which canonical form: inclusive or exclusive, with comments or without (Canonical XML 1.0 and
+ * Which canonical form: inclusive or exclusive, with or without comments (Canonical XML 1.0 and
  * 1.1, Exclusive XML Canonicalization 1.0).
  */
 export interface CanonicalForm {
   /** Exclusive: a namespace is written only where it is visibly used. */
   readonly exclusive: boolean
-  /** Of the inclusive form; default 1.0. */
+  /** For the inclusive form; default 1.0. */
   readonly version?: '1.1'
   readonly comments: boolean
   /**
@@ -33,20 +33,20 @@ export interface CanonicalForm {
   readonly prefixes?: readonly string[]
   /** An element to leave out, with all its content. */
   readonly without?: Element
-  /** Its octets at most; a form that would be longer is not written. Default: no limit. */
+  /** The greatest length in octets; a longer form is not written. Default: no limit. */
   readonly octetsMax?: number
 }
 
 /**
- * The octets of a canonical form at most, of a text that a stranger has sent. A namespace is
- * written on each of the elements that use its prefix, where none around them does: a name of 64 KB
- * and ten thousand elements of six octets make 600 MB of 124 KB.
+ * The greatest length of a canonical form of a stranger's text. A namespace is written on each
+ * element that uses its prefix, unless an outer element already does: a name of 64 KB and ten
+ * thousand elements of six octets turn 124 KB into 600 MB.
  */
 export const canonicalOctetsMax = (sent: number): number => 1024 * 1024 + 16 * sent
 
 /**
- * The canonical form in UTF-8, which is hashed.
- * @throws Malformed for a relative namespace name (C14N §1.3), and beyond the limit of the form
+ * The canonical form in UTF-8, to be hashed.
+ * @throws Malformed for a relative namespace name (C14N §1.3), and for a form beyond the limit
  */
 export function canonicalizeOctets(node: Document | Element, form: CanonicalForm): Uint8Array {
   const expected = node.kind === 'element' ? node.to - node.from + 512 : node.bytes.length
@@ -142,7 +142,7 @@ class CanonicalWriter {
   readonly #form: CanonicalForm
   readonly #out: OctetWriter
   readonly #prefixes: ReadonlySet<string>
-  /** What the elements around this one have written already. */
+  /** The declarations that the elements around this one have already written. */
   readonly #written = new Scope()
 
   constructor(form: CanonicalForm, out: OctetWriter) {
@@ -154,7 +154,7 @@ class CanonicalWriter {
   }
 
   /**
-   * C14N §2.3: outside the root, comments and processing instructions are on lines of their own.
+   * C14N §2.3: outside the root, comments and processing instructions have their own lines.
    */
   write(node: Document | Element): void {
     if (node.kind === 'element') {
@@ -199,7 +199,7 @@ class CanonicalWriter {
     this.#written.restore(mark)
   }
 
-  /** As the document has it, except for another start tag if one is given. */
+  /** Copies the element as the document spells it, with another start tag if one is given. */
   #copyElement(element: Element, spelling: Uint8Array, tag?: CanonicalTag): void {
     const out = this.#out
     const { from, inside, to } = element
@@ -248,7 +248,7 @@ class CanonicalWriter {
     needed.push([prefix, uri])
   }
 
-  /** Holds for most elements; the check saves a seventh of a signed message. */
+  /** True for most elements; the check saves a seventh of a signed message. */
   #declaresNothing(element: Element): boolean {
     if (element.declarations.length > 0) return false
     if (!this.#form.exclusive) return true
@@ -257,8 +257,8 @@ class CanonicalWriter {
   }
 
   /**
-   * C14N §2.3 attribute axis, §2.4: in the inclusive form an apex has the xml attributes of the
-   * elements around it; in that of 1.1 some of them.
+   * C14N §2.3 attribute axis, §2.4: in the inclusive form an apex gets the xml attributes of the
+   * elements around it, in that of 1.1 some of them.
    */
   #attributesOf(element: Element, isApex: boolean): readonly Attribute[] {
     const { exclusive, version } = this.#form
@@ -273,13 +273,13 @@ class CanonicalWriter {
 const noPrefixes: ReadonlySet<string> = new Set()
 const noNamespaces: readonly (readonly [string, string])[] = []
 
-/** The content of a start tag in canonical form, in its order. */
+/** The content of a start tag in canonical form, in order. */
 interface CanonicalTag {
   readonly namespaces: readonly (readonly [prefix: string, uri: string])[]
   readonly attributes: readonly Attribute[]
 }
 
-/** Whether the element has exactly these, in this order. */
+/** Whether the element has exactly these declarations and attributes, in this order. */
 const hasCanonicalTag = ({ declarations, attributes }: Element, tag: CanonicalTag): boolean =>
   declarations.length === tag.namespaces.length &&
   attributes.length === tag.attributes.length &&
@@ -295,9 +295,9 @@ function writeStartTag(element: Element, { namespaces, attributes }: CanonicalTa
 
 const qualifiedName = ({ prefix, name }: Element): string => (prefix === '' ? name.local : `${prefix}:${name.local}`)
 
-/** No namespace, or a URI with a scheme. The usual schemes are tested first. */
+/** Whether it is no namespace or a URI with a scheme. The usual schemes are tested first. */
 const isAbsolute = (uri: string): boolean => uri.startsWith('http:') || uri.startsWith('urn:') || absoluteUri.test(uri)
-/** C14N §1.3, of all namespaces in scope, for a form that needs to know no more of them. */
+/** C14N §1.3 for all namespaces in scope, for a form that needs nothing else of them. */
 function requireAbsoluteScope(element: Element): void {
   for (let outer: Element | undefined = element; outer; outer = outer.parent) {
     for (const { prefix, uri } of outer.declarations)
@@ -324,7 +324,7 @@ function apexAttributes(element: Element, version: CanonicalForm['version']): re
     ...(base ? [{ name: baseName, prefix: 'xml', value: base }] : []),
   ]
 }
-/** Undefined where no element around has one; empty: it is not written. */
+/** Undefined where no outer element has one; empty: it is not written. */
 function joinAncestorBases(element: Element): string | undefined {
   const around: string[] = []
   for (let outer = element.parent; outer; outer = outer.parent) {
@@ -337,8 +337,8 @@ function joinAncestorBases(element: Element): string | undefined {
 }
 
 /**
- * The xml attributes of the elements around this one, unless it has them itself; of each name the
- * nearest.
+ * The xml attributes of the elements around this one, the nearest of each name, unless it has them
+ * itself.
  */
 function inheritedAttributes(element: Element): Attribute[] {
   const attributes = new Map<Name, Attribute>()

@@ -29,7 +29,7 @@ const isAmong = (characters: string) => (octet: number) => characters.includes(S
 /** [3] S */
 export const blank = octetTable(isAmong('\t\n\r '))
 /**
- * Octets that can be part of a name: [4a] NameChar of ASCII, and all others, which `isNcName`
+ * Octets that can be part of a name: [4a] NameChar of ASCII, and all from 0x80, which `isNcName`
  * judges later.
  */
 export const nameOctet = octetTable(octet => octet >= 0x80 || /[-.:\w]/.test(String.fromCharCode(octet)))

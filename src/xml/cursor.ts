@@ -8,7 +8,7 @@ export type Event = 'before' | 'start' | 'end' | 'text' | 'comment' | 'instructi
 
 /**
  * Reads a document from front to back without building anything. A scanner (over bytes) and a
- * walker (over a tree) are both cursors, so one decoder serves both. Every movement may throw a
+ * walker (over a tree) are both cursors, so one decoder reads both. Every movement may throw a
  * Malformed.
  *
  * Positions: at `start` an element's attributes and declarations can be read; at `end` its name
@@ -17,18 +17,18 @@ export type Event = 'before' | 'start' | 'end' | 'text' | 'comment' | 'instructi
  */
 export interface Cursor {
   readonly event: Event
-  /** At `start` and `end` of that element; otherwise of the element around. */
+  /** At `start` and `end`, the name of that element; otherwise that of the element around. */
   readonly name: Name
   /** As written; empty for none. */
   readonly prefix: string
   /** Open elements, including the current one: the root's `start` and `end` have 1. */
   readonly depth: number
   /**
-   * Of a text (CDATA as text, line ends as U+000A), a comment, or the data of a processing
-   * instruction.
+   * The value of a text (CDATA as text, line ends as U+000A) or a comment, or the data of a
+   * processing instruction.
    */
   readonly value: string
-  /** Of a processing instruction. */
+  /** The target of a processing instruction. */
   readonly target: string
   /**
    * Octets [from, to) of the event in the document's UTF-8 form: of a tag, not of the whole
@@ -36,7 +36,7 @@ export interface Cursor {
    */
   readonly from: number
   readonly to: number
-  /** The UTF-8 form that these count in; undefined over a tree. */
+  /** The UTF-8 form to which these offsets refer; undefined over a tree. */
   readonly bytes: Uint8Array | undefined
   /**
    * The last place where the spelling of the document differs from canonical form, apart from order
@@ -44,17 +44,16 @@ export interface Cursor {
    */
   readonly irregular: number
 
-  /** The number of attributes, in their order, without namespace declarations. */
+  /** The number of attributes, without namespace declarations. */
   readonly attributes: number
   attributeName(index: number): Name
   attributePrefix(index: number): string
   attributeValue(index: number): string
-  /** The value of the attribute of this name. */
+  /** The value of the attribute with this name. */
   attribute(name: Name): string | undefined
 
   /**
-   * The namespace declarations of this element itself, in their order. The uri is empty for
-   * `xmlns=""`.
+   * The namespace declarations of this element itself, in order. The uri is empty for `xmlns=""`.
    */
   declarations(): readonly { readonly prefix: string; readonly uri: string }[]
   /**
@@ -72,7 +71,7 @@ export interface Cursor {
   next(): Event
   /**
    * The next event where only elements are expected: white space and comments are skipped. It is
-   * `start` of a child or `end` of the parent; anything else is for the caller to refuse.
+   * the `start` of a child or the `end` of the parent; the caller has to refuse anything else.
    */
   child(): Event
   /**
@@ -88,8 +87,8 @@ export interface Cursor {
   /** Moves to the end of the document from anywhere. */
   finish(): void
   /**
-   * Local names from the root to the current element, for messages; `[n]` counts siblings of the
-   * same name.
+   * Local names from the root to the current element, for error messages; `[n]` counts siblings
+   * with the same name.
    */
   path(): string
 }

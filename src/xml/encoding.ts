@@ -3,22 +3,22 @@
  * UTF-8. Guards: up to three places name the encoding (a byte order mark, the media type's charset,
  * the encoding declaration) and they must agree, because programs that trust different ones read
  * different documents. Besides UTF-8 and UTF-16, which every processor reads, other encodings are
- * read where they are named: old descriptions and clients use them. In each of these an octet below
- * 0x80 that begins a character is that of US-ASCII, so that markup is markup to every reader; those
- * that shift between alphabets by escapes (ISO-2022-JP, HZ, UTF-7) are not.
+ * read if they are named: old descriptions and clients use them. In each of these an octet below
+ * 0x80 that begins a character means its US-ASCII character, so markup is markup to every reader;
+ * encodings that shift between alphabets by escapes (ISO-2022-JP, HZ, UTF-7) are not read.
  */
 
 import { attempt } from '../base/attempt.ts'
 import { Malformed } from './malformed.ts'
 
-/** One octet is one character, that of US-ASCII below 0x80. By the names that IANA has for them. */
+/** Each octet is one character, below 0x80 that of US-ASCII. Named as IANA names them. */
 const octetEncodings = [
   ...['us-ascii', 'ibm866', 'koi8-r', 'koi8-u', 'macintosh'],
   ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16].map(part => `iso-8859-${part}` as const),
   ...[874, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258].map(page => `windows-${page}` as const),
 ] as const
 
-/** Of one octet or several for each character. By the names of WHATWG Encoding §4.2. */
+/** Each character has one or more octets. Named as in WHATWG Encoding §4.2. */
 const mixedEncodings = ['shift_jis', 'euc-jp', 'euc-kr', 'gbk', 'gb18030', 'big5'] as const
 type MixedEncoding = (typeof mixedEncodings)[number]
 
@@ -32,7 +32,7 @@ export interface XmlSource {
   readonly encoding: Encoding
 }
 
-/** The encodings that a label can mean; of several, the byte order mark decides. */
+/** The encodings that a label can mean; among several, the byte order mark decides. */
 const encodingsOfLabel = new Map<string, readonly Encoding[]>([
   ['utf-8', ['utf-8']],
   ['utf8', ['utf-8']], // in use, though not registered (WHATWG Encoding §4.2)
@@ -41,14 +41,14 @@ const encodingsOfLabel = new Map<string, readonly Encoding[]>([
   ['utf-16be', ['utf-16be']],
   ...[...octetEncodings, ...mixedEncodings].map((name): [string, readonly Encoding[]] => [name, [name]]),
   ['windows-31j', ['shift_jis']],
-  ['gb2312', ['gbk']], // which has all of its characters in the same octets
+  ['gb2312', ['gbk']], // whose octets mean the same characters in gbk
 ])
 
-/** Whether documents are read whose media type or declaration has this label. */
+/** Whether documents with this label in their media type or declaration are read. */
 export const isReadEncoding = (label: string): boolean => encodingsOfLabel.has(label.toLowerCase())
 
 const declarationStart = new TextEncoder().encode('<?xml')
-/** No honest declaration is longer, so the pattern sees no more. */
+/** No honest declaration is longer, so the pattern is applied to no more. */
 const declarationOctetsMax = 1024
 /** [23] XMLDecl; §2.8: every 1.x is read as 1.0. */
 const declarationPattern =
@@ -105,7 +105,7 @@ interface XmlDeclaration {
   readonly to: number
 }
 
-/** The declaration that was read last: most senders write the same one each time. */
+/** The last declaration read: most senders write the same one each time. */
 const lastDeclaration: { octets: Uint8Array; encoding: string | undefined } = {
   octets: new Uint8Array(0),
   encoding: undefined,
@@ -115,7 +115,7 @@ function readDeclarationAt(bytes: Uint8Array, from: number): XmlDeclaration {
   if (lastDeclaration.octets.length > 0 && beginsWith(bytes, from, lastDeclaration.octets)) {
     return { encoding: lastDeclaration.encoding, to: from + lastDeclaration.octets.length }
   }
-  // `<?xml-stylesheet` begins so too, but is a processing instruction.
+  // `<?xml-stylesheet` begins the same way, but is a processing instruction.
   if (!beginsWith(bytes, from, declarationStart) || bytes[from + declarationStart.length]! > 0x20)
     return { encoding: undefined, to: from }
   const window = bytes.subarray(from, from + declarationOctetsMax)
@@ -134,7 +134,7 @@ function beginsWith(bytes: Uint8Array, from: number, octets: Uint8Array): boolea
 
 const isMixed = (encoding: Encoding): encoding is MixedEncoding => mixedEncodings.some(each => each === encoding)
 
-/** The document as UTF-8 where each octet of US-ASCII is that character. */
+/** The document as UTF-8, where each US-ASCII octet means that character. */
 function decodeNarrow(bytes: Uint8Array, from: number, encoding: Encoding): XmlSource {
   if (encoding === 'utf-8' || isWide(encoding)) return { bytes, from, encoding }
   const other = bytes.findIndex(octet => octet >= 0x80)
@@ -146,16 +146,16 @@ function decodeNarrow(bytes: Uint8Array, from: number, encoding: Encoding): XmlS
   return { bytes: new TextEncoder().encode(text), from, encoding } // a declaration is ASCII, so `from` stays
 }
 
-/** No encoding of one octet has this character. */
+/** The encoding, which has one octet for each character, does not use this octet. */
 const undefinedOctet = '\ufffd'
 const upperOctets = Uint8Array.from({ length: 0x80 }, (_, i) => 0x80 + i)
 
-/** The code units of the octets from 0x80 on. In ISO 8859, those below 0xA0 are controls. */
+/** The code units of the octets from 0x80 up. In ISO 8859, those below 0xA0 are controls. */
 function upperHalfOf(encoding: Encoding): Uint16Array {
   const text =
     encoding === 'us-ascii' ? undefinedOctet.repeat(upperOctets.length) : new TextDecoder(encoding).decode(upperOctets)
   const isPart = encoding.startsWith('iso-8859-')
-  const isLatin1 = encoding === 'iso-8859-1' // the label means windows-1252 to WHATWG
+  const isLatin1 = encoding === 'iso-8859-1' // WHATWG reads the label as windows-1252
   return Uint16Array.from(upperOctets, (octet, i) =>
     isLatin1 || (isPart && octet < 0xa0) ? octet : text.charCodeAt(i),
   )
@@ -177,7 +177,7 @@ function decodeMixed(bytes: Uint8Array, encoding: MixedEncoding): Uint8Array {
   if (text !== undefined) return new TextEncoder().encode(text)
   throw new Malformed(`octets that ${encoding} does not define`, countMixed(bytes, encoding, Number.POSITIVE_INFINITY))
 }
-/** Undefined: the octets are not whole characters of the encoding. */
+/** Undefined: the octets are not complete characters of the encoding. */
 function createStrictDecoder(encoding: MixedEncoding): (octets: Uint8Array) => string | undefined {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true })
   return octets =>
@@ -186,14 +186,17 @@ function createStrictDecoder(encoding: MixedEncoding): (octets: Uint8Array) => s
       thrown => thrown instanceof TypeError,
     )
 }
-/** The octets that these first code units have; all up to a flaw, if that comes before. */
+/**
+ * The number of octets that encode these first code units; if a flaw comes earlier, those before
+ * the flaw.
+ */
 function countMixed(bytes: Uint8Array, encoding: MixedEncoding, units: number): number {
   const decode = createStrictDecoder(encoding)
   const countUnits = (from: number, size: number) => decode(bytes.subarray(from, from + size))?.length
   let [whole, found] = [0, 0]
   for (let end = bytes.length; whole < end; ) {
     const size = Math.min(4096, end - whole)
-    // A step that ends within a character is a bit shorter.
+    // A step that would end within a character is made a bit shorter.
     const step = [0, 1, 2, 3].map(cut => size - cut).find(each => each > 0 && countUnits(whole, each) !== undefined)
     const more = step === undefined ? Number.POSITIVE_INFINITY : (countUnits(whole, step) ?? 0)
     if (step === undefined || found + more > units) end = whole
@@ -212,7 +215,7 @@ function decodeWide(bytes: Uint8Array, from: number, encoding: Encoding): Uint8A
   const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes.subarray(from))
   const high = encoding === 'utf-16le' ? 1 : 0
   const unit = (at: number) => (bytes[at + high]! << 8) | bytes[at + 1 - high]!
-  // The decoder put U+FFFD where a surrogate stood alone.
+  // The decoder writes U+FFFD for a lone surrogate.
   for (let index = text.indexOf('\ufffd'); index >= 0; index = text.indexOf('\ufffd', index + 1)) {
     const at = from + 2 * index
     if (unit(at) !== 0xfffd) throw new Malformed('an unpaired surrogate', at)

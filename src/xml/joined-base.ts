@@ -1,6 +1,6 @@
 /**
- * The xml:base of an element whose ancestors are left out (Canonical XML 1.1 §2.4): theirs and its
- * own as one. It is reckoned with texts alone: nothing is resolved or fetched.
+ * The xml:base of an element whose ancestors are left out (Canonical XML 1.1 §2.4): theirs joined
+ * with its own. Only texts are joined: nothing is resolved or fetched.
  */
 
 /** RFC 3986 appendix B, without the fragment. */
@@ -36,8 +36,8 @@ const mergePaths = (authority: string | undefined, base: string, path: string): 
   authority !== undefined && base === '' ? `/${path}` : base.slice(0, base.lastIndexOf('/') + 1) + path
 
 /**
- * RFC 3986 §5.2.4 as §2.4 changes it: `../` at the beginning stays, a `..` at the end has a slash
- * behind it, and several slashes are one.
+ * RFC 3986 §5.2.4 as §2.4 changes it: a leading `../` stays, a trailing `..` gets a slash, and
+ * several slashes become one.
  */
 export function removeDotSegments(path: string): string {
   const isAbsolute = path.startsWith('/')

@@ -2,14 +2,14 @@ import type { XmlLimits } from './limits.ts'
 
 /**
  * Why a document is refused: it is not well-formed (XML 1.0), not namespace-well-formed (Namespaces
- * in XML 1.0), or over a limit. It is data and keeps no stack. Every movement of a cursor may throw
+ * in XML 1.0), or over a limit. It is data, without a stack. Every movement of a cursor may throw
  * it; `parseOrUndefined` and `parseXml` return it.
  */
 export class Malformed {
   readonly reason: string
-  /** Offset in octets, into the document as it was received. */
+  /** Offset in octets into the document as received. */
   readonly at: number
-  /** The limit that was exceeded, if it was one. */
+  /** The limit that was exceeded, if any. */
   readonly limit: keyof XmlLimits | undefined
 
   constructor(reason: string, at: number, limit?: keyof XmlLimits) {
@@ -31,7 +31,7 @@ export function parseOrUndefined<T>(read: () => T): T | Malformed {
 
 /** A place in a document as an editor shows it. */
 export interface Position {
-  /** From 1; lines end as XML 1.0 §2.11 says. */
+  /** From 1; lines end as in XML 1.0 §2.11. */
   readonly line: number
   /** From 1, in characters. */
   readonly column: number

@@ -4,14 +4,14 @@ import { isNcName } from './character.ts'
  * Expanded names (Namespaces in XML 1.0 §2.1) as interned objects: two are equal exactly when they
  * are `===`.
  *  (1) `internName` keeps a name for the life of the process. It is for names that the program
- *      knows: constants, the names of a contract. It must never be called with text of a message,
- *      or the table grows as a stranger likes.
- *  (2) `internTransient` gives the same object, but holds a name that the program does not know
- *      only weakly, so that it lives as long as a document that has it. All names of documents are
- *      interned so.
+ *      knows: constants, the names of a contract. It must never be called with text from a message,
+ *      or a stranger could grow the table at will.
+ *  (2) `internTransient` returns the same object, but holds a name unknown to the program only
+ *      weakly, so the name lives as long as a document that has it. All names in documents are
+ *      interned this way.
  * Tables are Maps, so `__proto__` and `constructor` are names like any other; V8 seeds the hashes
- * of their keys. They are the one memory that base/memo.ts does not hold, since they are weak and
- * have two levels.
+ * of their keys. They are the only memory outside base/memo.ts, since they are weak and have two
+ * levels.
  */
 export interface Name {
   /** The namespace name; empty for none. */
@@ -21,7 +21,7 @@ export interface Name {
 
 /** The namespace of `xml:lang` and `xml:space` (Namespaces in XML §3). */
 export const xmlUri = 'http://www.w3.org/XML/1998/namespace'
-/** The namespace of declarations of namespaces (Namespaces in XML §3). */
+/** The namespace of namespace declarations (Namespaces in XML §3). */
 export const xmlnsUri = 'http://www.w3.org/2000/xmlns/'
 
 /** The names of one namespace. */
@@ -32,17 +32,17 @@ interface NamespaceNames {
 }
 
 const namespacesByUri = new Map<string, NamespaceNames>()
-/** Removes names from the tables that no document has any more. */
+/** Removes names from the tables once no document has them. */
 const forgottenNames = new FinalizationRegistry<{ readonly space: NamespaceNames; readonly local: string }>(
   ({ space, local }) => {
-    if (space.passing.get(local)?.deref()) return // made again since
+    if (space.passing.get(local)?.deref()) return // created again since then
     space.passing.delete(local)
     if (space.passing.size === 0 && space.kept.size === 0 && namespacesByUri.get(space.uri) === space)
       namespacesByUri.delete(space.uri)
   },
 )
 
-/** The name of this namespace and local part, for the life of the process. */
+/** The name with this namespace and local part, for the life of the process. */
 export function internName(uri: string, local: string): Name {
   const space = namesOfUri(uri)
   let found = space.kept.get(local)
@@ -67,8 +67,8 @@ export function internTransient(uri: string, local: string, born?: () => void): 
 }
 
 /**
- * The same text, as the one string that the names of this namespace share; undefined when it has no
- * names.
+ * The one string for this text that the names of this namespace share; undefined if the namespace
+ * has no names.
  */
 export function knownUri(text: string): string | undefined {
   return namespacesByUri.get(text)?.uri
@@ -92,12 +92,11 @@ interface PrefixScope {
 
 /**
  * The name that a QName in content means (XML Schema Part 2 §3.2.18): without a prefix it is in the
- * default namespace. Undefined for text that is not a QName, or has a prefix that is not declared
- * here.
+ * default namespace. Undefined for text that is not a QName or has an undeclared prefix.
  * @param born see `internTransient`
  */
 export function resolveQName(text: string, place: PrefixScope, born?: () => void): Name | undefined {
-  const written = text.trim() // other white space than XML's is in no name either
+  const written = text.trim() // white space that XML does not know is not part of a name either
   const colon = written.indexOf(':')
   const prefix = colon < 0 ? '' : written.slice(0, colon)
   const local = written.slice(colon + 1)

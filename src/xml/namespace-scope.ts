@@ -1,12 +1,12 @@
 /**
- * The meaning of each prefix at a place in a document that is being written. Leaving an element
- * costs no more than entering it.
+ * The meaning of each prefix at a place in a document being written. Leaving an element costs no
+ * more than entering it.
  */
 export class Scope {
   readonly #uris = new Map<string, string>()
   readonly #undo: { readonly prefix: string; readonly uri: string | undefined }[] = []
 
-  /** Until it is set, the empty prefix means no namespace, the empty string. */
+  /** Until it is set, the empty prefix means no namespace: the empty string. */
   get(prefix: string): string | undefined {
     return this.#uris.get(prefix) ?? (prefix === '' ? '' : undefined)
   }
@@ -21,7 +21,7 @@ export class Scope {
     return this.#undo.length
   }
 
-  /** Undoes all that was set since the mark. */
+  /** Undoes everything set since the mark. */
   restore(mark: number): void {
     while (this.#undo.length > mark) {
       const { prefix, uri } = this.#undo.pop()!

@@ -2,23 +2,23 @@
 export interface Binding {
   readonly prefix: string
   readonly uri: string
-  /** Of the element that declares it. */
+  /** The depth of the element that declares it. */
   readonly depth: number
   /** What the prefix means outside. */
   readonly hidden: Binding | undefined
   readonly previous: Binding | undefined
   /** The number of bindings in force, hidden ones included. */
   readonly count: number
-  /** Identifies the bindings in force, and holds on to none of them. */
+  /** Identifies the bindings in force without holding on to any of them. */
   readonly scope: object
-  /** The binding that followed last time, of a namespace that the process knows. */
+  /** The binding that followed last time, if its namespace is known to the process. */
   follower: Binding | undefined
 }
 
-/** So many bindings are searched one by one, and remembered from document to document. */
+/** Up to this many bindings are searched one by one, and remembered from document to document. */
 const listedMax = 8
 
-/** Before the first declaration. Its prefix is one that cannot be written. */
+/** The binding before the first declaration. No document can write its prefix. */
 export const outermost: Binding = {
   ...{ prefix: ':', uri: '', depth: 0, hidden: undefined, previous: undefined },
   ...{ count: 0, scope: {}, follower: undefined },
@@ -27,8 +27,8 @@ export const outermost: Binding = {
 /**
  * The meaning of prefixes at a cursor's position (Namespaces in XML 1.0 §6). Most documents declare
  * so few that a list is faster than a table, and needs no undoing at the end of an element; where
- * there are more, a table answers, so that no look-up depends on their number. Messages declare
- * what the previous one declared: then its bindings serve again.
+ * there are more, a table is used, so no look-up depends on their number. A message usually
+ * declares what the previous one declared, so its bindings are used again.
  */
 export class Bindings {
   innermost: Binding = outermost
@@ -43,7 +43,7 @@ export class Bindings {
 
   /**
    * @param hidden what the prefix means outside, as found
-   * @param known whether `uri` is the process's own string, and not one of the document
+   * @param known whether `uri` is the process's own string and not the document's
    */
   add(prefix: string, uri: string, depth: number, hidden: Binding | undefined, known: boolean): void {
     const { follower } = this.innermost
@@ -62,7 +62,7 @@ export class Bindings {
     return made
   }
 
-  /** Restores the state in which this was the innermost. */
+  /** Restores the state in which this binding was the innermost. */
   restore(outer: Binding): void {
     if (this.#table !== undefined) {
       for (let binding = this.innermost; binding !== outer; binding = binding.previous!) {

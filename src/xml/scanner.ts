@@ -3,14 +3,14 @@
  *  (1) It accepts exactly the documents of XML 1.0 (Fifth Edition) that have no document type
  *      declaration and are namespace-well-formed (Namespaces in XML 1.0, Third Edition), in an
  *      encoding of `encoding.ts`, within the limits. `after` is reached only at their last byte.
- *  (2) Nothing but a Malformed is thrown, whatever the bytes are.
+ *  (2) Whatever the bytes are, only a Malformed is thrown.
  *  (3) The time is proportional to the bytes: no look-up depends on depth, on the number of names,
  *      attributes or declarations, or on hashes that a stranger can steer.
  *  (4) No read is beyond the bytes: `end` is the offset after the last `>`, and every scan without
  *      a bound of its own stops at a `>`.
- *  (5) What is skipped is checked in the same way as what is read.
- * Strings are made when they are asked for, by cutting a Latin-1 view of what is ahead where the
- * span is ASCII.
+ *  (5) Skipped content is checked in the same way as content that is read.
+ * Strings are created on demand; where the span is ASCII, they are cut from a Latin-1 view of the
+ * octets ahead.
  */
 
 import * as character from './character.ts'
@@ -32,7 +32,7 @@ import {
 } from './token.ts'
 
 /**
- * The compiler treats constants of this module as constants, and reads imported ones each time: a
+ * The compiler treats constants of this module as constants, but reads imported ones each time: a
  * twelfth of a scan.
  */
 const {
@@ -69,7 +69,9 @@ export interface ParseOptions {
   readonly limits?: Partial<XmlLimits>
   /** The charset parameter of the document's media type. */
   readonly charset?: string
-  /** Whether comments are events; otherwise they are dissolved, and the text around them is one. */
+  /**
+   * Whether comments are events; otherwise they are removed, and the text around them is joined.
+   */
   readonly comments?: boolean
   /**
    * Processing instructions are events, or a failure (SOAP 1.2 Part 1 §5 forbids them). Default:
@@ -93,18 +95,18 @@ export function scanDocument(bytes: Uint8Array, options: ParseOptions = {}): Sca
   return new DocumentScanner(bytes, options)
 }
 
-/** In place of the start tag before the first. */
+/** Stands for the start tag before the first one. */
 const noToken = new QNameToken('', '', 0)
 const nameless = internName('', '')
 
-/** What the next movement does first, as numbers, which are faster to compare than events. */
+/** What the next movement does first, as numbers, which compare faster than events. */
 const NOTHING = 0
 /** After an `end`: leave its element. */
 const LEAVING = 1
 /** After the `start` of an element without content: end it. */
 const EMPTY = 2
 
-/** An open element. There is one object for each depth, which is used again. */
+/** An open element. There is one object for each depth, and it is reused. */
 class OpenElement {
   readonly outer: OpenElement | undefined
   inner: OpenElement | undefined = undefined
@@ -116,7 +118,7 @@ class OpenElement {
   /** The innermost binding outside this element. */
   bindings: Binding = outermost
   children = 0
-  /** The number of siblings of the same name, in a row, up to this element. */
+  /** The position of this element among consecutive siblings of the same name. */
   nth = 0
 
   constructor(outer: OpenElement | undefined) {
@@ -126,21 +128,21 @@ class OpenElement {
 
 const noDeclarations: readonly { readonly prefix: string; readonly uri: string }[] = []
 
-/** An attribute of the current start tag. The object is used again. */
+/** An attribute of the current start tag. The object is reused. */
 class AttributeSlot {
   spelt: QNameToken = noToken
   name: Name = nameless
   /** Octets of the value. */
   from = 0
   to = 0
-  /** Undefined where these octets are the value as they are. */
+  /** Undefined where these octets are the value unchanged. */
   value: string | undefined = undefined
 }
 
 /** The length up to which tokens remember namespace names, so that their memory is bounded. */
 const rememberedUriMax = 256
 /**
- * Octets of the window that strings are cut from; a short string may keep all of it alive. Long
+ * The window from which strings are cut, in octets; a short string may keep all of it alive. Long
  * strings are copied.
  */
 const windowOctets = 8 * 1024
@@ -161,8 +163,9 @@ const digitOf = Uint8Array.from({ length: 256 }, (_, octet) =>
 const blankText = /^[ \t\n\r]*$/
 
 /**
- * Only `Scanner` is seen outside this file. So its state needs no `#private` members: one is made
- * for each message, and so many of them cost a document of 1 KB 6 to 14 % (measured).
+ * Only `Scanner` is visible outside this file, so its state needs no `#private` members: one
+ * scanner is created for each message, and for a document of 1 KB so many private members cost 6 to
+ * 14 % (measured).
  */
 class DocumentScanner implements Scanner {
   event: Event = 'before'
@@ -176,7 +179,7 @@ class DocumentScanner implements Scanner {
   readonly source: XmlSource
   /** The document in UTF-8, to which all offsets refer. */
   readonly bytes: Buffer
-  /** Octets [windowFrom, windowTo) as Latin-1. It moves forward only. */
+  /** Octets [windowFrom, windowTo) as Latin-1. The window only moves forward. */
   window = ''
   windowFrom = 0
   windowTo = 0
@@ -401,7 +404,7 @@ class DocumentScanner implements Scanner {
     else at = this.readAttributes(at, spelt)
     const named = spelt.scope === this.bindings.innermost.scope ? spelt.name! : this.expandName(spelt, from)
     if (this.attributes > 0) this.nameAttributes(frame.nameTo)
-    frame.nth = outer.children > 1 && frame.name === named ? frame.nth + 1 : 1 // what was kept is of the last child
+    frame.nth = outer.children > 1 && frame.name === named ? frame.nth + 1 : 1 // the slot still has the last child
     frame.name = named
     frame.prefix = spelt.prefix
     this.from = from
@@ -445,7 +448,7 @@ class DocumentScanner implements Scanner {
   // Attributes: [41] Attribute, Namespaces [1] NSAttName
 
   /**
-   * Reads from the end of the element's name to the end of the tag. Declarations are bound;
+   * Reads from the end of the element's name to the end of the tag. Declarations are bound at once;
    * attributes get their names later.
    */
   readAttributes(from: number, element: QNameToken): number {
@@ -485,7 +488,7 @@ class DocumentScanner implements Scanner {
     }
   }
 
-  /** [25] Eq. @returns the offset of the quote that has to follow */
+  /** [25] Eq. @returns the offset of the quote that must follow */
   findQuote(from: number): number {
     const { bytes } = this
     if (bytes[from] === EQUALS && bytes[from + 1] === QUOTE) return from + 1
@@ -768,8 +771,8 @@ class DocumentScanner implements Scanner {
   }
 
   /**
-   * `>` in text must not follow `]]`, which can only be text since everything else before text ends
-   * otherwise; nor be the last octet.
+   * `>` in text must not follow `]]`, which must be text here, since everything else before text
+   * ends otherwise; nor may it be the last octet.
    */
   skipGreaterThan(at: number): number {
     const { bytes } = this

@@ -2,11 +2,10 @@
  * Qualified names as written (Namespaces in XML 1.0 §4 [7] QName), found by their octets without
  * making a string.
  *  (1) The table has a fixed number of slots, one for each hash, and a new name takes over its
- *      slot: names made to collide, or a flood of new ones, cost no more than a look-up and no
- *      memory.
- *  (2) A token is found only when all of its octets are equal, and only well-formed names enter: a
- *      token that is found needs no check.
- *  (3) A token remembers the expanded names that it meant last, and in which scope; it holds on to
+ *      slot: colliding names, or a flood of new ones, cost only a look-up each and no memory.
+ *  (2) A token is found only if all its octets are equal, and only well-formed names enter the
+ *      table: a found token needs no check.
+ *  (3) A token remembers the expanded names that it last meant, and in which scope; it holds on to
  *      no document.
  */
 
@@ -19,18 +18,18 @@ const { APOSTROPHE, nameOctet, isNcName, QUOTE } = character
 export class QNameToken {
   readonly prefix: string
   readonly local: string
-  /** With its prefix, or the default namespace, as bound in `scope`. */
+  /** The name with its prefix, or the default namespace, as bound in `scope`. */
   name: Name | undefined = undefined
   scope: object | undefined = undefined
-  /** Of an attribute without a prefix, which is in no namespace. */
+  /** The name as an attribute without a prefix, which is in no namespace. */
   unqualified: Name | undefined = undefined
-  /** Of an attribute that declares a prefix: the last declaration. */
+  /** For an attribute that declares a prefix: the last declaration. */
   declared: DeclaredNamespace | undefined = undefined
-  /** Its place in the table; 0, which is as good as any, for one that is too long. */
+  /** Its place in the table; for a name that is too long 0, which is as good as any. */
   slot = 0
   /** In octets, as written. */
   readonly length: number
-  /** Whether it is the name of a namespace declaration (Namespaces [1] NSAttName). */
+  /** Whether it names a namespace declaration (Namespaces [1] NSAttName). */
   readonly declares: boolean
 
   constructor(prefix: string, local: string, length: number) {
@@ -40,7 +39,7 @@ export class QNameToken {
     this.declares = prefix === 'xmlns' || (prefix === '' && local === 'xmlns')
   }
 
-  /** Remembers what [from, to) declares, unless it is long or has a quote in it. */
+  /** Remembers the declaration in [from, to), unless it is long or contains a quote. */
   declare(bytes: Uint8Array, from: number, to: number, uri: string): void {
     if (to - from > rememberedOctetsMax) return
     const octets = new Uint8Array(to - from)
@@ -53,20 +52,20 @@ export class QNameToken {
   }
 }
 
-/** A namespace name as written, and as the one string that its names share. */
+/** A namespace name as written, and as the single string that its names share. */
 interface DeclaredNamespace {
   readonly octets: Uint8Array
   readonly uri: string
 }
 
-/** Octets of a declaration that is remembered, at most. */
+/** The longest declaration that is remembered, in octets. */
 const rememberedOctetsMax = 128
 const slotCount = 4096
 const slotOctets = 64 // longer names are rare, and work without the table
 const tokens: (QNameToken | undefined)[] = new Array(slotCount).fill(undefined)
 const lengths = new Uint8Array(slotCount)
 const spelling = new Uint8Array(slotCount * slotOctets)
-/** For each token, the one that came after it last time. */
+/** For each token, the one that followed it last time. */
 export type Followers = Uint16Array
 /** The element after an element. */
 export const elements: Followers = new Uint16Array(slotCount)
@@ -75,7 +74,7 @@ export const attributes: Followers = new Uint16Array(slotCount)
 
 /**
  * The token with these octets; undefined when they are not a QName.
- * @param hash of the octets, computed while they were scanned
+ * @param hash the hash of the octets, computed while they were scanned
  */
 export function internToken(bytes: Buffer, from: number, to: number, hash: number): QNameToken | undefined {
   const slot = (hash ^ (hash >>> 15)) & (slotCount - 1)
@@ -88,8 +87,8 @@ export function internToken(bytes: Buffer, from: number, to: number, hash: numbe
 }
 
 /**
- * The token that came after `previous` last time, if it is the one at `from`: a guess that saves
- * most look-ups.
+ * The token that followed `previous` last time, if it is the one at `from`: a guess that saves most
+ * look-ups.
  */
 export function matchExpected(
   bytes: Buffer,
@@ -129,12 +128,12 @@ function enterToken(bytes: Buffer, from: number, to: number, slot: number): QNam
   return made
 }
 
-/** It is empty but within `internText`. */
+/** Empty except during `internText`. */
 const passingKeys: Record<string, 0> = Object.create(null)
 
 /**
- * The text, as the engine's own copy, so that equal ones are compared by address: a string becomes
- * that when it is a key. Objects made for the purpose cost twice as much (measured).
+ * The text as the engine's own copy, so that equal texts compare by address: a string becomes one
+ * when it is used as a key. Objects made for this purpose cost twice as much (measured).
  */
 function internText(text: string): string {
   if (text === '') return ''
@@ -143,7 +142,7 @@ function internText(text: string): string {
   return text
 }
 
-/** The text; for octets that are not UTF-8 an empty one, which is not a name. */
+/** The text; empty, which is not a name, for octets that are not UTF-8. */
 export function decodeNameOctets(bytes: Buffer, from: number, to: number): string {
   let at = from
   while (at < to && bytes[at]! < 0x80) at++

@@ -1,7 +1,7 @@
 /**
- * A document as a tree. Besides names and text it has what canonical form and signatures need:
- * prefixes, declarations, and the place of each element in the document. Adjacent text is one node,
- * CDATA sections are text, and empty text is not a node.
+ * A document as a tree. Besides names and text it keeps what canonical form and signatures need:
+ * prefixes, declarations, and the position of each element in the document. Adjacent text is one
+ * node, CDATA sections are text, and empty text is not a node.
  */
 
 import type { Cursor } from './cursor.ts'
@@ -12,7 +12,7 @@ import { type ParseOptions, scanDocument } from './scanner.ts'
 /** What an element or a document can contain. */
 export type Node = Element | Text | Comment | Instruction
 
-/** An attribute of an element; declarations of namespaces are none (Namespaces in XML §3). */
+/** An attribute of an element; namespace declarations are not attributes (Namespaces in XML §3). */
 export interface Attribute {
   readonly name: Name
   /** As written; empty for none. */
@@ -26,7 +26,7 @@ export interface Declaration {
   readonly uri: string
 }
 
-/** Character data: references are resolved, CDATA sections are dissolved (XML 1.0 §2.4). */
+/** Character data, with references resolved and CDATA sections dissolved (XML 1.0 §2.4). */
 export interface Text {
   readonly kind: 'text'
   readonly value: string
@@ -51,14 +51,14 @@ export interface Document {
   /** The root, and the comments and processing instructions around it. */
   readonly children: readonly Node[]
   readonly root: Element
-  /** In UTF-8; offsets of elements refer to it. */
+  /** In UTF-8; the offsets of elements refer to it. */
   readonly bytes: Uint8Array
 }
 
 const noChildren: readonly Node[] = []
 const noAttributes: Attribute[] = []
 
-/** An element of a document, with its expanded name, its attributes and what it contains. */
+/** An element of a document: its expanded name, its attributes and its content. */
 export class Element {
   readonly kind = 'element'
   readonly name: Name
@@ -68,18 +68,18 @@ export class Element {
   /** The element around this one; undefined for a root. */
   readonly parent: Element | undefined
   /**
-   * Octets [from, to) of the element in the UTF-8 form of the document that it was read from; both
-   * 0 for one that the program made. That slice is a document too, with `namespaces()` of the
-   * element around as its `scope`.
+   * Octets [from, to) of the element in the UTF-8 form of its document; both 0 for an element that
+   * the program created. That slice is itself a document, with `namespaces()` of the element around
+   * as its `scope`.
    */
   from = 0
   to = 0
   /** The offset after its start tag. */
   inside = 0
   /**
-   * The document, where it spells this element's own tags and direct text as canonical form does,
-   * apart from order and empty elements. An element that was changed has none; the elements inside
-   * it keep theirs.
+   * The document, if it spells this element's own tags and direct text as in canonical form, apart
+   * from order and empty elements. An element that was changed has none; the elements inside it
+   * keep theirs.
    */
   spelling: Uint8Array | undefined = undefined
   #nodes: readonly Node[] = noChildren
@@ -105,27 +105,27 @@ export class Element {
   }
 
   /**
-   * Adds a child that the document has. Most elements have one, and an array made of one item has
-   * no room for more.
+   * Adds a child while the document is read. Most elements have one, and an array literal of one
+   * item reserves no room for more.
    */
   addChild(child: Node): void {
     const nodes = this.#nodes
     if (nodes === noChildren) this.#nodes = [child]
     else if (nodes.length === 1) this.#nodes = [nodes[0]!, child]
-    else (nodes as Node[]).push(child) // the array is this element's own
+    else (nodes as Node[]).push(child) // the array belongs to this element
   }
 
   append(nodes: readonly Node[]): void {
     this.splice(this.children.length, 0, nodes)
   }
 
-  /** Replaces so many children from `at` on by these. */
+  /** Replaces `count` children from `at` on by these nodes. */
   splice(at: number, count: number, nodes: readonly Node[]): void {
     this.spelling = undefined
     this.#nodes = [...this.#nodes.slice(0, at), ...nodes, ...this.#nodes.slice(at + count)]
   }
 
-  /** The value of the attribute of this name. */
+  /** The value of the attribute with this name. */
   attribute(name: Name): string | undefined {
     return this.attributes.find(attribute => attribute.name === name)?.value
   }
@@ -148,7 +148,7 @@ export class Element {
     return new Map(Array.from(this.declarationsInScope(), ({ prefix, uri }) => [prefix, uri]))
   }
 
-  /** The declarations that are in scope here. */
+  /** The declarations in scope here. */
   declarationsInScope(): Iterable<Declaration> {
     const found = new Map<string, Declaration>()
     for (let element: Element | undefined = this; element; element = element.parent) {
@@ -158,8 +158,8 @@ export class Element {
   }
 
   /**
-   * A QName in content, such as the value of xsi:type. Undefined for other text, or a prefix that
-   * is not declared.
+   * A QName in content, such as the value of xsi:type. Undefined for other text, or an undeclared
+   * prefix.
    */
   qname(text: string): Name | undefined {
     return resolveQName(text, this)
@@ -173,7 +173,7 @@ export class Element {
     return this.#table.get(prefix)
   }
 
-  /** The child elements; of one name if it is given. */
+  /** The child elements; only those with this name, if one is given. */
   elements(name?: Name): Element[] {
     return this.children.filter(child => child.kind === 'element' && (!name || child.name === name)) as Element[]
   }
@@ -201,8 +201,8 @@ export function parseXml(bytes: Uint8Array, options: ParseOptions = {}): Documen
 }
 
 /**
- * At an element's `start`: the element with all its content; the position is then its `end`. With a
- * `parent`, the namespaces in scope there are in scope here; the element does not become its child.
+ * From an element's `start` to its `end`: the element with all its content. With a `parent`, the
+ * namespaces in scope there are in scope here; the element does not become its child.
  */
 export function readElement(cursor: Cursor, parent?: Element): Element {
   const root = readStartTag(cursor, parent)
@@ -234,7 +234,7 @@ function readStartTag(cursor: Cursor, parent: Element | undefined): Element {
   return made
 }
 
-/** An array that grows has room for sixteen more: a literal has none. */
+/** A growing array reserves room for sixteen more, a literal does not. */
 function readAllAttributes(cursor: Cursor): Attribute[] {
   const count = cursor.attributes
   if (count === 0) return noAttributes
@@ -257,7 +257,7 @@ function readLeaf(cursor: Cursor): Node {
 }
 
 const utf8 = new TextEncoder()
-/** The name of the one element that a text is. Undefined: it is not the text of an element. */
+/** The name of the single element that a text contains. Undefined: the text is not an element. */
 export function readRootName(text: string): Name | undefined {
   const document = parseXml(utf8.encode(text))
   return document instanceof Malformed ? undefined : document.root.name

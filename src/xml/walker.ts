@@ -25,7 +25,7 @@ class Walker implements Cursor {
   /** For each open element, the index of the next child. */
   readonly #indexes: number[] = []
 
-  /** For each open element, its name, and its number among those of its name in a row. */
+  /** For each open element, its name, and its position among consecutive siblings of that name. */
   readonly #names: (Name | undefined)[] = []
   readonly #ordinals: number[] = []
 
@@ -156,11 +156,11 @@ class Walker implements Cursor {
   }
 }
 
-/** The number of siblings of the same name, in a row, up to this element. */
+/** The position of this element among consecutive siblings of the same name. */
 function ordinalOf(element: Element): number {
   const siblings = element.parent?.elements() ?? [element]
   let index = siblings.indexOf(element)
   let count = 0
   for (; index >= 0 && siblings[index]!.name === element.name; index--) count++
-  return Math.max(count, 1) // an element may have a parent that it is not a child of
+  return Math.max(count, 1) // an element may have a parent without being its child
 }

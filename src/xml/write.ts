@@ -1,8 +1,8 @@
 /**
  * Writes XML. Encoders join strings with `escapeText` and `writeAttribute`; `writeElement`
- * serialises a tree. Guards: the text is well-formed, whatever the strings are, and means the same
- * when it is read again. A string with a character that XML 1.0 cannot carry in any form (§2.2)
- * throws an Unwritable: it is the program's own.
+ * serialises a tree. Guards: whatever the strings are, the text is well-formed, and reading it
+ * yields them again. A string with a character that XML 1.0 cannot carry in any form (§2.2) throws
+ * an Unwritable, since the string is the program's own.
  */
 
 import { isChar, isNcName } from './character.ts'
@@ -15,19 +15,21 @@ import type { Document, Element, Node } from './tree.ts'
  */
 export class Unwritable extends Error {}
 
-/** Character data, escaped so that it is read as it is, a carriage return and `]]>` included. */
+/**
+ * Character data, escaped so that it is read back unchanged, including a carriage return and `]]>`.
+ */
 export function escapeText(value: string): string {
   return plainPattern.test(value) ? value : escapeSpecial(value, specialInText)
 }
 
 /**
- * An attribute value with its quotes, escaped so that normalisation (§3.3.3) does not change it.
+ * An attribute value with its quotes, escaped so that normalization (§3.3.3) does not change it.
  */
 export function writeAttribute(value: string): string {
   return plainPattern.test(value) ? `"${value}"` : `"${escapeSpecial(value, specialInAttribute)}"`
 }
 
-/** Nothing to escape and nothing to refuse, in text and in attributes. */
+/** Text with nothing to escape or refuse, in text and in attributes. */
 const plainPattern = /^[^\0-\x1f&<>"\ud800-\udfff\ufffe\uffff]*$/
 const specialInText = /[\0-\x08\x0b-\x1f&<>\ufffe\uffff]/g
 const specialInAttribute = /[\0-\x1f&<>"\ufffe\uffff]/g
@@ -52,8 +54,8 @@ function refuseCharacter(code: number): never {
 
 /**
  * A tree, or a part of one, in its order and with its prefixes. A namespace that is not declared
- * around the use of its prefix is declared there, so a tree made by hand needs no declarations, and
- * a part is a document of its own.
+ * where its prefix is used is declared there, so a tree created by hand needs no declarations, and
+ * a part is a complete document.
  * @throws Unwritable
  */
 export function writeElement(node: Document | Node): string {
@@ -90,7 +92,7 @@ function writeQualified(prefix: string, local: string): string {
   return prefix === '' ? local : `${prefix}:${local}`
 }
 
-/** The declarations of one element while its tag is written. */
+/** The declarations of one element while its tag is being written. */
 class OpenTag {
   declarations = ''
   readonly #scope: Scope
@@ -114,8 +116,8 @@ class OpenTag {
   }
 
   /**
-   * The prefix to write for an element or attribute: the preferred one, declared if need be, or
-   * another if that has a meaning.
+   * The prefix to write for an element or attribute: the preferred one, declared if necessary, or
+   * another if that one is taken.
    */
   prefix(wished: string, uri: string): string {
     if (uri === xmlUri) return 'xml'
@@ -145,8 +147,8 @@ function writeInstruction(target: string, value: string): string {
 }
 
 /**
- * Where nothing can be escaped: every character must be a [2] Char, and a carriage return would be
- * lost.
+ * For places where nothing can be escaped: every character must be a [2] Char, and a carriage
+ * return would be lost.
  */
 function requireWritable(value: string): string {
   if (!value.isWellFormed()) throw new Unwritable('an unpaired surrogate cannot be written in XML')

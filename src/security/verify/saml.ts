@@ -41,7 +41,7 @@ export interface Assertion {
   readonly element: Element
   /** Whether its issuer's signature holds; otherwise it needs a voucher. */
   readonly signed: boolean
-  /** The name of the person for whom its issuer may speak; undefined: nobody known here. */
+  /** The name of the person for whom its issuer may speak; undefined: no person known here. */
   readonly person: string | undefined
   readonly confirmations: ReadonlyMap<SubjectConfirmation, Element>
   /** Milliseconds since 1970. */
