@@ -1,11 +1,12 @@
 /**
  * A service inside the server that a team already has: the same front door, faces and pages, behind
- * another's sockets. What always holds:
- *  (1) The front door decides what it decides for `serve`; a host adds what it knows: the client's
- *      address and scheme by the proxies that it trusts, the name of the request, and the caller.
- *  (2) A proxy's word gives no right of this machine, whatever the host believes of it.
+ * another server's sockets. What always holds:
+ *  (1) The front door decides what it decides for `serve`; the host adds what it knows: the
+ *      client's address and scheme according to the proxies that it trusts, the id of the request,
+ *      and the caller.
+ *  (2) A proxy's word never grants a right of this machine, whatever the host believes.
  *  (3) The seeded people, whose passwords are public, may sign in only where `insecure` says so:
- *      who can reach the host is not known here.
+ *      this code cannot know who can reach the host.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { chain, type Maybe } from '../base/maybe.ts'
@@ -39,7 +40,9 @@ export interface HostedCaller extends Pick<Caller, 'roles'> {
  * The options of `handler`: those of `serve` without an address, and facts that the host provides.
  */
 export interface HandlerOptions extends ServiceOptions {
-  /** The path where the host mounts the service, such as `/shop`; links carry it. Default: ''. */
+  /**
+   * The path at which the host mounts the service, such as `/shop`; links include it. Default: ''.
+   */
   readonly prefix?: string
   /**
    * The caller according to the host's own authentication, from the host's request object.
@@ -63,9 +66,9 @@ export interface MountableService {
   readonly express: (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void
   /** `app.register(shop.fastify, { prefix: '/shop' })`; it closes the service with the server. */
   readonly fastify: (instance: FastifyHost) => Promise<void>
-  /** Signs a bearer token for a subject with these roles, by the local key. */
+  /** Signs a bearer token for a subject with these roles, with the local key. */
   readonly token: (subject: string, roles: readonly string[]) => Promise<string>
-  /** Ends jobs and streams within `limit` milliseconds (default: 10,000), and closes the store. */
+  /** Ends jobs and streams within `limit` milliseconds (default: 10,000) and closes the store. */
   close(limit?: number): Promise<void>
 }
 
@@ -77,7 +80,7 @@ export async function createHandler(app: Implementation, options: HandlerOptions
     if (name in rest) throw new TypeError(`the option ${name} is of serve: here the host listens, so set it there`)
   const service: ServiceOptions = { ...rest, settings: { ...rest.settings, ...(prefix !== '' && { prefix }) } }
   requireKnownOptions(service)
-  ensureSafe({ ...service, insecure: true }) // (3) `openService` is told what counts
+  ensureSafe({ ...service, insecure: true }) // (3) tells `openService` what counts
   const open = await openAllOrNothing(opened =>
     openService(app, service, opened, {
       seededPasswords: options.insecure === true,

@@ -1,8 +1,8 @@
-/** New identifiers of items, in the order of their time. */
+/** New identifiers of items, which sort by their time. */
 import { randomFillSync } from 'node:crypto'
 import { memoizeLatest } from '../base/memo.ts'
 
-/** Crockford's base 32: the order of texts is that of numbers. */
+/** Crockford's base 32: its texts sort like the numbers. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 /** For milliseconds since 1970: enough until the year 3084. */
 const timeCharacters = 9
@@ -10,8 +10,8 @@ const randomCharacters = 11
 
 /**
  * A new identifier: the time, then 55 random bits (as in RFC 9562 §5.7). Consecutive identifiers
- * are neighbours in the indexes of a database, so that a transaction of many writes few pages,
- * however large the table.
+ * are neighbours in the indexes of a database, so a transaction that creates many items writes few
+ * pages, however large the table.
  */
 export const createItemIdentifier = (prefix: string, now = Date.now()): string =>
   `${prefix}-${writeMoment(now)}${pool.draw(randomCharacters)}`
@@ -23,7 +23,7 @@ const writeMoment = memoizeLatest((now: number): string => {
   return text
 })
 
-/** Random characters, from octets that are drawn in bulk; none is used twice. */
+/** Random characters, from octets drawn in bulk; none is used twice. */
 class CharacterPool {
   readonly #octets = new Uint8Array(4096)
   #used = this.#octets.length

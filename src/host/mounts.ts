@@ -38,7 +38,7 @@ export interface MountParts {
   readonly security: () => Promise<MessageSecurityPort>
   readonly elsewhere: ReplyTargets | undefined
   readonly docs?: ServedSite | undefined
-  /** Of answers that come later to a bridge. */
+  /** Receives responses that arrive later, for a bridge. */
   readonly replies?: LaterReceiver | undefined
 }
 
@@ -73,7 +73,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
   ]
 }
 
-/** What the entry leads to besides REST. GET on a SOAP endpoint is a page for browsers alone. */
+/** What the entry links to besides REST. GET on a SOAP endpoint returns a page only to browsers. */
 const linksOfEntry = (contract: Service, version: string): readonly DocumentLink[] => [
   ...(contract.hasRest ? [{ rel: 'service-desc', href: '/openapi.json' }] : []),
   ...linksOfEndpoint(mainEndpoint(contract, version)?.path),
@@ -93,7 +93,7 @@ const linksOfEndpoint = (path: string | undefined): readonly DocumentLink[] =>
         { rel: 'xsd', href: `${path}?xsd` },
       ]
 
-/** The modules that write messages come with the first page that shows one. */
+/** The modules that write messages are loaded with the first page that shows a message. */
 function createLazyMessages(context: FaceContext): NonNullable<RestOptions['messages']> {
   const load = createLazily(async () => (await import('./soap/soap-messages.ts')).createMessageView(context))
   return (...asked) => chain(load(), write => write(...asked))
@@ -104,7 +104,7 @@ function createSoapMount(context: FaceContext, { security, elsewhere }: MountPar
     const [{ createSoapEndpoints }, port] = await Promise.all([import('./soap/soap-endpoints.ts'), security()])
     return createSoapEndpoints(context, elsewhere ? { elsewhere } : {}, port)
   })
-  // Soon after the start, so that no client waits for it; a failure is reported to the next
+  // Loaded soon after the start, so that no client waits for it; a failure is reported to the next
   // request.
   setTimeout(loadedAfterMs, undefined, { ref: false })
     .then(load)
@@ -125,7 +125,8 @@ function createSoapMount(context: FaceContext, { security, elsewhere }: MountPar
 const loadedAfterMs = 2000
 
 /**
- * Made on first use and kept; a failure is retried. Half of the modules of a process are for SOAP.
+ * Created on first use and kept; after a failure the next use tries again. Half of a process's
+ * modules are for SOAP.
  */
 function createLazily<T>(make: () => Promise<T>): () => Maybe<T> {
   let made: Maybe<T> | undefined

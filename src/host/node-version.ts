@@ -1,13 +1,13 @@
 /**
  * Ends the process where Node is older than package.json promises. It is the first import of
- * `cli.ts` and `index.ts`, and imports nothing that such a Node lacks: what comes after it may not
- * even load there.
+ * `cli.ts` and `index.ts`, and imports nothing that an older Node lacks: the modules after it may
+ * not even load there.
  */
 import { writeSync } from 'node:fs'
 
 /**
  * `engines` of package.json. node:crypto has argon2 since 24.7, but before 24.16 each hash blocks
- * the event loop (nodejs/node#62861), so that a flood of passwords would stop the service for every
+ * the event loop (nodejs/node#62861), so a flood of passwords would stop the service for every
  * caller.
  */
 const oldest = '24.16'

@@ -57,13 +57,13 @@ import { codings } from './zlib-codings.ts'
 
 const defaultSettings: Settings = { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] }
 
-/** Requests of one address in a second. */
+/** Requests from one address in a second. */
 const floodLimit = 1000
 
-/** Between two removals of expired rows. */
+/** Time between two removals of expired rows. */
 export const sweepEveryMs = 60_000
 
-/** Lifetime of a token that the server issues at its start. */
+/** Lifetime of a token that the server issues when it starts. */
 const tokenSeconds = 8 * 3600
 
 /** A service behind its front door, without an address. */
@@ -79,7 +79,7 @@ export interface OpenService {
   /** A refused connection: the reason, and the address of its peer. */
   readonly refused: (why: string, from: string) => void
   readonly token: Server['token']
-  /** @param leave what else ends meanwhile, such as a listener */
+  /** @param leave ends something else meanwhile, such as a listener */
   close(limit: number, leave?: (limit: number) => Promise<unknown>): Promise<void>
 }
 
@@ -87,7 +87,7 @@ export interface OpenService {
 export interface Surroundings {
   /** The caller, as the host knows it. */
   readonly hosted?: Identities['hosted']
-  /** Whether passwords of the seeded people count. Default: by the address. */
+  /** Whether the passwords of seeded people count. Default: depends on the address. */
   readonly seededPasswords?: boolean
   /** The time in protected answers, in milliseconds since 1970. Default: the clock's. */
   readonly protectedAt?: () => number
@@ -181,7 +181,7 @@ async function warnOfMistakes({ app, options, world }: Site): Promise<void> {
 /** The data may reveal what the contract cannot. */
 async function warnOfCrowded({ world }: Site, store: Store): Promise<void> {
   const found = await store.findCrowded?.().catch((thrown: unknown) => {
-    if (thrown instanceof Unavailable) return [] // readiness tells
+    if (thrown instanceof Unavailable) return [] // readiness reports it
     throw thrown
   })
   for (const { resource, field, items, keys } of found ?? [])
@@ -194,7 +194,7 @@ async function warnOfCrowded({ world }: Site, store: Store): Promise<void> {
 }
 
 type Holdings = Awaited<ReturnType<typeof openHoldings>>
-/** Opens the store and its replica, the counts of callers, and their identities. */
+/** Opens the store and its replica, the rate limits of callers, and their identities. */
 async function openHoldings(site: Site, surroundings: Surroundings) {
   const { app, options, opened } = site
   const people = await openPeople(site, surroundings)
@@ -450,8 +450,8 @@ function startEventSinks(app: Implementation, options: ServiceOptions, { clock, 
 }
 
 /**
- * A configured policy is compiled now, so that its mistakes end the start; the default one with the
- * first message.
+ * A configured policy is compiled now, so that its mistakes end the start; the default policy is
+ * compiled with the first message.
  */
 async function prepareSecurity(
   { messageSecurity = {} }: ServiceOptions,

@@ -18,9 +18,12 @@ import type { Tokens } from './safety.ts'
 import type { MessageSecurity } from './trust/message-security.ts'
 
 export interface RetentionDays {
-  /** A committed change in `/changes`. Default: 7. */
+  /** For a committed change in `/changes`. Default: 7. */
   readonly changesDays?: number
-  /** That an identifier was removed (410) or moved (301); then it is unknown. Default: for ever. */
+  /**
+   * For the record that an identifier was removed (410) or moved (301); then it is unknown.
+   * Default: for ever.
+   */
   readonly formerDays?: number
 }
 
@@ -39,7 +42,7 @@ export interface ServeOptions {
   /** `postgres://…` of a standby for safe operations, whose data may lag behind. */
   readonly replica?: string
   readonly tls?: Tls
-  /** Bearer tokens to accept. Default: those that the local key has signed. */
+  /** Bearer tokens to accept. Default: those signed with the local key. */
   readonly tokens?: Tokens
   /**
    * The file of the local key, which all instances share; created if missing. Default: next to the
@@ -52,7 +55,7 @@ export interface ServeOptions {
   readonly people?: PeoplePort
   /** A provider where people can sign in with a browser, besides `/login`. Default: none. */
   readonly openid?: OpenIdProvider
-  /** Accepts the seeded people, whose passwords are public, on any address. Default: false. */
+  /** Accepts the seeded people, whose passwords are public, at any address. Default: false. */
   readonly insecure?: boolean
   /** For how long records are kept. */
   readonly retention?: RetentionDays
@@ -96,7 +99,9 @@ export interface ServeOptions {
   readonly schedules?: readonly Schedule[]
   /** Logs a line for each request. Default: false. */
   readonly accessLog?: boolean
-  /** A site of `diglot docs` at `/docs`, or its folder. Default: none. */
+  /**
+   * A site made by `diglot docs`, served at `/docs`: its folder, or more options. Default: none.
+   */
   readonly docs?: string | DocsOption
   /** When to refuse requests under load. */
   readonly overload?: Overload
@@ -114,10 +119,10 @@ export interface ServeOptions {
   readonly openTelemetry?: OpenTelemetryApi
 }
 
-/** What stands behind an address, and not the address itself. */
+/** The options of a service without those of its address. */
 export type ServiceOptions = Omit<ServeOptions, 'host' | 'port' | 'tls' | 'http'>
 
-/** What JavaScript may give, and no type has checked. */
+/** JavaScript may pass options that no type has checked. */
 const findUnknownOptions = (options: ServeOptions): string[] => [
   ...findUnknownMembers('the options of serve', options, optionMembers),
   ...findUnknownMembers('the option settings', options.settings ?? {}, settingMembers),
@@ -168,13 +173,13 @@ const openIdMembers: MembersOf<OpenIdProvider> = {
 const docsMembers: MembersOf<DocsOption> = { folder: true, readers: true }
 const tlsMembers: MembersOf<Tls> = { key: true, certificate: true, passphrase: true, authorities: true }
 
-/** Throws a TypeError that names what is not known. */
+/** Throws a TypeError that names the unknown options. */
 export function requireKnownOptions(options: ServeOptions): void {
   const mistakes = findUnknownOptions(options)
   if (mistakes.length > 0) throw new TypeError(mistakes.join('\n'))
 }
 
-/** A start that fails leaves nothing open. */
+/** If the start fails, nothing stays open. */
 export async function openAllOrNothing<T>(open: (opened: AsyncDisposableStack) => Promise<T>): Promise<T> {
   const opened = new AsyncDisposableStack()
   try {
@@ -185,12 +190,12 @@ export async function openAllOrNothing<T>(open: (opened: AsyncDisposableStack) =
   }
 }
 
-/** A running service, until it is closed. */
+/** A service that runs until it is closed. */
 export interface Server {
   /** Without a slash at the end. */
   readonly url: string
   readonly port: number
-  /** Signs a bearer token for a subject with these roles, by the local key. */
+  /** Signs a bearer token for a subject with these roles, with the local key. */
   readonly token: (subject: string, roles: readonly string[]) => Promise<string>
   /**
    * Reads the files of key and certificate again, for later handshakes. If that fails, throws

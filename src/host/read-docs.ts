@@ -1,15 +1,15 @@
-/** The folder of a site and its readers, from the option `docs`. */
+/** Reads the option `docs`: the folder of a site, and the roles of its readers. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSiteManifest, type ServedSite, siteManifestName } from '../pages/docs.ts'
 
 /** The pages at `/docs`. */
 export interface DocsOption {
-  /** What `diglot docs -o` has written. It is read at start. */
+  /** The output of `diglot docs -o`. It is read at start. */
   readonly folder: string
   /**
-   * The roles whose callers read it, or `anyone`. Default: the roles that it was made for; one that
-   * tells everything has no default.
+   * The roles whose callers may read it, or `anyone`. Default: the roles for which it was
+   * generated; a site of everything has no default.
    */
   readonly readers?: readonly string[] | 'anyone'
 }

@@ -6,13 +6,13 @@ import type { OpenIdProvider } from '../identity/openid.ts'
 import type { Settings } from '../service/face-context.ts'
 import { checkTarget } from './delivery/safe-post.ts'
 
-/** The issuer of bearer tokens, in place of the local key. */
+/** The issuer of bearer tokens, instead of the local key. */
 export interface Tokens extends Places {
-  /** The signer's JWKS: a file, or an https address. */
+  /** The signer's JWKS: a file or an https address. */
   readonly jwks: string
-  /** `iss` of accepted tokens. */
+  /** The `iss` of accepted tokens. */
   readonly issuer: string
-  /** `aud` of accepted tokens. Default: the service's name. */
+  /** The `aud` of accepted tokens. Default: the service's name. */
   readonly audience?: string | undefined
   /** Default: all supported algorithms, which are asymmetric. */
   readonly algorithms?: readonly string[] | undefined
@@ -34,8 +34,8 @@ export class Unsafe extends Error {
 }
 
 /**
- * What makes the service reachable from other machines; undefined if nothing does. A proxy on this
- * machine connects to a loopback address, and its clients come from anywhere.
+ * The setting that makes the service reachable from other machines; undefined if none does. A proxy
+ * on this machine connects to a loopback address, but its clients are anywhere.
  */
 export function findWayIn({ host = '127.0.0.1', settings = {} }: SafetyOptions): string | undefined {
   const { publicUrl, trustProxy = false } = settings
@@ -45,7 +45,7 @@ export function findWayIn({ host = '127.0.0.1', settings = {} }: SafetyOptions):
   return trustProxy === false ? undefined : 'a service behind a proxy (--trust-proxy)'
 }
 
-/** No other machine reaches the service. */
+/** Whether no other machine reaches the service. */
 export const isForThisMachine = (options: SafetyOptions): boolean => findWayIn(options) === undefined
 
 /** Whether the seeded people, whose passwords are public, may sign in. */
@@ -73,7 +73,7 @@ function checkAddress(options: SafetyOptions): string[] {
   ]
 }
 
-/** The return address must be the one that the provider knows, whatever Host a request has. */
+/** The return address must be the one registered with the provider, whatever Host a request has. */
 function checkOpenId(options: SafetyOptions): string[] {
   const { openid, settings = {} } = options
   if (!openid) return []
@@ -135,6 +135,6 @@ function checkSettings({
   ]
 }
 
-/** Also asked of settings that no compiler has checked. */
+/** Also checks settings that no compiler has checked. */
 const isProxySetting = (given: unknown): boolean =>
   given === undefined || typeof given === 'boolean' || given === 'x-forwarded' || given === 'forwarded'

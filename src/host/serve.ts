@@ -27,7 +27,7 @@ export async function startService(app: Implementation, options: ServeOptions = 
   return openAllOrNothing(opened => start(app, options, opened))
 }
 
-/** Runs the jobs of a service and starts those of its schedules, until closed, without serving. */
+/** Runs the jobs and the schedules of a service until closed, without serving. */
 export async function startWorkers(app: Implementation, options: ServeOptions = {}): Promise<Pick<Server, 'close'>> {
   requireSoundContract(app)
   requireKnownOptions(options)
@@ -53,7 +53,7 @@ async function startWork(
     watch: slow.watch,
   }
   const all = startJobWorkers(working, options.schedules, options.work === false ? 0 : options.work)
-  // The timers of workers do not keep a process alive; this one does.
+  // The timers of workers do not keep a process alive; this timer does.
   const alive = setInterval(() => {}, sweepEveryMs)
   return {
     close: async (limit = 10_000) => {

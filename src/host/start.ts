@@ -1,4 +1,4 @@
-/** Starts a service: its parts first, then its address; if one fails, all are closed. */
+/** Starts a service: first its parts, then its address; if one fails, all are closed. */
 import type { Implementation } from '../contract/implement.ts'
 import { proxiedLimits, type ServerLimits } from '../server/limits.ts'
 import { type HttpListener, startListener } from '../server/listener.ts'
@@ -32,7 +32,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
   }
 }
 
-/** The log tells both outcomes, since a program renews certificates by a signal. */
+/** The log reports success and failure, since a program renews certificates by a signal. */
 function secureAgain(listener: HttpListener, tls: Tls, logger: OpenService['logger']): void {
   try {
     listener.secure(tls)
@@ -43,7 +43,7 @@ function secureAgain(listener: HttpListener, tls: Tls, logger: OpenService['logg
   logger.info(describeServerCertificate(tls), 'the certificate was read again')
 }
 
-/** Connections where the system allows fewer files than the default takes. */
+/** The number of connections, where the system allows fewer files than the default needs. */
 function findFileLimit(logger: OpenService['logger']): Partial<ServerLimits> {
   const openFiles = readOpenFiles()
   const connections = boundConnections(openFiles)

@@ -11,9 +11,9 @@ export interface World {
   readonly clock: () => number
   readonly logger: NonNullable<ServeOptions['logger']>
   readonly report: NonNullable<ServeOptions['onError']>
-  /** What is no answer to a request: a bug, or a store that is out of reach for a while. */
+  /** Reports what concerns no request: a bug, or a store that is out of reach for a while. */
   readonly failed: (thrown: unknown) => void
-  /** Work without a request that waits for its store, and goes on by itself. */
+  /** For work without a request that waits for its store and then continues by itself. */
   readonly waits: OutageLog
   /** Writes the lines of handlers. */
   readonly line: WriteLine
@@ -33,7 +33,7 @@ export function createWorld(options: ServiceOptions): World {
   return { clock: options.clock ?? Date.now, logger, report, failed, waits, line }
 }
 
-/** Work looks each second, or each minute, whether it can go on. */
+/** Such work checks every second, or every minute, whether it can continue. */
 const workSilenceMs = 60_000
 
 export const reportJob =

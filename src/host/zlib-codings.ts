@@ -1,4 +1,4 @@
-/** Content codings by node:zlib, at cheap levels; loaded when first needed. */
+/** Content codings by node:zlib, at fast levels; loaded on first use. */
 
 import type { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
@@ -7,7 +7,7 @@ import type { OctetDecoder } from '../base/octets.ts'
 import type { OctetTransform } from '../http/message.ts'
 import { Undecodable } from '../rest/content-coding.ts'
 
-/** By `process.getBuiltinModule`, so that the start does not pay for what few clients need. */
+/** Loaded by `process.getBuiltinModule`, so the start does not pay for what few clients need. */
 const loadZlib = (): typeof zlib => process.getBuiltinModule('node:zlib')
 
 const loadStream = () => process.getBuiltinModule('node:stream')
@@ -19,7 +19,7 @@ export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>
 }
 
 /**
- * Node before 24.20, 25, and 26 before 26.6 take a truncated zstd frame for a whole one: zstd
+ * Node before 24.20, 25, and 26 before 26.6 accept a truncated zstd frame as complete, so zstd
  * content is not accepted there.
  */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -48,7 +48,7 @@ export const decodings: Readonly<Record<string, OctetDecoder>> = {
   }),
 }
 
-/** The same codings for content that is streamed. */
+/** The same codings for streamed content. */
 export const codingStreams: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>> = {
   encode: {
     br: octets =>
@@ -87,6 +87,6 @@ async function* transformOctets(coder: Transform, octets: AsyncIterable<Uint8Arr
   }
 }
 
-/** The octets are not of their coding, or become more than may be. */
+/** The octets do not match their coding, or decode to more than allowed. */
 const isZlibError = (thrown: unknown): boolean =>
   /^(?:Z_|ZSTD_error_|ERR__ERROR_FORMAT_|ERR_BUFFER_TOO_LARGE$)/.test(errorCodeOf(thrown))

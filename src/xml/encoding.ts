@@ -146,7 +146,7 @@ function decodeNarrow(bytes: Uint8Array, from: number, encoding: Encoding): XmlS
   return { bytes: new TextEncoder().encode(text), from, encoding } // a declaration is ASCII, so `from` stays
 }
 
-/** The encoding, which has one octet for each character, does not use this octet. */
+/** No single-octet encoding has this character, so it marks an undefined octet. */
 const undefinedOctet = '\ufffd'
 const upperOctets = Uint8Array.from({ length: 0x80 }, (_, i) => 0x80 + i)
 

@@ -1,12 +1,14 @@
 /**
  * Replies to other addresses (WS-Addressing ReplyTo, FaultTo; rule B4.11). What it guards:
- *  (1) An accepted reply is a row of the store until it is delivered or given up; a process that
- *      dies while delivering it loses the lease to another. The reply may then come twice, with the
+ *  (1) An accepted reply is a row of the store until it is delivered or given up; if a process dies
+ *      while delivering it, another takes over the lease. The reply may then arrive twice, with the
  *      same MessageID.
- *  (2) Each try checks its address again: a shorter allow-list applies to waiting replies, too.
- *  (3) At most `deliveriesMax` replies are delivered at a time, `hostDeliveriesMax` of them to one
- *      host, and hosts take turns; each is tried at most `triesMax` times, ever more slowly.
- *  (4) At most `hostRepliesMax` replies wait for one host: a message that asks for another is
+ *  (2) Each attempt checks its address again: a shortened allow-list applies to waiting replies,
+ *      too.
+ *  (3) At most `deliveriesMax` replies are delivered at a time, at most `hostDeliveriesMax` of them
+ *      to one host, and hosts take turns; each reply is tried at most `triesMax` times, with
+ *      growing delays.
+ *  (4) At most `hostRepliesMax` replies wait for one host: a message that would need one more is
  *      refused before it is performed.
  */
 import { addJob, dueAtOnce, leaseDueJob } from '../../service/job-queue.ts'
@@ -18,7 +20,7 @@ import { compileAllowList, type OutboundMessage, postSafely, type Resolve, Undel
 
 export interface Outbox {
   readonly elsewhere: ReplyTargets
-  /** Aborts current deliveries, which continue after the next start, and begins no other. */
+  /** Aborts the current deliveries, which continue after the next start, and begins no others. */
   stop(): Promise<void>
 }
 
@@ -27,7 +29,7 @@ export interface Posting {
   /** Milliseconds since 1970. */
   readonly clock: () => number
   readonly id: (prefix: string) => string
-  /** Reports each failed try. */
+  /** Reports each failed attempt. */
   readonly failed: (thrown: unknown) => void
   /** Default: DNS as the machine resolves it. */
   readonly resolve?: Resolve
@@ -38,16 +40,16 @@ const job = '#reply'
 const deliveriesMax = 8
 const hostDeliveriesMax = 2
 const hostRepliesMax = 100
-/** Seconds after which there may be room for another. */
+/** Seconds after which there may be room for another reply. */
 const retryAfter = 10
 const triesMax = 12
-/** Longer than any try. */
+/** Longer than any attempt. */
 const leaseMs = 30_000
 const lookEveryMs = 1000
-/** Milliseconds before another try: 1000, doubled each time, at most five minutes. */
+/** Milliseconds before the next attempt: 1000, doubled each time, at most five minutes. */
 const redeliveryDelayMs = (tried: number): number => Math.min(300_000, 1000 * 2 ** (tried - 1))
 
-/** @param prefixes allowed addresses; a reply may go to one of them or below */
+/** @param prefixes allowed addresses; a reply may go to one of them or below it */
 export function startOutbox(posting: Posting, prefixes: readonly string[]): Outbox {
   const { store, clock } = posting
   const allowed = compileAllowList(prefixes)
@@ -81,7 +83,10 @@ export function startOutbox(posting: Posting, prefixes: readonly string[]): Outb
   }
 }
 
-/** Whose turn it is: a host that does not answer delays replies to others by one delivery. */
+/**
+ * The party whose turn it is: a host that does not respond delays replies to others by only one
+ * delivery.
+ */
 const hostOf = (address: string): string => URL.parse(address)?.host ?? address
 
 const rowOf = (message: OutboundMessage, id: string, now: number): JobRow => ({
@@ -106,7 +111,7 @@ const rowOf = (message: OutboundMessage, id: string, now: number): JobRow => ({
 
 /**
  * Delivers the next due reply; false if no reply is due.
- * @param found is called before it is delivered: others may be due, too
+ * @param found called before the delivery, since others may be due, too
  */
 async function deliverNextReply(
   posting: Posting,
@@ -130,7 +135,7 @@ async function deliverNextReply(
     const due = stop.aborted ? dueAtOnce : clock() + redeliveryDelayMs(row.tries)
     await store.write(async writer => {
       const now = await writer.job(row.id)
-      if (now?.state !== 'running' || now.tries !== row.tries) return // another process has it
+      if (now?.state !== 'running' || now.tries !== row.tries) return // another process has taken it
       if (isGivenUp) await writer.dropJob(row.id)
       else await writer.putJob({ ...now, state: 'queued', tries: tried, due, leased: 0, modified: clock() })
     })

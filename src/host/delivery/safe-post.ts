@@ -1,11 +1,11 @@
 /**
  * Posts one message to an address that a peer's message named. What it guards:
  *  (1) An address is allowed by its origin and the segments of its path, as a parsed URL, never as
- *      text; a path that another server might read as another place is never allowed.
+ *      text; a path that another server might read differently is never allowed.
  *  (2) A name is resolved once, and the connection goes to that address: a later change of the name
  *      has no effect.
  *  (3) A name that resolves to a private network, this machine or any other address that is not
- *      public is refused; such an address itself, or `localhost`, can be in the allow-list.
+ *      public is refused; but the allow-list may contain such an address itself, or `localhost`.
  *  (4) No redirect is followed, only the status of the response is read, and no post takes longer
  *      than `postMs`.
  */
@@ -24,12 +24,12 @@ export interface OutboundMessage {
 export type Resolve = (name: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
 const byDns: Resolve = name => lookup(name, { all: true })
 
-/** A retry would be of no use. */
+/** Thrown where another attempt would be useless. */
 export class Undeliverable extends Error {
   override readonly name = 'Undeliverable'
 }
 
-/** What is wrong with a prefix of an allow-list; undefined if it is valid. */
+/** What is wrong with a prefix in an allow-list; undefined if it is valid. */
 export function checkTarget(prefix: string): string | undefined {
   const url = URL.parse(prefix)
   if (!url || !isBareHttp(url) || url.search !== '')
@@ -39,7 +39,7 @@ export function checkTarget(prefix: string): string | undefined {
   return undefined
 }
 
-/** (1) The test whether an address is one of the prefixes, or below one. */
+/** (1) A test whether an address is one of the prefixes, or below one. */
 export function compileAllowList(prefixes: readonly string[]): (address: string) => boolean {
   const places = prefixes.map(prefix => new URL(prefix))
   return address => {
@@ -51,8 +51,9 @@ export function compileAllowList(prefixes: readonly string[]): (address: string)
 const isBareHttp = ({ protocol, username, password, hash }: URL): boolean =>
   (protocol === 'https:' || protocol === 'http:') && username === '' && password === '' && hash === ''
 /**
- * RFC 3986 §3.3, §6.2.2.3: `..%2f`, `..%5c` and `..;a` are names of segments, which servers that
- * decode twice or strip parameters take for `..`. Encoded percent signs may hide another encoding.
+ * RFC 3986 §3.3, §6.2.2.3: `..%2f`, `..%5c` and `..;a` are names of segments, but servers that
+ * decode twice or strip parameters read them as `..`. Encoded percent signs may hide another
+ * encoding.
  */
 const isAmbiguous = (path: string): boolean => /%(?:25)*(?:2e|2f|5c)/i.test(path) || /\/\.+[^/\w~.-]/.test(path)
 const isBelow = (path: string, prefix: string): boolean =>
@@ -62,8 +63,8 @@ const isBelow = (path: string, prefix: string): boolean =>
 const postMs = 10_000
 
 /**
- * Resolves once the receiver has accepted the message. Rejects with `Undeliverable` if a retry is
- * of no use.
+ * Resolves once the receiver has accepted the message. Rejects with `Undeliverable` if a retry
+ * would be useless.
  */
 export async function postSafely(message: OutboundMessage, stop: AbortSignal, resolve: Resolve = byDns): Promise<void> {
   const url = new URL(message.to)
@@ -93,7 +94,7 @@ async function pinAddress({ hostname }: URL, resolve: Resolve, signal: AbortSign
 }
 
 function sendPost(url: URL, host: string, message: OutboundMessage, signal: AbortSignal): Promise<number> {
-  // Loaded with the first post: a server by itself needs no client.
+  // Loaded with the first post, since a server alone needs no client.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const port = url.port === '' ? {} : { port: url.port }
   const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? { servername: url.hostname } : {}
@@ -111,7 +112,7 @@ function sendPost(url: URL, host: string, message: OutboundMessage, signal: Abor
   })
 }
 
-/** The action, where each version has it (SOAP 1.1 §6.1.1; RFC 3902). */
+/** The action, in the place where each version has it (SOAP 1.1 §6.1.1; RFC 3902). */
 function actionFields({ mediaType, action }: OutboundMessage): Readonly<Record<string, string>> {
   const type = `${mediaType}; charset=utf-8`
   return mediaType === 'text/xml'
@@ -119,7 +120,10 @@ function actionFields({ mediaType, action }: OutboundMessage): Readonly<Record<s
     : { 'content-type': `${type}; action="${action}"` }
 }
 
-/** IANA's registries of special-purpose addresses: those not globally reachable, and multicast. */
+/**
+ * IANA's registries of special-purpose addresses: those that are not globally reachable, and
+ * multicast.
+ */
 const special = new BlockList()
 // biome-ignore format: a table
 const special4 = [
@@ -128,8 +132,8 @@ const special4 = [
   '224.0.0.0/4', '240.0.0.0/4',
 ]
 /**
- * Within 2000::/3, which has all global unicast addresses: those that embed others, and those for
- * documentation.
+ * Exceptions within 2000::/3, which has all global unicast addresses: addresses that embed others,
+ * and those for documentation.
  */
 const special6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 for (const [family, ranges] of [
@@ -144,8 +148,8 @@ const global = new BlockList()
 global.addSubnet('2000::', 3, 'ipv6')
 
 /**
- * Whether an IP address is globally reachable. An IPv4 address inside an IPv6 one is not: none need
- * be written so.
+ * Whether an IP address is globally reachable. An IPv4 address embedded in an IPv6 address is not:
+ * no host needs to write it that way.
  */
 export function isPublicAddress(address: string): boolean {
   const bare = address.replace(/%.*$/s, '')

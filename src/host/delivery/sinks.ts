@@ -1,12 +1,12 @@
 /**
  * Delivers the change feed to sinks: webhooks, brokers, any function. What always holds:
  *  (1) A sink gets every change at least once, in the order of commits, one at a time; its position
- *      is in the store, so that a crash repeats the last change and loses none.
- *  (2) One instance at a time delivers to a sink, by a lease.
+ *      is in the store, so a crash repeats the last change and loses none.
+ *  (2) A lease lets only one instance at a time deliver to a sink.
  *  (3) A sink that fails is retried with growing delays; after `patience` it is dead until the
  *      service restarts.
- *  (4) A position is only ever moved on, from where it was read: an instance that comes back after
- *      its lease takes nothing back.
+ *  (4) A position only moves forward, from where it was read: an instance that wakes up after its
+ *      lease does not move it back.
  */
 import type { Implementation } from '../../contract/implement.ts'
 import { type CloudEvent, toCloudEvent } from '../../service/change-feed.ts'
@@ -18,14 +18,17 @@ export interface EventSink {
   readonly name: string
   /** Resources whose changes it gets. Default: all. */
   readonly resources?: readonly string[]
-  /** Resolves once the event is accepted. An exception is retried, but for `Gone`. */
+  /**
+   * Resolves once the event is accepted. After an exception the event is retried, except after
+   * `Gone`.
+   */
   readonly deliver: (event: CloudEvent, signal: AbortSignal) => Promise<void>
 }
-/** Thrown by a sink that will never accept an event again. */
+/** Thrown by a sink that will never accept events again. */
 export class Gone extends Error {}
 /** Thrown by a sink that says when to retry. */
 export class Later extends Error {
-  /** Seconds until the next try. */
+  /** Seconds until the next attempt. */
   readonly after: number
   constructor(after: number) {
     super(`retry in ${after} s`)
@@ -34,9 +37,12 @@ export class Later extends Error {
 }
 
 export interface Sinks {
-  /** Call when a change has been committed in this process. */
+  /** To be called when a change has been committed in this process. */
   wake(): void
-  /** By sink; `failing` is the time of the first failure in a row, in milliseconds since 1970. */
+  /**
+   * By sink; `failing` is the time of the first of its consecutive failures, in milliseconds since
+   * 1970.
+   */
   readonly state: ReadonlyMap<string, Delivery>
   stop(): Promise<void>
 }
@@ -56,7 +62,7 @@ export interface Delivering {
   readonly failed: (sink: string, thrown: unknown) => void
   /** Milliseconds that a sink may fail before it is dead. Default: five days. */
   readonly patience?: number
-  /** Milliseconds before a retry, doubled each time, at most an hour. Default: 5,000. */
+  /** Milliseconds before a retry, doubled each time up to an hour. Default: 5,000. */
   readonly backOff?: number | undefined
 }
 
@@ -67,7 +73,7 @@ const leaseMs = 30_000
 const lookEveryMs = 1000
 const retryMaxMs = 3_600_000
 const deliveryMs = 20_000
-/** Changes that are read at once. */
+/** Changes read at once. */
 const batchMax = 100
 
 export function startSinks(delivering: Delivering, sinks: readonly EventSink[]): Sinks {
@@ -135,9 +141,9 @@ async function deliverAll(
 }
 
 /**
- * (1) Delivers the next changes for this sink, each before its position is moved on, and skips
- * others. False at the end of the feed, and where another instance delivers: then this only reads,
- * so that an idle sink holds up no writer.
+ * (1) Delivers the next changes for this sink, each before moving its position on, and skips other
+ *     changes. False at the end of the feed, and where another instance delivers: then this one
+ *     only reads, so an idle sink holds up no writer.
  */
 async function deliverNextChanges(
   delivering: Delivering,
@@ -177,7 +183,7 @@ async function skipExpired(delivering: Delivering, sink: EventSink, after: numbe
 }
 
 /**
- * In one snapshot: the lease, the position of the sink, the changes that follow it, and the number
+ * Reads in one snapshot: the lease, the position of the sink, the changes after it, and the number
  * of the last change that expired before it was delivered.
  */
 function readNextChanges({ store, clock, id }: Delivering, { name }: EventSink) {
@@ -194,8 +200,8 @@ function readNextChanges({ store, clock, id }: Delivering, { name }: EventSink) 
 }
 
 /**
- * (4) @returns whether this instance may go on from there: another has not meanwhile, where this
- * one stood still for longer than its lease
+ * (4) @returns whether this instance may continue from there: no other instance has done so while
+ *     this one was suspended for longer than its lease
  */
 function moveOn(delivering: Delivering, { name }: EventSink, from: number, to: number): Promise<boolean> {
   return delivering.store.write(async writer => {
@@ -212,7 +218,7 @@ function takeLease(delivering: Delivering, { name }: EventSink): Promise<boolean
   return delivering.store.write(writer => renewLease(writer, delivering, name))
 }
 
-/** (2) In time: the rest of a lease is longer than the time limit of a delivery. */
+/** (2) Renewed in time: the rest of a lease is longer than the time limit of a delivery. */
 async function renewLease(writer: StoreWriter, { clock, id }: Delivering, name: string): Promise<boolean> {
   const now = clock()
   const judged = judgeLease(await writer.recall(leases, name), id, now)

@@ -1,8 +1,8 @@
 /**
- * A sink that posts each change to an address, signed by Standard Webhooks 1.0. What it guards:
- *  (1) It sends to the addresses of the allow-list, over TLS, and follows no redirect.
+ * A sink that posts each change to an address, signed as in Standard Webhooks 1.0. What it guards:
+ *  (1) It sends only to addresses of the allow-list, over TLS, and follows no redirect.
  *  (2) It never reaches into the network it runs in: the addresses of a name are checked when the
- *      connection is made, so that the name cannot change in between.
+ *      connection is made, so the name cannot change in between.
  *  (3) Only the status of a response is read, within the sink's time limit.
  */
 import { createHmac } from 'node:crypto'
@@ -19,13 +19,13 @@ export interface WebhookOptions {
   /** `whsec_` and at least 24 octets in base64; during a rotation several, each of which signs. */
   readonly secret: string | readonly string[]
   readonly resources?: readonly string[]
-  /** Allowed hosts, such as `hooks.example.org`, among them that of `url`. */
+  /** Allowed hosts, such as `hooks.example.org`, including that of `url`. */
   readonly allow: readonly string[]
   /** Allows http, and addresses of this machine and its network, for local use. Default: false. */
   readonly private?: boolean
 }
 
-/** Throws for options that cannot work; the message says what to change. */
+/** Throws for options that cannot work, with an error that says what to change. */
 export function createWebhook({
   name,
   url,
@@ -59,7 +59,8 @@ export function createWebhook({
 }
 
 /**
- * Standard Webhooks, "Signature scheme": each key's signature over id, time (seconds) and content.
+ * Standard Webhooks, "Signature scheme": a signature with each key over id, time (seconds) and
+ * content.
  */
 export function signWebhook(id: string, time: number, content: string, keys: readonly Uint8Array[]) {
   const sign = (key: Uint8Array): string =>

@@ -1,6 +1,6 @@
 /**
- * Loops of this process that found nothing to do in a queue: one of them looks again after a while,
- * not each; the next one looks as soon as one has found something.
+ * Loops of this process that found nothing to do in a queue: only one of them looks again after a
+ * while, and as soon as one has found something, the next one looks.
  */
 export class IdleLoops {
   readonly #lookEveryMs: number
@@ -12,7 +12,7 @@ export class IdleLoops {
     this.#lookEveryMs = lookEveryMs
   }
 
-  /** At once where something came since the last look. */
+  /** Returns at once if something has arrived since the last look. */
   sleep(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#sleepers.add(resolve)
@@ -21,7 +21,10 @@ export class IdleLoops {
     return promise
   }
 
-  /** Call when there is something to do. While no loop sleeps, the next one looks again first. */
+  /**
+   * To be called when there is something to do. While no loop sleeps, the next one looks again
+   * first.
+   */
   readonly wakeOne = (): void => {
     clearTimeout(this.#timer)
     const [first] = this.#sleepers

@@ -1,6 +1,6 @@
 /**
- * Runs jobs in this process: one at a time for each worker. An idle one looks for the next when one
- * is started, or after a while; and scheduled jobs are started.
+ * Runs jobs in this process, one at a time for each worker. An idle worker looks for a job when one
+ * is started, or after a while. Scheduled jobs are started here, too.
  */
 import { type JobContext, runNextJob } from '../../service/job.ts'
 import { type Schedule, startDueJobs } from '../../service/schedule.ts'
@@ -9,10 +9,10 @@ import { IdleLoops } from './idle-loops.ts'
 import { openSchedule } from './schedule-instants.ts'
 
 export interface JobWorkers {
-  /** Call when a job has been started. */
+  /** To be called when a job has been started. */
   wake(): void
   /**
-   * Begins no more jobs, and waits `limit` milliseconds for current ones. Jobs that are left are
+   * Begins no more jobs, and waits `limit` milliseconds for current ones. Unfinished jobs are
    * queued again, for another worker or the next start.
    */
   stop(limit: number): Promise<void>
@@ -48,7 +48,7 @@ export function startJobWorkers(context: JobContext, schedules: readonly Schedul
 }
 
 /**
- * Looks once a second; a look costs one small transaction if an instant has passed, else nothing.
+ * Looks once a second; if an instant has passed that costs one small transaction, else nothing.
  */
 function runSchedules(
   context: JobContext,
@@ -72,7 +72,8 @@ function runSchedules(
         context.stalled?.(thrown)
         return thrown instanceof Unavailable ? undefined : false
       })
-      // Undefined: the store is out of reach, retry later. What is a mistake waits for the next instant.
+      // Undefined: the store is out of reach, so it retries later. A mistake waits for the next
+      // instant.
       if (started !== undefined) one.seen = instant
       if (started) wake()
     }

@@ -1,10 +1,10 @@
-/** When a schedule is due: seconds are counted here; fields of cron and zones are croner's. */
+/** When a schedule is due. This file counts seconds; croner handles cron fields and time zones. */
 import { Cron } from 'croner'
 import { messageOf } from '../../base/attempt.ts'
 import type { Implementation } from '../../contract/implement.ts'
 import { type Instants, readScheduledInput, type Schedule } from '../../service/schedule.ts'
 
-/** Throws for a mistake that would be found at the first instant alone, too. */
+/** Throws even for a mistake that would otherwise show only at the first instant. */
 export function openSchedule(app: Implementation, schedule: Schedule, now: number): Instants {
   readScheduledInput(app, schedule, now)
   try {
@@ -14,7 +14,7 @@ export function openSchedule(app: Implementation, schedule: Schedule, now: numbe
   }
 }
 
-/** Throws for an invalid schedule; the message says what to write. */
+/** Throws for an invalid schedule, with an error that says what to write. */
 export function parseSchedule({ at, zone }: Pick<Schedule, 'at' | 'zone'>): Instants {
   if (typeof at === 'string') return parseCron(at, zone ?? 'UTC')
   if (!(Number.isInteger(at) && at > 0))
@@ -24,10 +24,10 @@ export function parseSchedule({ at, zone }: Pick<Schedule, 'at' | 'zone'>): Inst
   return now => Math.floor(now / (at * 1000)) * at * 1000
 }
 
-/** crontab(5): if day and weekday are both restricted, either suffices. */
+/** crontab(5): if day and weekday are both restricted, either is enough. */
 function parseCron(text: string, zone: string): Instants {
   const cron = readCron(text, zone)
-  /** Between two instants, nothing is looked up. */
+  /** Between two instants nothing is computed. */
   let known: { readonly last: number | undefined; readonly from: number; readonly until: number } | undefined
   return now => {
     if (known && known.from <= now && now < known.until) return known.last
@@ -41,7 +41,7 @@ function parseCron(text: string, zone: string): Instants {
 function readCron(text: string, zone: string): Cron {
   try {
     const cron = new Cron(text, { paused: true, timezone: zone, mode: '5-part' })
-    cron.nextRun() // looks the zone up
+    cron.nextRun() // makes croner look up the zone
     return cron
   } catch (thrown) {
     const why = messageOf(thrown)

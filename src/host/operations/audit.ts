@@ -1,12 +1,11 @@
 /**
- * The audit, for an operator: to be archived, and removed once it is. The store itself only adds to
- * it.
+ * The audit, for an operator: to archive, and then to remove. The store itself only adds to it.
  */
 import type { AuditRecord, Store } from '../../service/store.ts'
 
 const pageRows = 1000
 
-/** The deeds before this time, the oldest first. */
+/** The deeds before this time, oldest first. */
 export async function* listDeeds(store: Store, before: number): AsyncGenerator<AuditRecord & { sequence: number }> {
   for (let after = 0; ; ) {
     const page = await store.read(reader => reader.deeds(after, before, pageRows))
@@ -18,12 +17,12 @@ export async function* listDeeds(store: Store, before: number): AsyncGenerator<A
 }
 
 /**
- * What was listed, and nothing else: the sequence of a deed is given before its commit, so that one
- * which was still under way may stand among them afterwards.
+ * The deeds that were listed, and no others: a deed gets its sequence number before its commit, so
+ * one that was still under way may later appear among them.
  */
 export class ListedDeeds {
   readonly #groups: [first: number, last: number][][] = []
-  /** Deeds in the last group, which one transaction removes. */
+  /** Deeds in the last group; one transaction removes a group. */
   #size = 0
 
   add(sequence: number): void {

@@ -1,6 +1,7 @@
 /**
  * A copy of the database file while the service uses it. What always holds: the copy is one state,
- * complete and checked, or it does not exist; it replaces no file, and its owner alone can read it.
+ * complete and checked, or it does not exist; it never replaces a file, and only its owner can read
+ * it.
  */
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
@@ -10,8 +11,8 @@ import { ensureDatabaseFile } from '../store/open-store.ts'
 import { explainStoreFailure } from '../store/store-failure.ts'
 
 /**
- * Copies the database of one moment. Throws if `data` is missing or `to` exists; the message says
- * what to do.
+ * Copies the database as of one moment. Throws if `data` is missing or `to` exists, with an error
+ * that says what to do.
  */
 export async function backUpDatabase(data: string, to: string): Promise<void> {
   ensureDatabaseFile(data)

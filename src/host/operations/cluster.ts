@@ -1,10 +1,10 @@
 /**
  * Several processes as one service, on one machine: Node's cluster gives them one address. The
- * first process serves nothing itself; it has what all must share (windows of limits, metrics) and
- * replaces workers that die. What always holds:
+ * first process serves nothing itself; it keeps what all must share (windows of limits, metrics)
+ * and replaces workers that die. What always holds:
  *  (1) `ready` resolves once all workers listen; if one cannot start, none is left.
- *  (2) A worker that dies is replaced at once; one that cannot start, more slowly each time.
- *  (3) `close` ends each worker as a signal to it would: current requests are answered.
+ *  (2) A worker that dies is replaced at once; one that cannot start, after growing delays.
+ *  (3) `close` ends each worker as a signal would: current requests are answered.
  */
 import cluster, { type Worker } from 'node:cluster'
 import { type Count, type Counted, createMemoryWindows } from '../../service/limiter.ts'
@@ -13,10 +13,10 @@ import type { Family } from './metrics.ts'
 /** The first process, as a worker sees it. */
 export interface ClusterPeers {
   count(counts: readonly Count[]): Promise<readonly Counted[]>
-  /** The metrics of each worker. `answer` sets those of this one. */
+  /** The metrics of each worker. `answer` sets this worker's own. */
   figures(): Promise<readonly (readonly Family[])[]>
   answer(own: () => Promise<readonly Family[]>): void
-  /** Reports that this worker listens; the first process prints the lines of one worker. */
+  /** Reports that this worker listens; the first process prints the lines of only one worker. */
   ready(lines: readonly string[]): void
 }
 
@@ -32,7 +32,7 @@ type PrimaryReply =
 
 export const isWorker = (): boolean => cluster.isWorker
 
-/** The connection of a worker of `forkWorkers`. */
+/** A worker's connection to the process that called `forkWorkers`. */
 export function connectToPrimary(): ClusterPeers {
   const pending = new Map<number, (reply: PrimaryReply) => void>()
   let last = 0
@@ -46,7 +46,7 @@ export function connectToPrimary(): ClusterPeers {
     })
   cluster.worker?.once('error', () => process.exit(1)) // the first process has ended
   process.on('message', (reply: PrimaryReply) => {
-    // Requests of the first process have numbers of their own.
+    // The first process numbers its requests independently.
     if (reply.kind === 'collect')
       return void own().then(families => send({ kind: 'collected', id: reply.id, families }))
     pending.get(reply.id)?.(reply)
@@ -77,13 +77,13 @@ export interface ClusterWorkers {
   close(): Promise<void>
 }
 
-/** Before a worker is replaced: at first, and after failures to start. */
+/** The delay before a worker is replaced: at first, and the greatest after failures to start. */
 const restartMinMs = 100
 const restartMaxMs = 10_000
-/** For the metrics of a worker. */
+/** The time limit for the metrics of a worker. */
 const collectMs = 2000
 
-/** A worker ended before it listened. */
+/** A worker ended before it was listening. */
 export class WorkerFailed extends Error {
   readonly status: number
   constructor(status: number) {
@@ -93,7 +93,7 @@ export class WorkerFailed extends Error {
 }
 
 /**
- * Starts `count` processes of this program and its arguments; calls `failed` for each that dies.
+ * Starts `count` processes of this program with its arguments; calls `failed` for each that dies.
  */
 export function forkWorkers(count: number, failed: (why: string) => void): ClusterWorkers {
   const counting = createMemoryWindows()
@@ -120,7 +120,7 @@ export function forkWorkers(count: number, failed: (why: string) => void): Clust
         break
       case 'ready':
         listening.add(worker)
-        // The first worker creates what exists once: the file, the key, the seed.
+        // The first worker creates what exists only once: the file, the key, the seed.
         if (!firstLines) for (let others = count - 1; others > 0; others--) start()
         firstLines ??= request.lines
         if (listening.size === count) resolve(firstLines)
@@ -164,7 +164,7 @@ function tell(worker: Worker, reply: PrimaryReply): void {
   if (worker.isConnected()) worker.send(reply)
 }
 
-/** The metrics of workers; none of one that is silent for too long. */
+/** Collects the metrics of workers, without those of a worker that is silent for too long. */
 function createCollector() {
   const collecting = new Map<string, (families: readonly Family[]) => void>()
   let last = 0

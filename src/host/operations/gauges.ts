@@ -27,7 +27,7 @@ export function addFrontGauges(figures: Metrics, load: OverloadGuard, listener: 
   )
 }
 
-/** Jobs are counted up to a thousand: a larger number would tell no more. */
+/** Jobs are counted only up to a thousand: a larger number would tell no more. */
 export function addWorkGauges(figures: Metrics, parts: { store: Store; feed: ChangesPage; sinks: Sinks }): void {
   const states = ['queued', 'running', 'failed'] as const
   figures.addGauge('diglot_jobs', 'Jobs by state, a thousand at most.', () =>
@@ -60,7 +60,10 @@ export function addWorkGauges(figures: Metrics, parts: { store: Store; feed: Cha
   )
 }
 
-/** No line where nothing is being filled. Processes on one database tell the same: the largest. */
+/**
+ * No line where nothing is being filled. Processes on one database report the same figure, so the
+ * largest counts.
+ */
 export function addFillGauges(figures: Metrics, filler: StoreFiller): void {
   const ofEach = (name: 'rowsDone' | 'rowsTotal') => () =>
     filler.unfinished.map(each => ({ labels: { what: each.what }, value: each[name] }))

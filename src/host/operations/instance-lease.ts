@@ -1,6 +1,6 @@
 /**
- * Tells other programs on the database what this instance needs of it, for as long as it runs: what
- * it declares is not dropped meanwhile (`diglot migrate --drop`).
+ * Tells other programs on the database what this instance needs from it while it runs, so that
+ * nothing it declares is dropped meanwhile (`diglot migrate --drop`).
  */
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,10 +9,10 @@ import type { Store } from '../../service/store.ts'
 import { type InstanceNeeds, instanceSpace, neededNames } from '../../store/instance-needs.ts'
 import type { World } from '../world.ts'
 
-/** After so long the needs of an instance that was killed count no more. */
+/** After this time the needs of a killed instance no longer count. */
 const leaseMs = 180_000
 const renewEveryMs = 60_000
-/** A stop waits no longer for a store. */
+/** A stop waits no longer than this for a store. */
 const endMs = 2000
 
 export class InstanceLease {
@@ -22,7 +22,7 @@ export class InstanceLease {
   readonly #value: string
   #timer: NodeJS.Timeout | undefined
 
-  /** @param id of the instance, among all on the database */
+  /** @param id the id of the instance, unique on the database */
   constructor(store: Pick<Store, 'write'>, contract: Service, world: Pick<World, 'clock' | 'failed'>, id: string) {
     const needs: InstanceNeeds = { instance: `${hostname()}, process ${process.pid}`, names: neededNames(contract) }
     this.#store = store
@@ -36,7 +36,7 @@ export class InstanceLease {
     await this.#renew()
   }
 
-  /** Leaves nothing behind; a store that is out of reach for a while forgets it in its time. */
+  /** Removes its entry; a store that is out of reach forgets it in time. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     const ended = this.#store.write(writer => writer.forget(instanceSpace, this.#id)).catch(this.#world.failed)

@@ -23,20 +23,20 @@ export interface Traced {
   outcome?: string
 }
 
-/** What counts calls, such as `Metrics`. */
+/** An object that counts calls, such as `Metrics`. */
 export interface CallFigures {
   /** @param outcome `ok`, `unchanged`, the kind of a refusal, or `failed` for a bug of ours */
   countCall(face: Call['face'], operation: string, outcome: string, tookMs: number): void
 }
 
-/** What makes a span of each call. */
+/** An object that makes a span for each call. */
 export interface CallSpans {
   call<T>(traced: Traced, work: () => Promise<T>): Promise<T>
 }
 
 const channel = tracingChannel<Traced, Traced>('diglot:call')
 
-/** The same calls, each counted once it has ended, and traced while a tracer listens. */
+/** The same calls, each counted once it has ended and traced while a tracer listens. */
 export function instrumentCalls(calls: Calls, figures: CallFigures, spans?: CallSpans): Calls {
   const perform = ({ call }: Observed): Maybe<Outcome> =>
     spans || channel.hasSubscribers ? traceCall(call, calls.perform, spans) : calls.perform(call)
@@ -91,7 +91,7 @@ function traceCall(call: Call, work: (call: Call) => Maybe<Outcome>, spans: Call
   return channel.tracePromise(() => (spans ? spans.call(context, perform) : perform()), context)
 }
 
-/** `unchanged` has a label of its own because it costs less. */
+/** `unchanged` has its own label because it costs less. */
 const labelOfOutcome = ({ kind }: Outcome): string => (kind === 'unchanged' ? kind : 'ok')
 
 function labelOfThrown(thrown: unknown): string {

@@ -5,9 +5,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { messageOf } from '../../base/attempt.ts'
 
 /**
- * Rejects with one line: the file, the place in it or in what it imports, and the reason.
+ * Rejects with one line: the file, the place in it or in its imports, and the reason.
  *
- * @param file it exists
+ * @param file an existing file
  */
 export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   if (statSync(file).isDirectory()) throw new Error(`${file} is a folder: give a file in it`)
@@ -21,7 +21,10 @@ export async function loadModule(file: string): Promise<Readonly<Record<string, 
 /** This package, as sources or bundled. */
 const ownFolder = /^.*[\\/](?:src|dist)[\\/]/.exec(import.meta.filename)?.[0] ?? import.meta.dirname
 
-/** The first place of the stack in the application; a parser puts its own above the stack. */
+/**
+ * The first place of the stack that is in the application; a parser puts its own place above the
+ * stack.
+ */
 function placeOf(thrown: unknown): string {
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
   for (const [, name = '', line] of stack.matchAll(/(?:^|[\s(])((?:file:\/\/|\/|[A-Z]:\\)[^\n()]*?):(\d+)/gm)) {

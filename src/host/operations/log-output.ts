@@ -1,10 +1,12 @@
 /**
- * Standard error as a log has it: lines are written at once. What it guards:
- *  (1) A log that takes no lines (a full disk, a reader that has left) ends no request and no
- *      process. What is lost is counted, and told once it takes lines again.
- *  (2) A line is written whole before the next one, also where half of it was taken at first.
- *  (3) A slow reader is waited for, a second at most, and then no more until it reads; but where
- *      the descriptor itself waits (most pipes), the system does, and for as long as it takes.
+ * Standard error as the log uses it: lines are written at once. What it guards:
+ *  (1) A log that accepts no lines (a full disk, a reader that has left) ends no request and no
+ *      process. Lost lines are counted, and their number is reported once the log accepts lines
+ *      again.
+ *  (2) A line is written completely before the next one, even if only half of it was accepted at
+ *      first.
+ *  (3) The log waits for a slow reader, at most a second, and then not again until it reads; but
+ *      where the descriptor itself blocks (most pipes), the system waits for as long as it takes.
  */
 import { writeSync } from 'node:fs'
 import { errorCodeOf } from '../../base/attempt.ts'
@@ -15,11 +17,11 @@ const retryMs = 5
 export class LogOutput {
   readonly #file: number
   readonly #tellLost: (lines: number) => void
-  /** (2) Of the line that was taken in part. */
+  /** (2) The rest of a line that was accepted in part. */
   #rest: Uint8Array = new Uint8Array()
   #lost = 0
 
-  /** @param file its descriptor */
+  /** @param file the descriptor of the file */
   constructor(file: number, tellLost: (lines: number) => void) {
     this.#file = file
     this.#tellLost = tellLost
@@ -40,7 +42,7 @@ export class LogOutput {
     this.#lost++
   }
 
-  /** False where something of the line is left. */
+  /** False where part of the line is left. */
   #finish(): boolean {
     const until = performance.now() + (this.#lost === 0 ? waitMs : 0) // (3)
     while (this.#rest.length > 0) {
@@ -55,7 +57,7 @@ export class LogOutput {
 
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
-/** How many octets were taken; or none, and whether its reader may only be slow. */
+/** How many octets were accepted; if none, whether the reader may just be slow. */
 function writeSome(file: number, octets: Uint8Array): number | 'later' | 'never' {
   try {
     return writeSync(file, octets)

@@ -1,7 +1,8 @@
 /**
  * Log lines for operators, as JSON. What it guards:
- *  (1) No line has a credential: of an error it has message, stack, code and causes, in which texts
- *      that look like credentials are redacted. Of a request it has what the audit has, no more.
+ *  (1) No line contains a credential: of an error it has message, stack, code and causes, with
+ *      everything redacted that looks like a credential. Of a request it has only what the audit
+ *      has.
  */
 import { createRequire } from 'node:module'
 import { inspect } from 'node:util'
@@ -18,11 +19,12 @@ export interface Logger {
   error(fields: object, message: string): void
 }
 
-/** Of a test or a mock: nothing is written. */
+/** For a test or a mock: writes nothing. */
 export const quietLogger: Logger = { info: () => {}, warn: () => {}, error: () => {} }
 
 /**
- * pino on standard error, so that standard output is the application's; loaded with the first line.
+ * pino on standard error, since standard output belongs to the application; loaded with the first
+ * line.
  */
 export function createLogger(): Logger {
   const logger = memoizeOnce(loadPino)
@@ -61,17 +63,17 @@ export function errorFields(thrown: unknown): object {
   return { error: scrubText(describeThrown(thrown)), ...(typeof code === 'string' && { code }) }
 }
 
-/** Fields that a handler gives for its line: (1) holds for the errors among them. */
+/** The fields that a handler gives for its line: (1) holds for the errors among them. */
 export const describeErrors = (fields: Readonly<Record<string, unknown>>): object =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? errorFields(value) : value]),
   )
 
-/** Causes of causes, and errors of an AggregateError. */
+/** How many causes of causes, or errors of an AggregateError, are described. */
 const causesMax = 4
 const valueCharacters = 1000
 
-/** Stack or message of an error, and of those that caused it; anything else as Node shows it. */
+/** The stack or message of an error and of its causes; anything else as Node shows it. */
 function describeThrown(thrown: unknown, depth = 0): string {
   if (typeof thrown === 'string') return thrown
   if (!(thrown instanceof Error)) return inspect(thrown, { depth: 3 }).slice(0, valueCharacters)

@@ -1,7 +1,7 @@
 /**
  * Metrics for operators: rate, errors and duration of each operation and face, responses by status,
  * requests in progress, jobs, the store, the process. Counting is two additions in memory;
- * prom-client is loaded when the metrics are read, and writes them.
+ * prom-client, loaded when the metrics are first read, writes them.
  */
 import { setTimeout } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
@@ -25,8 +25,8 @@ interface Durations {
 }
 
 /**
- * Counters of a running service. Labels are names of the contract and words of ours: their number
- * is bounded.
+ * Counters of a running service. Labels are names from the contract and words of ours, so their
+ * number is bounded.
  */
 export class Metrics {
   readonly #calls = {
@@ -67,7 +67,7 @@ export class Metrics {
 
   /**
    * Adds a figure that is read on demand.
-   * @param aggregator what those of several processes are as one
+   * @param aggregator how the values of several processes are combined
    */
   addGauge(
     name: string,
@@ -107,7 +107,7 @@ export class Metrics {
   }
 }
 
-/** Adds the use of each store, by its name. */
+/** Adds the use of each store, labelled with its name. */
 export function addStoreGauges(figures: Metrics, stores: readonly (readonly [string, Pick<Store, 'usage'>])[]): void {
   const byStore = (read: (usage: Usage) => readonly MetricSample[]) => () =>
     stores.flatMap(([store, one]) => {
@@ -188,13 +188,14 @@ function cumulateBuckets({ labels, count, sum, buckets }: Durations): MetricSamp
 }
 
 /**
- * Metrics of the process: event loop, garbage, memory, descriptors, CPU; from the first read on.
+ * Metrics of the process: event loop, garbage collection, memory, descriptors, CPU; from the first
+ * read on.
  */
 const openProcessMetrics = memoizeOnce(async (): Promise<() => Promise<Family[]>> => {
   const { collectDefaultMetrics, Registry } = (await import('prom-client')).default
   const register = new Registry()
   collectDefaultMetrics({ register })
-  return () => register.getMetricsAsJSON() as Promise<Family[]> // values may have a name of their own, which the type lacks
+  return () => register.getMetricsAsJSON() as Promise<Family[]> // values may have their own name, which the type lacks
 })
 
 /** All figures of this process. */
@@ -203,7 +204,7 @@ export const collectMetrics = async (figures: Metrics): Promise<Family[]> => [
   ...(await (await openProcessMetrics())()),
 ]
 
-/** The text for Prometheus, of one process or of several that are one service. */
+/** The text for Prometheus, for one process or for several that form one service. */
 export async function writeExposition(processes: readonly (readonly Family[])[]): Promise<string> {
   const { default: prometheus } = await import('prom-client')
   return prometheus.AggregatorRegistry.aggregate(processes.map(families => [...families])).metrics()

@@ -1,12 +1,13 @@
 /**
- * Spans for OpenTelemetry, by the API package that the application has: a span for each request, in
- * it one for each call, and in that one for each transaction of the store. What always holds:
- *  (1) The parent of a request is the span that the host has open; else the one that its
- *      `traceparent` names, as the propagator of the application reads it.
- *  (2) The request, the call and the handler run in the context of their span, so that what a
- *      handler asks of others by instrumented clients belongs to it.
- *  (3) Work of the service's own, such as sweeps and looks for jobs, has no span.
- *  (4) An attribute is a name of the contract, a status or an identifier, and no content.
+ * Spans for OpenTelemetry, through the API package of the application: a span for each request,
+ * inside it one for each call, and inside that one for each transaction of the store. What always
+ * holds:
+ *  (1) The parent of a request is the span that the host has open; otherwise the one that its
+ *      `traceparent` names, as the application's propagator reads it.
+ *  (2) The request, the call and the handler run in the context of their span, so the requests that
+ *      a handler sends with instrumented clients belong to it.
+ *  (3) The service's own work, such as sweeps and looks for jobs, has no span.
+ *  (4) An attribute is a name from the contract, a status or an identifier, never content.
  *  (5) A refusal is an outcome; a bug, or a store that cannot be reached, is an error.
  */
 
@@ -20,7 +21,7 @@ import type { Store } from '../../service/store.ts'
 import type { Traced } from './instrumentation.ts'
 
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>
-/** The part of `Span` of @opentelemetry/api that is used. */
+/** The part of `Span` in @opentelemetry/api that we use. */
 export interface TelemetrySpan {
   setAttribute(name: string, value: string | number | boolean): unknown
   setStatus(status: { code: number }): unknown
@@ -28,8 +29,8 @@ export interface TelemetrySpan {
   end(): void
 }
 /**
- * The part of @opentelemetry/api that is used: `import * as api from '@opentelemetry/api'` is one.
- * A context is whatever that package makes.
+ * The part of @opentelemetry/api that we use: `import * as api from '@opentelemetry/api'` fits. A
+ * context is whatever that package creates.
  */
 export interface OpenTelemetryApi {
   readonly context: {
@@ -49,13 +50,13 @@ export interface OpenTelemetryApi {
   }
 }
 
-/** Makes spans of what a service does. */
+/** Makes spans for the work of a service. */
 export interface Spans {
   answer(answer: Serve): Serve
   call<T>(traced: Traced, work: () => Promise<T>): Promise<T>
   /** The store with a span for each transaction. */
   store(store: Store, system: string): Store
-  /** The fields by which a request to others belongs to the span that is open (W3C Trace Context). */
+  /** The fields that attach requests to other services to the open span (W3C Trace Context). */
   readonly fields: () => TraceFields
 }
 
@@ -93,7 +94,7 @@ function createSpanRunner(api: OpenTelemetryApi): SpanRunner {
 }
 
 export function createSpans(api: OpenTelemetryApi): Spans {
-  /** The spans of requests, which are called as the operation once it is known. */
+  /** The spans of requests, which are renamed after the operation once it is known. */
   const requests = new WeakMap<object, TelemetrySpan>()
   const run = createSpanRunner(api)
   const findOpen = (): object | undefined => api.trace.getSpan(api.context.active())
@@ -145,22 +146,26 @@ export function createSpans(api: OpenTelemetryApi): Spans {
 }
 
 /**
- * The fields of requests that belong to a trace (W3C Trace Context): `traceparent`, `tracestate`.
+ * The fields by which requests belong to a trace (W3C Trace Context): `traceparent`, `tracestate`.
  */
 export type TraceFields = Readonly<Record<string, string>>
 
 const given = new AsyncLocalStorage<TraceFields>()
 
-/** Answers so that `findTraceFields` finds those of the request, wherever it leads. */
+/**
+ * Answers such that `findTraceFields` finds the fields of the request in all code that this runs.
+ */
 export function answerInTrace({ fields }: Request, answer: () => Maybe<Response>): Maybe<Response> {
   const known = readTraceFields(fields)
   return known ? given.run(known, answer) : answer()
 }
 
-/** Those of the request under way; empty without any. */
+/** The trace fields of the request under way; empty if it has none. */
 export const findTraceFields = (): TraceFields => given.getStore() ?? {}
 
-/** §3.2.2.3: zeros are no identifier. §3.3.1.5: a list of 512 characters has to be handed on. */
+/**
+ * §3.2.2.3: zeros are not an identifier. §3.3.1.5: a list of 512 characters has to be passed on.
+ */
 function readTraceFields({ traceparent = '', tracestate }: HttpFields): TraceFields | undefined {
   if (!/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent)) return undefined
   return { traceparent, ...(tracestate !== undefined && tracestate.length <= 512 && { tracestate }) }

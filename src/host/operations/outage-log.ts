@@ -1,20 +1,20 @@
 /**
- * Lines about answers with 503, about connections that are refused, and about work that waits. What
- * it guards:
- *  (1) Each of them is in the log with its cause: by a line of its own, or in the count of the next
- *      line of its cause.
- *  (2) A cause has one line a second (of work: a minute) at most, so that an outage does not fill
+ * Lines about responses with 503, about refused connections, and about work that waits. What it
+ * guards:
+ *  (1) Each of them is in the log with its cause: in its own line, or in the count of that cause's
+ *      next line.
+ *  (2) A cause has at most one line a second (for work: a minute), so that an outage does not fill
  *      the disk.
  */
 import { errorFields, type Logger } from './log.ts'
 
 const requestSilenceMs = 1000
-/** Causes at once that have lines of their own; more than these share one. */
+/** How many causes have their own lines at the same time; further ones share a line. */
 const causesMax = 100
 
 interface OutageCause {
   readonly fields: object
-  /** Since the last line. */
+  /** How many since the last line. */
   suppressed: number
 }
 
@@ -29,7 +29,7 @@ export class OutageLog {
     this.#silenceMs = silenceMs
   }
 
-  /** @param fields of the request */
+  /** @param fields the fields of the request */
   record(cause: unknown, fields: object): void {
     const error = cause === undefined ? { error: 'no cause is known' } : errorFields(cause)
     const text = 'error' in error ? String(error.error) : ''
@@ -62,7 +62,7 @@ export class OutageLog {
     this.#logger.warn({ ...fields, suppressed }, this.#message)
   }
 
-  /** Writes what is counted. */
+  /** Writes what has been counted. */
   flush(): void {
     for (const cause of this.#causes.values()) if (cause.suppressed > 0) this.#tell(cause)
   }

@@ -1,13 +1,13 @@
 /**
- * The requests in progress, and whether they are too many (row 3). The next request is then refused
- * in a few microseconds, so that accepted ones are answered in time: otherwise a queue grows until
- * all its clients have given up.
+ * Counts the requests in progress. If there are too many (row 3), the next one is refused in a few
+ * microseconds, so that accepted ones are answered in time: otherwise a queue would grow until all
+ * its clients have given up.
  */
 
 import type { LoadGauge } from '../../front/gate.ts'
 
 export interface Overload {
-  /** Requests at once; the next one gets 503. Default: 4,096. */
+  /** Requests at once; any further one gets 503. Default: 4,096. */
   readonly concurrent?: number
   /**
    * Milliseconds that the event loop may be late while more than `calm` requests are in progress.
@@ -37,7 +37,7 @@ export class OverloadGuard implements LoadGauge {
     }, pulseMs).unref()
   }
 
-  /** One more request would be too many. */
+  /** Whether one more request would be too many. */
   get full(): boolean {
     return this.inFlight > this.inFlightMax
   }

@@ -1,6 +1,6 @@
 /**
- * `diglot people`: the people of a service, in its own store. Passwords come by standard input, so
- * that no list of processes and no history of a shell has them.
+ * `diglot people`: the people of a service, in its own store. Passwords are read from standard
+ * input, so they are in no process list and no shell history.
  */
 import { attempt, isSyntaxError } from '../../base/attempt.ts'
 import type { Implementation, Person } from '../../contract/implement.ts'
@@ -13,11 +13,11 @@ export interface PeopleFlags {
   readonly data?: string
   readonly database?: string
   readonly key?: string
-  /** Seals the password, too, so that UsernameToken digests can be checked. */
+  /** Also seals the password, so that UsernameToken digests can be checked. */
   readonly digests?: boolean
 }
 
-/** Octets of standard input. */
+/** Octets accepted from standard input. */
 const inputMax = 16 * 1024 * 1024
 
 /** All of standard input. */
@@ -32,7 +32,7 @@ export async function readStandardInput(): Promise<string> {
   return text
 }
 
-/** The one line of standard input, without its end. */
+/** The only line of standard input, without its end. */
 async function readPassword(): Promise<string> {
   const [password = '', ...more] = (await readStandardInput()).replace(/\r?\n$/, '').split(/\r?\n/)
   if (more.length > 0) throw new Error('standard input has more than one line: give only the password')
@@ -65,7 +65,7 @@ export async function addOnePerson(
   await withStore(app, flags, store => addPeople(store, people, sealingKey(app, flags), Date.now()), openStore)
 }
 
-/** Gives those who were added. */
+/** Returns the people that were added. */
 export async function importPeople(app: Implementation, flags: PeopleFlags): Promise<readonly Person[]> {
   const people = parsePeople(await readStandardInput())
   await withStore(app, flags, store => addPeople(store, people, sealingKey(app, flags), Date.now()), openStore)
@@ -80,11 +80,11 @@ export async function setPassword(app: Implementation, flags: PeopleFlags, subje
 export const setPersonDisabled = (app: Implementation, flags: PeopleFlags, subject: string, isDisabled: boolean) =>
   withStore(app, flags, store => setDisabled(store, subject, isDisabled, Date.now()))
 
-/** A JSON line for each person. */
+/** One JSON line for each person. */
 export const describePeople = (app: Implementation, flags: PeopleFlags): Promise<string[]> =>
   withStore(app, flags, async store => (await listPeople(store)).map(person => JSON.stringify(person)))
 
-/** A JSON object in each line: subject, password, roles, and claims if there are any. */
+/** One JSON object in each line: subject, password, roles, and optionally claims. */
 function parsePeople(text: string): Person[] {
   const lines = text.split('\n').map((line, at) => [line.trim(), at + 1] as const)
   return lines.filter(([line]) => line !== '').map(([line, at]) => parsePersonLine(line, at))

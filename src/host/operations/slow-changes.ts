@@ -1,5 +1,5 @@
 /**
- * Changes that hold the store's writer for long, found while they do: a handler that waits for
+ * Finds changes that hold the store's writer for long, while they do so: a handler that waits for
  * another service holds up all changes of a SQLite store, and its own connection on PostgreSQL.
  */
 import type { WatchChange, WorkOrigin } from '../../service/handler-facts.ts'
@@ -19,7 +19,7 @@ export class SlowChanges {
   readonly #holders = new Set<Holder>()
   readonly #timer: NodeJS.Timeout
 
-  /** @param tell is called once for each change that takes longer than a second */
+  /** @param tell called once for each change that takes longer than a second */
   constructor(tell: Tell) {
     this.#tell = tell
     this.#timer = setInterval(() => {
@@ -27,13 +27,13 @@ export class SlowChanges {
     }, lookEveryMs).unref()
   }
 
-  /** @returns to be called when the change has ended */
+  /** @returns a function to call when the change has ended */
   readonly watch: WatchChange = (origin, by) => {
     const holder: Holder = { origin, by, since: performance.now() }
     this.#holders.add(holder)
     return () => {
       if (!this.#holders.has(holder)) return
-      this.#look(holder) // one that did not let the timer run
+      this.#look(holder) // a change that kept the timer from running
       this.#holders.delete(holder)
     }
   }

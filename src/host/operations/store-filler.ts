@@ -1,6 +1,6 @@
 /**
- * Has a store complete what its start left for later, and tells the operator how far it is, or why
- * it cannot go on.
+ * Makes a store complete what its start left for later, and tells the operator how far it is, or
+ * why it cannot continue.
  */
 import type { FillProgress, Store } from '../../service/store.ts'
 import type { Logger } from './log.ts'
@@ -8,14 +8,14 @@ import type { Logger } from './log.ts'
 const trouble =
   'indexes are not complete: until they are, lists and searches that need them look at each item, and searches for words that are new to the contract are answered with 503. Mend the cause: it is tried again within a minute'
 
-/** Between two lines about one thing. */
+/** Time between two lines about the same thing. */
 const lineEveryMs = 10_000
 
-/** What a filler is given of its surroundings. */
+/** What a filler needs from its surroundings. */
 export interface FillerSite {
   readonly failed: (thrown: unknown) => void
   readonly logger: Pick<Logger, 'info'>
-  /** Milliseconds, which never go back. */
+  /** Milliseconds that never go backwards. */
   readonly elapsed: () => number
 }
 
@@ -39,7 +39,7 @@ export class StoreFiller {
     this.#site = site
   }
 
-  /** Goes on, unless all is done or under way. */
+  /** Continues, unless everything is done or under way. */
   async run(): Promise<void> {
     if (this.#isOver || this.#isRunning) return
     this.#isRunning = true
@@ -58,7 +58,7 @@ export class StoreFiller {
     this.#isOver = true
   }
 
-  /** What is not complete, also where it has failed and waits for its next try. */
+  /** What is not complete, including work that has failed and waits for its next attempt. */
   get unfinished(): readonly FillProgress[] {
     return [...this.#fillings.values()].map(each => each.progress)
   }

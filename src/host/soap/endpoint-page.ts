@@ -1,9 +1,9 @@
 /**
- * An endpoint in a browser: its operations, and a page for each on which a message can be sent.
+ * An endpoint in a browser: its operations, each with a page on which a person can send a message.
  * What it guards:
- *  (1) A message that a page sends goes through the endpoint like any other; the page proves only
- *      who sends it, by the session of the browser.
- *  (2) No page of another origin sends a message for a person.
+ *  (1) A message sent from a page goes through the endpoint like any other; the page only proves
+ *      the sender, by the browser's session.
+ *  (2) No page of another origin can send a message for a person.
  */
 import { decodeUtf8 } from '../../base/attempt.ts'
 import { escapeMarkup } from '../../base/markup.ts'
@@ -28,31 +28,31 @@ import type { FaceContext } from '../../service/face-context.ts'
 import type { SoapEndpoint } from '../../soap/http/binding.ts'
 import { type SoapVersion, soap11, soap12 } from '../../soap/version.ts'
 
-/** Octets of a form, whose message may be as long as any. */
+/** Octets of a form, whose message may have any length that messages may have. */
 const formOctetsMax = 2 * 1024 * 1024
-/** Characters of an answer that are shown. */
+/** Characters of a response that are shown. */
 const shownCharacters = 60_000
 
 const formType = 'application/x-www-form-urlencoded'
 
-/** An endpoint with pages, and one of its operations by what those need of it. */
+/** An endpoint with pages, and the parts of an operation that its pages need. */
 export interface PagedEndpoint<O> {
   readonly context: FaceContext
   readonly served: SoapEndpoint
   readonly path: string
   readonly title: string
-  /** The entry above it. */
+  /** The entry that links to it. */
   readonly home: string
   readonly spoken: SpokenVersions
   readonly find: (name: string) => O | undefined
   readonly nameOf: (operation: O) => string
-  /** The URI that says to a version of SOAP what is asked. */
+  /** The URI that names the operation in a version of SOAP. */
   readonly actionOf: (operation: O) => string
   readonly writeEndpoint: (entry: Entry) => PageMarkup
   readonly writeTrial: (entry: Entry, operation: O, trial: SoapTrial) => PageMarkup
-  /** What a person sees of an operation before a message was sent. */
+  /** What a person sees of an operation before sending a message. */
   readonly begin: (entry: Entry, operation: O) => SoapTrial
-  /** What was typed; the message itself is read already. */
+  /** Reads the typed fields; the message itself has been read already. */
   readonly readTyped: (entry: Entry, operation: O, pairs: Pairs, version: SoapVersion) => SoapTrial
 }
 
@@ -69,7 +69,7 @@ export interface SoapTrial {
   readonly text?: string
 }
 
-/** Controls of forms that are no part of a message. */
+/** Form controls that are not part of a message. */
 export const ownControls = {
   version: '_version',
   addressing: '_addressing',
@@ -77,16 +77,16 @@ export const ownControls = {
   message: '_message',
 } as const
 
-/** The versions of SOAP that an endpoint speaks, the newest first. */
+/** The versions of SOAP that an endpoint speaks, newest first. */
 export const listSpoken = (spoken: SpokenVersions): readonly [SoapVersion, ...SoapVersion[]] =>
   spoken === 'both' ? [soap12, soap11] : [spoken === '1.1' ? soap11 : soap12]
 
-/** Whether a browser asks, by a query that no description has. */
+/** Whether the request is a browser's, with a query that no description has. */
 export function isForPage(path: string, { request, path: asked, query }: Entry): boolean {
   const { method, fields } = request
   if (asked !== path || (query !== '' && !query.startsWith('operation='))) return false
   if (method === 'GET' || method === 'HEAD') return isAcceptOfBrowser(fields['accept'])
-  // A form names its operation; `curl -d` sends this type, too, where nothing else is said.
+  // A form names its operation; `curl -d`, too, sends this type by default.
   return method === 'POST' && query !== '' && parseMediaType(fields['content-type'] ?? '')?.essence === formType
 }
 const isAcceptOfBrowser = (accept: string | undefined): boolean =>
@@ -209,7 +209,7 @@ async function answerText({ content = '' }: Response): Promise<string> {
 
 // Markup
 
-/** An operation as its line in the list of them has it. */
+/** An operation as a line in the list of operations. */
 export interface OperationLine {
   readonly name: string
   readonly isOneWay: boolean
@@ -227,7 +227,7 @@ export function writeOperations(address: string, lines: readonly OperationLine[]
   return writeRowTable([{ name: 'operation' }, { name: 'effect' }, { name: 'faults' }, { name: 'who may' }], rows)
 }
 
-/** Where messages go, in which versions of SOAP, and what follows. */
+/** The address for messages, its versions of SOAP, and then `more`. */
 export const writeAddress = (spoken: SpokenVersions, address: string, more: string): PageMarkup =>
   buildElement(
     'p',
@@ -237,7 +237,7 @@ export const writeAddress = (spoken: SpokenVersions, address: string, more: stri
     escapeMarkup(more),
   )
 
-/** @param texts what the endpoint describes itself by, by query */
+/** @param texts the descriptions of the endpoint, by query */
 export function writeDescriptions(address: string, texts: Readonly<Record<string, string>>): PageMarkup {
   const cards = Object.entries(texts).map(([query, text]) =>
     buildElement(
@@ -250,7 +250,7 @@ export function writeDescriptions(address: string, texts: Readonly<Record<string
   return buildElement('ul', { class: 'cards' }, ...cards)
 }
 
-/** The other endpoints of a version, and the ports. */
+/** Links to the other endpoints of a version, and to the ports. */
 export function writeOtherEndpoints({ app, settings }: FaceContext, version: string, path: string): PageMarkup {
   const prefix = prefixOf(settings)
   const { contract } = app
@@ -266,7 +266,7 @@ export function writeOtherEndpoints({ app, settings }: FaceContext, version: str
   return buildElement('ul', { class: 'links' }, ...links)
 }
 
-/** What is about an operation: its messages, and its faults, each with a text. */
+/** The text about an operation, then its faults, each with a text. */
 export function writeAbout(text: string, faults: readonly (readonly [name: string, text: string])[]): PageMarkup {
   const names = faults.map(([name, title]) =>
     buildElement('li', {}, buildElement('code', {}, escapeMarkup(name)), escapeMarkup(title && `: ${title}`)),
@@ -284,7 +284,7 @@ export function writeAbout(text: string, faults: readonly (readonly [name: strin
 export const writeSecureNote = (): PageMarkup =>
   buildElement('p', { class: 'panel' }, 'Messages here prove their sender by WS-Security, which a browser cannot do.')
 
-/** The message itself, to be changed by hand and sent. */
+/** The message itself, to be edited by hand and sent. */
 export function writeEnvelopeForm({ query }: Entry, { envelope, version }: SoapTrial): PageMarkup {
   if (envelope === undefined) return ''
   return buildElement(

@@ -1,7 +1,7 @@
 /**
- * The next node of a relay, over HTTP: one message there, one answer back. What it guards:
- *  (1) It answers in time, or with a failure: an answer that goes on is bounded in its time until
- *      it is released, in interim responses and in pieces.
+ * The next node of a relay, over HTTP: one message to it, one response back. What it guards:
+ *  (1) It responds in time or fails: interim responses, the pieces of a response, and its time
+ *      until released are bounded.
  *  (2) A failure says whether the next node may have processed the message.
  *  (3) A connection to it lasts no longer than the client's.
  */
@@ -12,7 +12,9 @@ import { pipeline } from 'node:stream/promises'
 import { allowsEnvironmentProxy } from '../../http/proxy-route.ts'
 import { soap11, soap12 } from '../../soap/version.ts'
 
-/** Where it is, and milliseconds for its answer and for octets of a package. */
+/**
+ * Its address, and its time limit in milliseconds: for its response, and for octets of a package.
+ */
 export interface NextNode {
   readonly to: URL
   readonly timeLimitMs: number
@@ -21,20 +23,20 @@ export interface NextNode {
 export interface NextNodeReply {
   readonly status: number
   readonly fields: http.IncomingHttpHeaders
-  /** It throws `NextNodeFailure` where it does not come whole. */
+  /** Throws `NextNodeFailure` if the content is incomplete. */
   readonly content: AsyncIterable<Uint8Array>
-  /** What follows may take longer than an answer: only silence ends it. */
+  /** The rest may take longer than a response: from now on only silence ends it. */
   readonly release: () => void
 }
 
-/** What a fault says of it. */
+/** What a fault says about the failure. */
 export class NextNodeFailure extends Error {}
 export const mayHaveRun = 'it may have processed the message'
 const lateAnswer = 'the next node did not answer in time'
 
 /**
- * @param content octets, or a package that is sent as it comes
- * @param gone aborts once the client has left: no more connections are open there than here (3)
+ * @param content octets, or a package that is sent as it arrives
+ * @param gone aborts once the client has left, so no more connections are open there than here (3)
  */
 export function postToNext(
   { to, timeLimitMs }: NextNode,
@@ -81,7 +83,7 @@ export function postToNext(
       .on('error', () => isAnswered || fail()) // what has come is read; the rest of the answer fails
       .on('upgrade', () => end('the next node switched to another protocol, which was not requested'))
       .on('information', () => ++interims > interimMax && end('the next node sent too many interim responses'))
-    // Of a package, the time of its sender does not count: there only silence ends it.
+    // For a package, the time of its sender does not count: only silence ends it.
     if (isWhole) begin()
     if (isWhole) asking.end(content)
     else
@@ -92,7 +94,7 @@ export function postToNext(
 }
 /** As many as a client of ours accepts (`client/response-reader.ts`). */
 const interimMax = 16
-/** Pieces of an answer, in addition to one for every 16 octets: each takes memory of its own. */
+/** Pieces of a response, in addition to one for every 16 octets: each piece takes memory. */
 const piecesMax = 16_384
 
 async function* readNextAnswer(
@@ -113,14 +115,14 @@ async function* readNextAnswer(
   }
 }
 
-/** `false`: no proxy, where the environment has no say in it. */
+/** `false`: no proxy, because the environment does not name one. */
 function createProxyAgent({ protocol }: URL): http.Agent | false {
   const { env, execArgv } = process
   if (!allowsEnvironmentProxy(env, execArgv)) return false
   return new (protocol === 'https:' ? https : http).Agent({ proxyEnv: env })
 }
 
-/** A signal that aborts so many milliseconds after it began, unless it is released. */
+/** A signal that aborts after this many milliseconds, unless it is released. */
 function createTimeLimit(ms: number) {
   const late = new AbortController()
   let timer: NodeJS.Timeout | undefined

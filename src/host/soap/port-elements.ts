@@ -1,4 +1,6 @@
-/** The elements of ports as XML documents for REST, by the codecs that SOAP reads messages with. */
+/**
+ * The elements of ports as XML documents for REST, read and written by the codecs of SOAP messages.
+ */
 import type { Port } from '../../contract/exchange.ts'
 import type { ElementTexts, ReadElement } from '../../rest/compiled-face.ts'
 import { Refused } from '../../service/refusal.ts'

@@ -1,6 +1,6 @@
 /**
- * The pages of a port: its messages are those that another party has designed, so each operation
- * begins with an example of its message.
+ * The pages of a port. Another party designed its messages, so each operation begins with an
+ * example.
  */
 import { needsPackage } from '../../contract/attached-parts.ts'
 import { type Port, type PortExchange, portPath } from '../../contract/exchange.ts'
@@ -40,7 +40,7 @@ interface PagedExchange {
   readonly exchange: PortExchange
 }
 
-/** The endpoint of a port with its pages: all else reaches the endpoint as before. */
+/** The endpoint of a port with its pages: all other requests reach the endpoint as before. */
 export function addPortPage(context: FaceContext, port: Port, served: SoapEndpoint): SoapEndpoint {
   const path = portPath(port)
   const operations = Object.entries(port.exchanges).map(([name, exchange]): PagedExchange => ({ name, exchange }))
@@ -108,7 +108,7 @@ function writeMessagePage(port: Port, entry: Entry, { name, exchange }: PagedExc
 const nameElement = ({ uri, local }: QualifiedName): string => `element ${local}${uri === '' ? '' : ` of ${uri}`}`
 const writeNote = (text: string): PageMarkup => buildElement('p', { class: 'panel' }, text)
 
-/** Written anew in a version of SOAP. */
+/** Links that write the example anew in a version of SOAP. */
 function writeExampleLinks(port: Port, name: string): PageMarkup {
   const links = listSpoken(port.soap).map(({ number }) =>
     buildElement(
@@ -134,7 +134,7 @@ function beginTrial(port: Port, { pairs }: Entry, { name, exchange }: PagedExcha
   return { version, isDraft: true, ...(envelope !== undefined && { envelope }) }
 }
 
-/** Undefined where a type has no value that can be made up. */
+/** Undefined where no value can be made up for a type. */
 function writeExampleEnvelope(
   port: Port,
   name: string,

@@ -1,5 +1,5 @@
 /**
- * The SOAP endpoints of a service, each compiled with its description when it is first asked for.
+ * The SOAP endpoints of a service, each compiled with its description on first use.
  */
 
 import { memoizeOnce } from '../../base/memo.ts'
@@ -24,8 +24,8 @@ import { addPortPage } from './port-page.ts'
 import { addSoapPage, listDescriptions } from './soap-page.ts'
 
 /**
- * The function from a path to its endpoint; undefined for an unknown path. A retired version has
- * its endpoints, too, which answer that it is.
+ * The function from a path to its endpoint; undefined for an unknown path. A retired version still
+ * has its endpoints, which say that it is retired.
  */
 export function createSoapEndpoints(
   context: FaceContext,
@@ -139,7 +139,7 @@ function attachPolicy(
   return address => describeSecurity(policy, { ...named, isConfidential: address.startsWith('https:') })
 }
 
-/** The same for a port, whose exchanges declare blocks of their own. */
+/** The same for a port, whose exchanges declare their own blocks. */
 function attachPortPolicy(
   port: Port,
   security: MessageSecurityPort,

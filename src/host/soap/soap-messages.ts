@@ -1,4 +1,4 @@
-/** Calls as messages, for people: those that a page of REST shows, and those that a form sends. */
+/** Calls as messages for people: those that REST pages show, and those that forms send. */
 import type { Fields } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import { namespaceOf } from '../../contract/service.ts'
@@ -15,7 +15,7 @@ import { soap12 } from '../../soap/version.ts'
 
 type MessageWriter = NonNullable<RestOptions['messages']>
 
-/** The child of Body that asks for an operation, in the document style. */
+/** The child of Body that requests an operation, in document style. */
 export function writeRequestBody(namespace: string, { request: { name, fields } }: Message, row: Values): string {
   const attributes = compileAttributesWriter(fields)?.(row) ?? ''
   return `<${name} xmlns="${namespace}"${attributes}>${compileRowWriter(fields, '')(row, inlineWriting)}</${name}>`
@@ -47,7 +47,7 @@ export function createMessageView(context: FaceContext): MessageWriter {
   }
 }
 
-/** A page as far as it shows. */
+/** The visible part of a page. */
 const writeShown = (characters: number, outcome: Outcome, write: (outcome: Outcome) => string): string =>
   outcome.kind === 'page'
     ? writeShownRows(characters, outcome.page.items, items => write({ ...outcome, page: { ...outcome.page, items } }))
@@ -55,7 +55,7 @@ const writeShown = (characters: number, outcome: Outcome, write: (outcome: Outco
 
 type AskedOfPage = Parameters<MessageWriter>[2]
 
-/** What the address of a page asks, as far as a message can ask it. */
+/** The request that the address of a page stands for, as far as a message can express it. */
 function requestValues({ fields, main }: Message['request'], { id, query }: AskedOfPage): Values {
   if (!query) return id === undefined || !('id' in fields) ? {} : { id }
   const { size, words, filters, sort } = query

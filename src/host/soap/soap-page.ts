@@ -1,6 +1,6 @@
 /**
- * The pages of an endpoint of the contract: each operation has a form of its fields, which writes a
- * message in either version.
+ * The pages of an endpoint of the contract: each operation has a form with its fields, which writes
+ * a message in either version.
  */
 import { escapeMarkup } from '../../base/markup.ts'
 import { readFields, readOptions } from '../../contract/field-json.ts'
@@ -52,7 +52,7 @@ interface SoapPage {
   readonly namespace: string
 }
 
-/** The endpoint with its pages: what no browser asks for reaches the endpoint as before. */
+/** The endpoint with its pages: requests that are not a browser's reach the endpoint as before. */
 export function addSoapPage(context: FaceContext, endpoint: Endpoint, served: SoapEndpoint): SoapEndpoint {
   const { contract } = context.app
   const { version, path } = endpoint
@@ -117,7 +117,7 @@ const descriptionTexts = {
 } as const
 type DescriptionQuery = keyof typeof descriptionTexts
 
-/** The queries by which an endpoint of these versions of SOAP gives its descriptions. */
+/** The queries to which an endpoint of these SOAP versions responds with descriptions. */
 export const listDescriptions = (spoken: Endpoint['versions'] = 'both'): readonly DescriptionQuery[] =>
   (Object.keys(descriptionTexts) as DescriptionQuery[]).filter(
     query => spoken === 'both' || !query.includes('=') || query.endsWith(spoken),

@@ -3,11 +3,12 @@
  * the message to the next node, and returns the reply the same way. What it guards:
  *  (1) A message with a mandatory block that cannot be processed is not forwarded, in either
  *      direction.
- *  (2) Of the fields only media type and action are forwarded. All others belong to one connection,
- *      and so do credentials; of a response, Retry-After and WWW-Authenticate are returned.
- *  (3) A next node that is out of reach or late, or whose reply is too long or not SOAP, gives a
- *      Receiver fault.
- *  (4) Of a package (MTOM, attachments) the root alone is in memory; its other parts pass octet by
+ *  (2) Only the fields for media type and action are forwarded. All others belong to one
+ *      connection, and so do credentials; from a response, Retry-After and WWW-Authenticate are
+ *      returned.
+ *  (3) If the next node is out of reach or late, or its reply is too long or not SOAP, the sender
+ *      gets a Receiver fault.
+ *  (4) Only the root of a package (MTOM, attachments) is in memory; its other parts pass octet by
  *      octet, at the speed of the slower side, however long they are.
  * Deliberately absent: retries.
  */
@@ -39,26 +40,29 @@ export interface RelayOptions extends Omit<ListenOptions, 'onError'> {
   readonly to: string
   /** The URI of this node in faults. Default: the address it listens on. */
   readonly uri?: string | undefined
-  /** URIs of roles that it plays besides `next`. */
+  /** URIs of roles that it plays in addition to `next`. */
   readonly roles?: readonly string[]
   /** Header blocks that it understands. */
   readonly blocks?: readonly Block[]
   /**
-   * Octets that a message may have, in either direction; of a package its root. Default: 16 MiB.
+   * Octets that a message, or the root of a package, may have in either direction. Default: 16 MiB.
    */
   readonly octetsMax?: number
-  /** Milliseconds for the next node to answer, and for octets of a package. Default: 30,000. */
+  /** Milliseconds for the next node's response, and for octets of a package. Default: 30,000. */
   readonly timeLimitMs?: number
   /**
-   * The one kind of fields by which a proxy in front is believed; it bounds the connections of each
+   * The only kind of fields in which a proxy in front is trusted; it bounds the connections of each
    * address. Default: no proxy is in front.
    */
   readonly trustProxy?: ProxyFields | undefined
-  /** Gets exceptions of block handlers, and failures of the next node. */
+  /** Receives exceptions of block handlers, and failures of the next node. */
   readonly onError?: (thrown: unknown) => void
 }
 
-/** Relays until closed. Rejects with `StartFailure`, or an error that says what to change. */
+/**
+ * Relays messages until closed. Rejects with `StartFailure`, or with an error that says what to
+ * change.
+ */
 export async function startSoapRelay(options: RelayOptions): Promise<HttpListener> {
   const to = URL.parse(options.to)
   if (!to || !/^https?:$/.test(to.protocol))
@@ -155,7 +159,7 @@ async function receiveContent({ fields, content }: Request, octetsMax: number): 
   return decoded ?? respond(400, { detail: 'the content is not valid gzip' })
 }
 
-/** (2) A forwarded message is UTF-8, whatever its encoding was. */
+/** (2) A forwarded message is UTF-8, whatever its original encoding. */
 function fieldsFor({ mediaType }: SoapVersion, type: MediaType, soapAction: string | undefined) {
   const { action } = type.parameters
   const parameters = { charset: 'utf-8', ...(action !== undefined && { action }) }
@@ -193,7 +197,9 @@ async function relayPackage(context: RelayContext, request: Request, type: Media
   }
 }
 
-/** RFC 2231, and escapes: some find another boundary or another start in them than we do. */
+/**
+ * RFC 2231, and escapes: some readers find another boundary or another start in them than we do.
+ */
 const isReadDifferently = /;\s*(?:boundary|start)(?:\*|="[^"\\]*\\)/i
 
 /** XOP §4.1: the root of an XOP package names the type of its content in a parameter. */
@@ -278,7 +284,7 @@ async function relayPackagedReply(
   }
 }
 
-/** What is wrong with a reply is no fault of the client's. */
+/** A flaw in a reply is not the client's fault. */
 async function splitReply<T>(split: () => Promise<T>): Promise<T> {
   try {
     return await split()
@@ -288,7 +294,9 @@ async function splitReply<T>(split: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The code Sender (SOAP 1.2 Part 1 §5.4.6) would blame the client for a reply of another node. */
+/**
+ * The code Sender (SOAP 1.2 Part 1 §5.4.6) would blame the client for the reply of another node.
+ */
 const answerInvalidReply = (
   context: RelayContext,
   version: SoapVersion,

@@ -1,4 +1,7 @@
-/** Databases and limiters of a service, by its options; drivers are loaded when needed. */
+/**
+ * The databases and limiters of a service, according to its options; drivers are loaded when
+ * needed.
+ */
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,8 +22,8 @@ export const dataFileOf = (app: Implementation, { data }: Pick<ServeOptions, 'da
   data ?? `./data/${app.contract.service}.sqlite`
 
 /**
- * The name of the service whose database this file is; undefined where it is not there, or is
- * another file.
+ * The name of the service to which this database file belongs; undefined if the file is missing or
+ * not such a database.
  */
 export async function readServiceName(file: string): Promise<string | undefined> {
   if (!existsSync(file)) return undefined
@@ -35,7 +38,7 @@ export async function readServiceName(file: string): Promise<string | undefined>
   }
 }
 
-/** A database of another service, next to the one that is to be made. */
+/** The database of another service, next to the one that is about to be created. */
 export async function findFormerDatabase(
   app: Implementation,
   { data, database }: Pick<ServeOptions, 'data' | 'database'>,
@@ -51,9 +54,9 @@ export async function findFormerDatabase(
   return undefined
 }
 
-/** Called while a database is brought to the contract. */
+/** Callbacks while a database is migrated to the contract. */
 export interface StartWatch {
-  /** Of stored values that are longer than the contract allows. */
+  /** For stored values that are longer than the contract allows. */
   readonly warn?: WarnOfLength
   readonly undone?: TellUndone
 }
@@ -70,7 +73,9 @@ export async function openStore(
   return computeInStore(app, store)
 }
 
-/** For commands about what a service has done: one that never ran, at this place, has no answer. */
+/**
+ * For commands about what a service has done: fails for a service that has never run at this place.
+ */
 export function openKnownStore(app: Implementation, options: Pick<ServeOptions, 'data' | 'database'>): Promise<Store> {
   if (!options.database) ensureDatabaseFile(dataFileOf(app, options))
   return openStore(app, options)
@@ -81,17 +86,17 @@ export function ensureDatabaseFile(data: string): void {
   if (!existsSync(data)) throw new StoreFailure(`database file ${data} not found: give its path with --data`)
 }
 
-/** Called as a migration goes on. */
+/** Callbacks while a migration proceeds. */
 export interface MigrationWatch extends StartWatch {
-  /** Once the steps are committed, of which so many were told; what is filled comes then. */
+  /** Called once the steps are committed, with their number; filling follows. */
   readonly committed: (steps: number) => Promise<void>
   readonly filling: TellFilling
 }
 
 /**
- * Brings the database of a service to its contract, or only tells the steps to it. What a service
- * would fill after its start is filled here.
- * @returns how many steps were told
+ * Migrates the database of a service to its contract, or only lists the steps. What a service would
+ * fill after its start is filled here.
+ * @returns the number of steps listed
  */
 export async function migrateDatabase(
   app: Implementation,
@@ -122,7 +127,7 @@ export async function migrateDatabase(
   const store = await openAt(app, options.database, file, {}, { migration, ...watch })
   try {
     await committed?.(count)
-    // Another process may have a part under way: it is over when that one has completed it.
+    // Another process may have a part under way: wait until that one has completed it.
     while (!wish.isPlan && (await store.fill?.(filling)) === false) await sleep(fillAgainMs)
   } finally {
     await store.close()
@@ -131,7 +136,7 @@ export async function migrateDatabase(
 }
 const fillAgainMs = 1000
 
-/** Opens a standby, which gets safe operations first. */
+/** Opens a standby, which is asked first for safe operations. */
 export async function openReplica(
   app: Implementation,
   { database, replica }: Pick<ServeOptions, 'database' | 'replica'>,
@@ -166,7 +171,10 @@ async function openAt(
 }
 const dayMs = 24 * 3600 * 1000
 
-/** Instances share limits by their database, processes of one machine by the first process. */
+/**
+ * Instances share limits through their database, processes of one machine through the first
+ * process.
+ */
 export async function openLimiter({
   database,
   siblings,
@@ -174,7 +182,7 @@ export async function openLimiter({
   const close = async (): Promise<void> => {}
   if (database) {
     const { openRateWindows } = await import('../../store/rate-windows.ts')
-    // A connection that is cut has an error without a code.
+    // A broken connection fails with an error without a code.
     const windows = await openRateWindows(database).catch((thrown: unknown) => {
       throw explainStoreFailure(new Unavailable(1, thrown), database, '')
     })

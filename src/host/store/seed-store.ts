@@ -1,7 +1,7 @@
 /**
  * Seeds an empty store with people and items, once, even if they are removed later. What it guards:
- *  (1) What is seeded has passed the checks of content from outside: its fields, its identifiers,
- *      its states and its references. Otherwise nothing is seeded, and the start ends.
+ *  (1) The seed has passed the checks for content from outside: fields, identifiers, states and
+ *      references. Otherwise nothing is seeded, and the start ends.
  */
 import { ownMember } from '../../base/objects.ts'
 import { storedFieldsOf } from '../../contract/computed-fields.ts'
@@ -14,13 +14,13 @@ import { preparePeople } from '../../identity/person-record.ts'
 import type { Store } from '../../service/store.ts'
 import { packTyped } from '../../service/typed-json.ts'
 
-/** Thrown at start: all mistakes, a line each. */
+/** Thrown at start: all mistakes, one per line. */
 export class SeedMistakes extends Error {
   override readonly name = 'SeedMistakes'
 }
 
 export interface SeedOptions {
-  /** Leaves the people of the seed out, and the time to hash their passwords. */
+  /** Leaves out the seeded people, and the time to hash their passwords. */
   readonly withoutPeople?: boolean
 }
 
@@ -34,7 +34,7 @@ export async function seedStore(
   const done = await store.read(reader => reader.recall('seed', app.contract.service))
   if (done) return
   if (await hasItems(app, store)) {
-    // The store of a service that had another name, or was not seeded: it is not empty.
+    // The store belongs to a service that had another name, or was never seeded: it is not empty.
     await store.write(writer => writer.remember('seed', app.contract.service, seeded, now))
     return
   }
@@ -96,7 +96,7 @@ const fillItems = ({ contract }: Implementation, items: SeedItems): SeedItems =>
     }),
   )
 
-/** Lines of one resource: a seed that is generated repeats its mistakes. */
+/** Lines for one resource: a generated seed repeats its mistakes. */
 const linesMax = 10
 
 /** (1) */
@@ -133,7 +133,7 @@ function findResourceMistakes(
     for (const { path, detail } of problems) lines.push(`${place}: ${path.join('.')} ${detail}: correct the seed`)
     if (seen.has(value['id'])) lines.push(`${place} occurs twice: give one of them another id`)
     seen.add(value['id'])
-    // Only a value without problems has the shape that references are looked for in.
+    // Only a value without problems has the shape in which references can be found.
     for (const { resource, id, path } of problems.length > 0 ? [] : findReferences(fields, value))
       if (!external(resource) && !known.get(resource)?.has(id))
         lines.push(`${place}: ${path.join('.')} refers to ${id}, which does not exist in ${resource}: seed it, too`)

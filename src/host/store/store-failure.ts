@@ -1,4 +1,4 @@
-/** Why a database cannot be opened, in one line with its place and its cure. */
+/** Explains in one line why a database cannot be opened, with its place and the cure. */
 import { errorCodeOf, messageOf } from '../../base/attempt.ts'
 import { Unavailable } from '../../service/store.ts'
 import { parseServerList, type ServerList, type ServerRole, writeServers } from '../../store/server-list.ts'
@@ -9,7 +9,7 @@ export class StoreFailure extends Error {
 }
 
 /**
- * @param role of the server that is wanted; a list of servers may say so itself
+ * @param role the role of the wanted server, which a list of servers may state itself
  * @throws StoreFailure for an address of another database, and for a malformed list
  */
 export function ensurePostgresAddress(address: string, role: ServerRole): void {
@@ -39,7 +39,10 @@ function parseOrFail(address: string): ServerList | undefined {
   }
 }
 
-/** The errors of the drivers in words; other errors, such as those of a migration, have theirs. */
+/**
+ * Explains the errors of the drivers; other errors, such as those of a migration, explain
+ * themselves.
+ */
 export function explainStoreFailure(thrown: unknown, database: string | undefined, file: string): unknown {
   const cause = thrown instanceof Unavailable ? thrown.cause : thrown
   const code = errorCodeOf(cause)
@@ -61,7 +64,7 @@ const fileCure = (why: string): string => {
   return 'check the path, and that this user may read and write the file and its folder'
 }
 
-/** Without its credentials. */
+/** The host without the credentials. */
 function databaseHostOf(database: string): string {
   const list = parseServerList(database)
   return list ? writeServers(list.servers) : URL.parse(database)?.host || 'this address'

@@ -1,13 +1,13 @@
 /**
  * Certificate revocation lists at an address (RFC 5280 §4.2.1.13, RFC 2585 §4). What it guards:
- *  (1) Only the configured address is asked, whatever a certificate names, and no redirect is
+ *  (1) Only the configured address is used, whatever a certificate names, and no redirect is
  *      followed.
- *  (2) A list is taken up to `octetsMax`, within `answerMs`; one request is under way at a time,
- *      and none follows a failure for `retryMs`.
- *  (3) A list that is known counts until its own end, whatever the address says; one that is older
- *      takes no newer one's place, since anybody on the way could send it.
- *  (4) A message waits only where no list that is fresh is known, and no longer than the request.
- * Whether lists are signed by whom they should be is asked where they count.
+ *  (2) A list has at most `octetsMax` and arrives within `answerMs`; one request is under way at a
+ *      time, and after a failure none follows for `retryMs`.
+ *  (3) A known list counts until its own end, whatever the address says; an older list never
+ *      replaces a newer one, since anybody on the network path could replay it.
+ *  (4) A message waits only if no fresh list is known, and no longer than the request.
+ * The signature of a list is checked where the list is used.
  */
 import { takeBounded } from '../../base/octets.ts'
 import type { Watching } from '../../identity/watched-file.ts'
@@ -15,20 +15,20 @@ import type { RevocationList } from '../../security/crypto/crl.ts'
 import { readCrlList } from '../../security/crypto/key-source.ts'
 
 export interface FetchedLists {
-  /** The lists as they are known; asks for others where these are due. */
+  /** The known lists; requests new ones where these are due. */
   readonly current: () => readonly RevocationList[]
-  /** A request that has to be waited for, since nothing fresh is known. */
+  /** The request to wait for while no fresh list is known. */
   readonly awaited: () => Promise<void> | undefined
 }
 
-/** Octets of a list: some 400,000 entries. */
+/** Octets of a list: enough for some 400,000 entries. */
 const octetsMax = 16 * 1024 * 1024
 const answerMs = 10_000
-/** Lists are asked for again at this age, or at the end of the first of them. */
+/** Lists are requested again at this age, or when the first of them ends. */
 const renewMs = 3_600_000
 const retryMs = 60_000
 
-/** @param address http or https; lists are signed, so http needs no other proof */
+/** @param address http or https; http is enough, since lists are signed */
 export function fetchLists(address: string, { clock, failed }: Watching): FetchedLists {
   let known: readonly RevocationList[] = []
   let dueAt = Number.NEGATIVE_INFINITY
@@ -42,7 +42,7 @@ export function fetchLists(address: string, { clock, failed }: Watching): Fetche
   }
   const renew = (): void => {
     const waitMs = dueAt - clock()
-    if (fetching || (waitMs > 0 && waitMs <= renewMs)) return // a longer one is of a clock that was put back
+    if (fetching || (waitMs > 0 && waitMs <= renewMs)) return // a longer wait means that the clock was put back
     dueAt = clock() + retryMs
     fetching = requestLists(address)
       .then(take)

@@ -1,6 +1,6 @@
 /**
- * What endpoints demand of messages, by the contract or by the settings, and the means of its
- * proof: people, trusted certificates, the service's own keys, a memory of replays in the store.
+ * What endpoints demand of messages, by the contract or by the settings, and the means to verify
+ * it: people, trusted certificates, the service's own keys, a memory of replays in the store.
  */
 import { isHttpAddress } from '../../base/address.ts'
 import { settle } from '../../base/maybe.ts'
@@ -27,9 +27,12 @@ import { type FetchedLists, fetchLists } from './fetched-crls.ts'
 import { createOcspClient } from './ocsp-client.ts'
 import { type Partner, watchSigners } from './signers.ts'
 
-/** Holders of certificates of `authorities`, and of those in `certificates`, may sign messages. */
+/**
+ * Settings of message security. Holders of certificates issued by `authorities`, or listed in
+ * `certificates`, may sign messages.
+ */
 export interface MessageSecurity extends Anchors {
-  /** Files of CRLs, PEM or DER, in addition to `crls`; read again when they change. */
+  /** Further files of CRLs, PEM or DER; read again when they change. */
   readonly crlFiles?: readonly string[]
   /**
    * Additional addresses of CRLs, http or https, fetched at start, every hour and when a list ends.
@@ -83,7 +86,7 @@ export interface MessageSecurity extends Anchors {
   readonly means?: ProofMeans
 }
 
-/** A key pair of the service, in two files of PEM. */
+/** A key pair of the service, in two PEM files. */
 export interface KeyFiles {
   readonly key: string
   readonly certificate: string
@@ -98,12 +101,12 @@ export interface SecurityWorld {
   readonly identities: Identities
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** Is told when CRLs or OCSP responses cannot be used; the former ones count. */
+  /** Called when CRLs or OCSP responses cannot be used; the former ones still count. */
   readonly failed?: (thrown: unknown) => void
   readonly logger: Pick<Logger, 'warn'>
-  /** The endpoints to serve, for whose policies there have to be means. Default: none. */
+  /** The endpoints to serve, whose policies need means. Default: none. */
   readonly endpoints?: readonly ServedEndpoint[]
-  /** The ports to serve, in the same way. */
+  /** The ports to serve, likewise. */
   readonly ports?: readonly Port[]
 }
 
@@ -130,7 +133,7 @@ export function createMessageSecurity(options: MessageSecurity, world: SecurityW
   const signers = watchSigners(options, place, sources, watchingOf(world))
   const keys = watchKeys(options, world)
   const seen: SecurityMeans['seen'] = async (key, until) => {
-    const memo = { value: '', expires: until + clocksDifferMs } // one whose clock is behind still takes it
+    const memo = { value: '', expires: until + clocksDifferMs } // an instance whose clock is behind still accepts it
     return !(await store.write(writer => writer.remember('replay', key, memo, clock())))
   }
   const means = (): SecurityMeans => {
@@ -170,7 +173,7 @@ export function createMessageSecurity(options: MessageSecurity, world: SecurityW
   return port
 }
 
-/** Without signers there are passwords alone. */
+/** Without signers, only passwords prove a message. */
 function usualPolicy({ trust }: SecurityMeans): Pick<SecurityPolicy, 'anyOf'> {
   return { anyOf: trust?.isEmpty === false ? [username, signature] : [username] }
 }
@@ -178,8 +181,8 @@ function usualPolicy({ trust }: SecurityMeans): Pick<SecurityPolicy, 'anyOf'> {
 const logPauseMs = 1000
 
 /**
- * A fault does not tell its cause (WSS SOAP Message Security §12): the log does, in one line a
- * second, with the number of refusals since the last.
+ * A fault does not tell its cause (WSS SOAP Message Security §12), but the log does: one line a
+ * second, with the number of refusals since the last line.
  */
 function logRefusals(
   secure: VerifyMessage,
@@ -217,7 +220,7 @@ function requireAddresses(addresses: readonly string[], setting: string): void {
   }
 }
 
-/** What the responders say; undefined without any. */
+/** What responders say; undefined without responders. */
 function watchStatuses(
   { ocspAddresses = [], ocspNonce: nonce = false, ocspHash: hash = 'sha1' }: MessageSecurity,
   world: SecurityWorld,
@@ -230,7 +233,7 @@ function watchStatuses(
   return new OcspStatuses({ addresses, nonce, hash, send: createOcspClient(), ...watchingOf(world) })
 }
 
-/** A message waits where no fresh list is known and a request for one is under way. */
+/** A message waits if no fresh list is known and a request for one is under way. */
 const waitForLists = (secure: VerifyMessage, fetched: readonly FetchedLists[]): VerifyMessage =>
   fetched.length === 0
     ? secure
@@ -239,7 +242,9 @@ const waitForLists = (secure: VerifyMessage, fetched: readonly FetchedLists[]): 
         return secure(evidence)
       }
 
-/** The lists of files and addresses as they are now, with the fixed ones; undefined without any. */
+/**
+ * The current lists of files and addresses, together with the fixed ones; undefined without any.
+ */
 function watchLists(
   { crls, crlFiles = [] }: MessageSecurity,
   world: SecurityWorld,
@@ -254,7 +259,7 @@ function watchLists(
 
 const watchingOf = ({ clock, failed = () => {} }: SecurityWorld): Watching => ({ clock, failed })
 
-/** What is made of the parts as they are now; made again when one of them is another. */
+/** A value made from the current parts, and made again when one of them changes. */
 function memoizeByParts<P, T>(parts: readonly (() => P)[], make: (current: readonly P[]) => T): () => T {
   let known = parts.map(read => read())
   let made = make(known)
@@ -270,9 +275,9 @@ function memoizeByParts<P, T>(parts: readonly (() => P)[], make: (current: reado
 
 /** The service's key pairs. */
 interface ServiceKeys {
-  /** The first one; while that cannot sign, such as before its certificate begins, a former one. */
+  /** The first pair; if that cannot sign, such as before its certificate begins, a former one. */
   readonly signs: Decryption | undefined
-  /** All to which senders may have encrypted. */
+  /** All pairs to which senders may have encrypted. */
   readonly decrypts: readonly Decryption[]
 }
 
@@ -294,8 +299,8 @@ const nameFiles = (thrown: unknown, { key, certificate }: KeyFiles): unknown =>
   thrown instanceof TypeError ? new TypeError(`${key}, ${certificate}: ${thrown.message}`, { cause: thrown }) : thrown
 
 /**
- * A pair as its files have it now. Two files change one after the other: as long as they do not
- * belong together, the former pair counts.
+ * A pair as its files have it now. Two files change one after the other: until they match again,
+ * the former pair counts.
  */
 function watchPair(files: KeyFiles, where: string, world: SecurityWorld, former: Decryption[]): () => Decryption {
   const read = (file: string) => watchOctets(file, octets => octets, watchingOf(world))

@@ -1,10 +1,10 @@
 /**
  * Requests to OCSP responders (RFC 6960 §A.1). What it guards:
- *  (1) No redirect is followed; an answer is taken up to `octetsMax`, for as long as the signal
- *      allows.
- *  (2) Questions wait in turns, by the issuer of the certificate: the certificates of one partner
- *      shut those of no other out.
- *  (3) A question that a cache may answer is a GET; a responder that refuses it is asked by POST.
+ *  (1) No redirect is followed; a response has at most `octetsMax`, and arrives for as long as the
+ *      signal allows.
+ *  (2) Requests take turns by the issuer of the certificate: one partner's certificates do not
+ *      crowd out another's.
+ *  (3) A request that a cache may answer is a GET; a responder that refuses it is asked by POST.
  */
 import { takeBounded } from '../../base/octets.ts'
 import type { OcspRequest } from '../../security/crypto/ocsp-statuses.ts'
@@ -13,12 +13,12 @@ import { WaitingLines } from '../../service/waiting-lines.ts'
 
 /** Octets of a response, certificates included: honest ones have some 2,000. */
 const octetsMax = 64 * 1024
-/** Of an address with the request in it (RFC 5019 §5). */
+/** Of an address that includes the request (RFC 5019 §5). */
 const addressOctetsMax = 255
 const lineBounds = { running: 8, waiting: 200, waitingOfCaller: 50 }
 const waitMs = 5000
 
-/** Sends questions to responders, in turns. */
+/** Sends requests to responders, in turns. */
 export function createOcspClient(): (request: OcspRequest) => Promise<Buffer> {
   const lines = new WaitingLines(lineBounds, 'as many questions to OCSP responders wait as may')
   return async request => {
@@ -26,7 +26,7 @@ export function createOcspClient(): (request: OcspRequest) => Promise<Buffer> {
       return await lines.take(request.party, () => requestStatus(request), waitMs)
     } catch (thrown) {
       if (thrown instanceof Unavailable) throw new Error(String(thrown.cause), { cause: thrown })
-      const { cause, message } = thrown as Error // of `fetch`, or of `requestStatus`
+      const { cause, message } = thrown as Error // from `fetch` or `requestStatus`
       throw cause instanceof Error ? new Error(cause.message, { cause }) : new Error(message, { cause: thrown })
     }
   }
@@ -46,7 +46,7 @@ async function requestStatus({ address, request, isCacheable, signal }: OcspRequ
   return readOcspAnswer(await fetch(address, { ...own, method: 'POST', headers, body: new Uint8Array(request) }))
 }
 
-/** RFC 5019 §5, RFC 6960 §A.1: with the request in it, if it is short enough. */
+/** RFC 5019 §5, RFC 6960 §A.1: the address with the request in it, if that is short enough. */
 function shortAddress(address: string, request: Buffer): string | undefined {
   const url = new URL(address)
   if (url.search !== '') return undefined

@@ -1,7 +1,7 @@
 /**
- * Whose signatures count, and whom each authority may name: the certificates of the settings and of
- * their files as they are now. Guards: as soon as there are several authorities, each says whom it
- * speaks for, so that no partner's authority names another partner's people.
+ * Whose signatures count, and whom each authority may name: from the current certificates of the
+ * settings and their files. Guards: as soon as there are several authorities, each says whom it
+ * speaks for, so one partner's authority cannot name another partner's people.
  */
 import type { Watching } from '../../identity/watched-file.ts'
 import { watchOctets } from '../../identity/watched-file.ts'
@@ -12,9 +12,9 @@ import { type Anchors, CertificateTrust, type RevocationSources } from '../../se
 
 /** Certificates, and the people whom they may name. */
 export interface Partner extends Pick<Anchors, 'authorities' | 'intermediates' | 'certificates'> {
-  /** Files of PEM certificates in addition, read again when they change. */
+  /** Further files of PEM certificates, read again when they change. */
   readonly signerFiles?: readonly string[]
-  /** The names of people, as the service knows them; `all` names anybody. */
+  /** The names of people as the service knows them; `all` allows any name. */
   readonly people: readonly string[] | 'all'
 }
 
@@ -25,13 +25,13 @@ export type SignerSettings = Anchors & {
 
 export interface CurrentSigners {
   readonly trust: CertificateTrust
-  /** Whether whoever has certified this signer may name this person. */
+  /** Whether the party that certified this signer may name this person. */
   readonly mayName: (signer: Certificate, person: string) => boolean
 }
 
 interface Group {
   readonly place: string
-  /** Undefined: nothing is said. */
+  /** Undefined: not stated. */
   readonly people: Partner['people'] | undefined
   readonly known: readonly Certificate[]
   readonly intermediates: readonly Certificate[]
@@ -40,8 +40,8 @@ interface Group {
 }
 
 /**
- * @param place of the settings, for errors
- * @throws TypeError at start; a change of files that is a mistake is reported and changes nothing
+ * @param place the place of the settings, for errors
+ * @throws TypeError at start; later, a mistake in changed files is reported and has no other effect
  */
 export function watchSigners(
   settings: SignerSettings,
@@ -125,7 +125,10 @@ function requirePeople(all: readonly SplitGroup[], place: string): void {
     )
 }
 
-/** Of each group that has this certificate; one of no group is an authority or pinned alone. */
+/**
+ * From each group with this certificate; a certificate in no group is the only authority, or
+ * pinned.
+ */
 function peopleOf(all: readonly SplitGroup[], anchor: Certificate | undefined): readonly Partner['people'][] {
   if (!anchor) return []
   const isAnchor = (each: Certificate) => each.der.equals(anchor.der)
