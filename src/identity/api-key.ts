@@ -20,7 +20,7 @@ export interface KeySpec {
   readonly expires?: number
 }
 
-const prefix = 'dk-' // so that leaked keys can be searched for
+const prefix = 'dk-' // so that scanners can find leaked keys
 const printOf = (key: string): string => hash('sha256', key, 'base64url')
 
 /** Issues a new key, which cannot be shown again, and appends its line to the file. */
@@ -35,7 +35,10 @@ export function issueKey(file: string, { expires, ...spec }: KeySpec): string {
   return key
 }
 
-/** Its last line lacks an end, as editors leave it: a key that is joined to it spoils both. */
+/**
+ * Whether the last line lacks its end, as some editors leave it: appending to it would spoil both
+ * keys.
+ */
 const endsInLine = (file: string): boolean => existsSync(file) && /[^\n]$/.test(readFileSync(file, 'utf8'))
 
 interface KnownKey {
@@ -49,7 +52,7 @@ export interface ApiKeys {
   readonly find: (key: string) => Caller | undefined
 }
 
-/** The keys of a file, a JSON object in each line; a missing file has none. Throws `Unusable`. */
+/** The keys in a file with one JSON object per line; a missing file has none. Throws `Unusable`. */
 export function openApiKeys(file: string, watching: Watching): ApiKeys {
   const current = watchFile<ReadonlyMap<string, KnownKey>>(file, parseKeys, {
     ...watching,

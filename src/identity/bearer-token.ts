@@ -1,12 +1,12 @@
 /**
  * Bearer tokens (RFC 6750) as JWT (RFC 7519, RFC 8725): signed by the local key, or by a key of a
  * JWKS. What it guards:
- *  (1) The algorithm is one of a list of asymmetric ones: no `none`, and no public key used as a
+ *  (1) The algorithm is on a list of asymmetric ones: no `none`, and no public key used as a
  *      secret.
  *  (2) Issuer, audience, subject and expiry are required and checked; no part of a token is used
  *      before it is verified.
- *  (3) A token of another kind, which the same issuer signs for the same audience, is invalid (RFC
- *      8725 §3.11, §3.12): ID tokens, logout tokens, security events.
+ *  (3) Another kind of token that the same issuer signs for the same audience is invalid (RFC 8725
+ *      §3.11, §3.12): ID tokens, logout tokens, security events.
  */
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { Caller } from '../contract/policy.ts'
@@ -32,10 +32,10 @@ const issuer = 'diglot'
 const tokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt'])
 /**
  * (3) Claims of other kinds: ID tokens (OpenID Connect Core 1.0 §3.1.3.6, §3.3.2.11) and security
- * events (RFC 8417 §2.2), which logout tokens are.
+ *     events (RFC 8417 §2.2), which include logout tokens.
  */
 const foreignClaims: readonly string[] = ['at_hash', 'c_hash', 'events']
-/** Seconds that the clock of an issuer may be ahead. */
+/** How many seconds an issuer's clock may be ahead. */
 const issuedAheadMax = 60
 
 export async function signToken(key: LocalKey, audience: string, spec: TokenSpec, now: number): Promise<string> {
@@ -51,11 +51,11 @@ export async function signToken(key: LocalKey, audience: string, spec: TokenSpec
     .sign(key.private)
 }
 
-/** Places of roles and claims in a token: a member, or a path such as `realm_access.roles`. */
+/** Where a token has roles and claims: in a member, or at a path such as `realm_access.roles`. */
 export interface Places {
   /** A list of texts, or one text separated by spaces. Default: `roles`. */
   readonly roles?: string | undefined
-  /** Claim of the contract's policies → place. Default: the members of `claims`. */
+  /** Claim of the contract's policies → its place. Default: the members of `claims`. */
   readonly claims?: Readonly<Record<string, string>> | undefined
 }
 
@@ -65,7 +65,7 @@ export interface TokenTrust extends Places {
   readonly audience: string
   /** A subset of `tokenAlgorithms`. Default: all of them. */
   readonly algorithms?: readonly string[] | undefined
-  /** The subject is a known person, whose claims are added to the token's. */
+  /** The subject is a person known here, whose claims are added to the token's. */
   readonly ours?: boolean
 }
 export const trustLocalKey = (key: LocalKey, audience: string): TokenTrust => ({
@@ -85,7 +85,7 @@ export async function verifyToken(
   token: string,
   now: number,
 ): Promise<{ readonly caller: Caller; readonly expires: number } | undefined> {
-  // Loaded with the first token: a public service never needs it.
+  // Loaded with the first token, since a public service never needs it.
   const { errors, jwtVerify } = await import('jose')
   try {
     const { payload, protectedHeader } = await jwtVerify(token, trust.keys, {
@@ -105,14 +105,14 @@ export async function verifyToken(
   }
 }
 
-/** RFC 7519 §4.1.2: the subject is a text, whatever a payload has there. */
+/** RFC 7519 §4.1.2: the subject must be a text, whatever the payload contains. */
 function isAccessToken(typ: string | undefined, payload: JWTPayload): boolean {
   const subject: unknown = payload.sub
   if (typ !== undefined && !tokenTypes.has(typ.toLowerCase().replace(/^application\//, ''))) return false
   return typeof subject === 'string' && subject !== '' && !foreignClaims.some(name => Object.hasOwn(payload, name))
 }
 
-/** RFC 7519 §4.1.6: the time of issue, if there is one, has come. */
+/** RFC 7519 §4.1.6: the time of issue, if present, is not in the future. */
 function isIssued({ iat }: { readonly iat?: unknown }, now: number): boolean {
   return iat === undefined || (typeof iat === 'number' && iat <= now / 1000 + issuedAheadMax)
 }
@@ -133,8 +133,8 @@ export const hasMembers = (value: unknown): value is Readonly<Record<string, unk
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The member of this name (`https://example.org/roles` has dots), else the one at the path that the
- * dots separate.
+ * The member with this name (`https://example.org/roles` contains dots), or else the one at the
+ * path separated by the dots.
  */
 function claimAt(payload: unknown, place: string): unknown {
   if (hasMembers(payload) && Object.hasOwn(payload, place)) return payload[place]

@@ -1,8 +1,8 @@
 /**
- * For whom a certificate speaks: the names of one kind in it (RFC 5280 §4.1.2.6, §4.2.1.6), which
- * the settings choose. An authority that proves domains, say, may write any text into an e-mail
- * address, so names of other kinds count for nothing. The certificate, and the peer's possession of
- * its key, have been verified before.
+ * Whom a certificate identifies: the names in it of the one kind that the settings choose (RFC 5280
+ * §4.1.2.6, §4.2.1.6). Names of other kinds count for nothing: an authority that checks domains,
+ * for example, may write any text as an e-mail address. The certificate, and the peer's possession
+ * of its key, have been verified before.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -13,7 +13,7 @@ export const certificateNameKinds = ['commonName', 'email', 'dns', 'uri'] as con
 export type CertificateNameKind = (typeof certificateNameKinds)[number]
 
 export interface CertificateNames {
-  /** In the order of the certificate. */
+  /** In the order in which the certificate has them. */
   readonly names: readonly string[]
   /** Validity, in milliseconds since 1970. */
   readonly from: number
@@ -40,7 +40,7 @@ function alternativeNames({ subjectAltName = '' }: X509Certificate, kind: Certif
   return found.filter(name => name !== '')
 }
 
-/** A common name with a line break tries to pass for several: it is dropped. */
+/** A common name with a line break tries to pass for several names, so it is dropped. */
 function commonNames({ subject }: X509Certificate): string[] {
   const names = subject.split('\n').filter(line => line.startsWith('CN='))
   return names.length === 1 ? names.map(name => name.slice(3)) : []

@@ -1,10 +1,10 @@
 /**
  * People, tokens and keys behind the port `service/identity-port.ts`. What it guards, by number:
  *  (1) Passwords are proven in one place, `password-proof.ts`.
- *  (2) Proven credentials are remembered for minutes at most, by a tag and never by themselves;
- *      sessions that a provider may end, for seconds.
+ *  (2) Proven credentials are remembered for minutes at most, by a tag and never in clear; sessions
+ *      that a provider may end, for seconds.
  *  (3) The seeded people have public passwords, which count only if `seeded` is true; people of
- *      `people-directory.ts` count always, and nothing proves one who is disabled.
+ *      `people-directory.ts` always count, and a disabled person cannot be authenticated.
  */
 
 import { hash as digest } from 'node:crypto'
@@ -42,45 +42,45 @@ export interface IdentitySources {
   /** Milliseconds since 1970. */
   readonly clock: () => number
   readonly keys: ApiKeys
-  /** The service's name: cookies of another one are invalid. */
+  /** The service's name: cookies of other services are invalid. */
   readonly service: string
   /** (3) Whether passwords of the seeded people count. */
   readonly seeded: boolean
-  /** The names in a certificate that count. Default: common names. */
+  /** Which names in a certificate count. Default: common names. */
   readonly certificateName?: CertificateNameKind | undefined
   /** Called when a name, or all names, are locked for an address. */
   readonly onLock?: (from: string) => void
-  /** People kept elsewhere, in place of those of the store. */
+  /** People kept elsewhere, instead of those of the store. */
   readonly people?: PeoplePort | undefined
 }
 
-/** A person whose name something other than a password has proven. */
+/** A person whose name was proven by something other than a password. */
 interface ProvenPerson {
   readonly caller: Caller
-  /** Cookies are of this salt. */
+  /** The salt that the tags of cookies cover. */
   readonly salt: string
   readonly canSignIn: boolean
 }
 
 export interface People extends Identities {
   /**
-   * The cookie of a person who was just proven; undefined for one who may not sign in. `mark`: of
-   * the provider that proved them. See `session-cookie.ts`.
+   * The cookie of a person who has just been authenticated; undefined for one who may not sign in.
+   * `mark`: names the session at the provider. See `session-cookie.ts`.
    */
   readonly session: (name: string, mark?: string) => Promise<SessionCookie | undefined>
   /**
-   * The cookie of a caller whom an OpenID provider has just proven; undefined where they have more
-   * roles and claims than a cookie holds.
+   * The cookie of a caller whom an OpenID provider has just authenticated; undefined where their
+   * roles and claims do not fit in a cookie.
    */
   readonly callerSession: (caller: Caller, mark: string) => SessionCookie | undefined
-  /** Ends sessions that a provider began; false for a logout token that has counted before. */
+  /** Ends sessions begun through a provider; false for a logout token that was used before. */
   readonly endSessions: (end: SessionEnd) => Promise<boolean>
 }
 
 export function createIdentities(sources: IdentitySources): People {
   const { store, key, trust, clock, seeded, onLock, people } = sources
   const proven = new ProvenCallers(clock)
-  /** The object that a token came in → the token's tag. */
+  /** The object in which a token arrived → the token's tag. */
   const tags = new WeakMap<object, string>()
   const accepts = ({ added = false, disabled = false }: StoredPerson): boolean => !disabled && (seeded || added)
   const person = (name: string): Promise<ProvenPerson | undefined> =>
@@ -127,7 +127,9 @@ export function createIdentities(sources: IdentitySources): People {
   }
 }
 
-/** What browsers keep: cookies of people, and of callers whom a provider has proven. */
+/**
+ * The sessions that browsers keep: cookies of people, and of callers authenticated by a provider.
+ */
 function createSessions(
   { store, key, clock, service }: IdentitySources,
   person: (name: string) => Promise<ProvenPerson | undefined>,
@@ -136,7 +138,7 @@ function createSessions(
   const signing = key.secret(`cookies of ${service}`)
   const signingCallers = key.secret(`cookies of callers of ${service}`)
 
-  /** A session counts that was not ended meanwhile, if a provider began it. */
+  /** A session begun through a provider counts unless the provider has ended it. */
   async function rememberSession(tag: string, caller: Caller, session: ProvenSession): Promise<Caller | undefined> {
     const { mark, until } = session
     if (until <= clock()) return undefined
@@ -192,7 +194,7 @@ async function findInStore(
   return { caller: callerOfPerson(name, found), salt: found.salt, canSignIn: accepts(found) }
 }
 
-/** (2) Callers by tags of what has proven them. */
+/** (2) Callers by the tags of their credentials. */
 class ProvenCallers {
   #known = createMemory()
   readonly #clock: () => number
@@ -219,7 +221,7 @@ class ProvenCallers {
   }
 }
 
-/** `since`: a clock that is put back makes it no longer. */
+/** `since`: remembered so that putting the clock back does not extend it. */
 interface ProvenCaller {
   readonly caller: Caller
   readonly since: number

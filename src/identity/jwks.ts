@@ -1,6 +1,6 @@
 /**
  * The keys of another token issuer (RFC 7517): in a file, or at an https address. What it guards:
- *  (1) Only the configured place is asked, whatever a token names (`jku`, `x5u`, `jwk`), and no
+ *  (1) Only the configured place is used, whatever a token names (`jku`, `x5u`, `jwk`), and no
  *      redirect is followed.
  *  (2) An unknown key identifier causes another request, at most twice a minute; an address that
  *      fails is left alone for a while, and callers with such a key are meanwhile told to retry,
@@ -15,9 +15,9 @@ import { takeBounded } from '../base/octets.ts'
 import { Unavailable } from '../service/store.ts'
 import { type Watching, watchFile } from './watched-file.ts'
 
-/** A request for an unknown key waits for so long after the last one. */
+/** After a request for an unknown key, the next one waits this long. */
 const cooldownMs = 30_000
-/** Keys of this age are requested again before they count. */
+/** Keys of this age are requested again before they are used. */
 const freshMs = 600_000
 /** (3) */
 const countMs = 3_600_000
@@ -26,7 +26,7 @@ const retryEveryMs = 5_000
 /** Some hundred keys with their certificates. */
 const octetsMax = 1024 * 1024
 
-/** @param source a path, or an https address; http is for loopback alone. Throws `Unusable`. */
+/** @param source a path, or an https address; http only on loopback. Throws `Unusable`. */
 export const openJwks = (source: string, watching: Watching): JWTVerifyGetKey => {
   if (!isHttpAddress(source)) return openFileKeys(source, watching)
   const keys = new RemoteKeys(source, watching)
@@ -68,7 +68,7 @@ class RemoteKeys {
   #age(): number {
     return this.#since(this.#fetchedAt)
   }
-  /** A clock that was put back has been at this time, too. */
+  /** If the clock was put back, it has reached this time before. */
   #since(time: number): number {
     return Math.abs(this.#watching.clock() - time)
   }
@@ -79,7 +79,7 @@ class RemoteKeys {
     return this.#known
   }
 
-  /** (3) During an outage known keys do not wait for the next try. */
+  /** (3) During an outage, known keys do not wait for the next attempt. */
   async #renew(): Promise<void> {
     const fetched = this.#fetch()
     if (this.#failedAt < this.#fetchedAt || this.#age() >= countMs) await fetched

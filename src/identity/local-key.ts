@@ -1,7 +1,7 @@
 /**
  * The local key, next to the data: it signs the tokens of `diglot token` and seals passwords that
- * must be read again. Readable by its owner alone, created on first use. In production a JWKS
- * replaces its signatures.
+ * must be readable later. Only its owner can read it; it is created on first use. In production a
+ * JWKS replaces its signatures.
  */
 import {
   createHmac,
@@ -26,7 +26,8 @@ export interface LocalKey {
 }
 
 /**
- * Reads or creates the key. Of several processes at once the first wins; none reads a partial file.
+ * Reads or creates the key. If several processes do so at once, the first wins, and none reads a
+ * partial file.
  */
 export function openLocalKey(file: string): LocalKey {
   if (file.startsWith(':memory:')) return createLocalKey(generateKeyPairSync('ed25519').privateKey)
@@ -50,7 +51,7 @@ function readExisting(file: string): Buffer | undefined {
   }
 }
 
-/** Written to a draft, and linked in one step, which fails if another process was first. */
+/** Writes a draft and links it in one step, which fails if another process was first. */
 function createKeyFile(file: string): string | Buffer {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })
   const draft = `${file}.${randomUUID()}`

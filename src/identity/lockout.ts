@@ -2,11 +2,10 @@
  * Failed log-ins, counted in the store: all instances count together, and counts survive a restart.
  * What it guards:
  *  (1) After ten failures a name is refused from that address, after a hundred any name, for a
- *      minute after the last.
- *  (2) A guess that is not settled counts as a failure: guesses at once are no more than guesses in
- *      a row.
- *  (3) The store has neither names nor addresses: a text that was entered as a name may be a
- *      password.
+ *      minute after the last failure.
+ *  (2) A pending guess counts as a failure, so simultaneous guesses gain nothing over consecutive
+ *      ones.
+ *  (3) The store has neither names nor addresses: a text entered as a name may be a password.
  */
 
 import { clocksDifferMs, type ExpiringRecord, type Store, type StoreReader } from '../service/store.ts'
@@ -18,19 +17,19 @@ const failuresOfAddress = 100
 const spanMs = 60_000
 
 export interface Lockout {
-  /** What the store has of a name from an address. */
+  /** The stored failures of a name from an address. */
   readFailures(reader: StoreReader, name: string, from: string, now: number): Promise<Failures>
   /** Whether passwords of this name are refused from that address. */
   isLocked(failures: Failures): boolean
-  /** Counts a guess as long as `judge` takes. */
+  /** Counts a guess for as long as `judge` takes. */
   countWhile<T>(failures: Failures, judge: () => Promise<T>): Promise<T>
   /** Counts a failure; true if it locks the name or the address. */
   recordFailure(failures: Failures, now: number): Promise<boolean>
-  /** Resets the count of a name after its password was hashed anew and is right. */
+  /** Resets the count of a name once its password was hashed anew and found right. */
   recordSuccess(failures: Failures): Promise<void>
 }
 
-/** Of a name, and of its address: the record and the count that was read. */
+/** For a name and for its address: the record and the count that was read. */
 export type Failures = readonly [Slot, Slot]
 interface Slot {
   readonly key: string
@@ -39,7 +38,7 @@ interface Slot {
 }
 
 export function createLockout(store: Store, secret: Uint8Array): Lockout {
-  /** (2) Guesses that are not settled, by the key of their records. */
+  /** (2) Pending guesses by the keys of their records. */
   const open = new Map<string, number>()
   const countOpen = (failures: Failures, by: 1 | -1): void => {
     for (const { key } of failures) {

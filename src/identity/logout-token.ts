@@ -3,7 +3,8 @@
  * §2.4–§2.6). What it guards:
  *  (1) Signature, issuer, audience, times and `jti` are required and checked, and `events` has the
  *      event of a logout.
- *  (2) No ID token counts as one: `nonce` is forbidden, and `typ` says nothing else.
+ *  (2) An ID token does not count as one: `nonce` is forbidden, and `typ` must not name another
+ *      kind.
  */
 import type { JWTPayload } from 'jose'
 import { Unavailable } from '../service/store.ts'
@@ -13,10 +14,10 @@ import type { SessionEnd } from './session-end.ts'
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 /** (2) `typ` without `application/`. §2.4 recommends the last; older providers write none. */
 const types: ReadonlySet<string> = new Set(['', 'jwt', 'logout+jwt'])
-/** Seconds that the provider's clock may differ. */
+/** How many seconds the provider's clock may differ. */
 const clockTolerance = 60
 
-/** What the token ends, or why it does not count. Throws `Unavailable`. */
+/** The sessions that the token ends, or why it does not count. Throws `Unavailable`. */
 export async function verifyLogoutToken(
   token: string,
   { keys, issuer, audience }: Pick<TokenTrust, 'keys' | 'issuer' | 'audience'>,
@@ -31,7 +32,7 @@ export async function verifyLogoutToken(
       requiredClaims: ['iat', 'exp', 'jti', 'events'],
       currentDate: new Date(now),
       clockTolerance,
-      maxTokenAge: '1 day', // `iat` is no time of the future either
+      maxTokenAge: '1 day', // this also refuses an `iat` in the future
     })
     const { typ = '' } = protectedHeader
     if (!types.has(typ.toLowerCase().replace(/^application\//, ''))) return `typ ${typ} is of another kind of token`

@@ -32,7 +32,7 @@ export interface OpenIdProvider extends Places {
   readonly issuer: string
   /** The identifier that the provider gave this service (`client_id`). */
   readonly client: string
-  /** The secret that goes with it. Default: none, for a public client. */
+  /** The secret for this identifier. Default: none, for a public client. */
   readonly secret?: string | undefined
   /** Scopes, separated by spaces. Default: `openid profile`. */
   readonly scope?: string | undefined
@@ -50,11 +50,11 @@ export interface OpenIdProvider extends Places {
   readonly signOut?: 'provider' | 'here' | undefined
 }
 
-/** What stays in the browser while it is at the provider. */
+/** What the browser keeps while it is at the provider. */
 export interface StartedSignIn {
   /** Where the browser goes. */
   readonly address: string
-  /** Names the sign-in among several of one browser: the parameter `state` of the return. */
+  /** Distinguishes several sign-ins of one browser: the parameter `state` of the return. */
   readonly state: string
   readonly sealed: string
 }
@@ -64,36 +64,42 @@ export type SignInEnd =
       readonly kind: 'proven'
       readonly caller: Caller
       readonly to: string
-      /** Of the session at the provider; empty where it has no name. */
+      /** The mark of the session at the provider; empty where the session has no name. */
       readonly mark: string
-      /** The ID token, which says at the provider who signs out; undefined where that ends here. */
+      /**
+       * The ID token, which tells the provider who signs out; undefined where signing out ends
+       * here.
+       */
       readonly hint: string | undefined
     }
-  /** The provider says no, or the person does. */
+  /** The provider, or the person, declines. */
   | { readonly kind: 'declined'; readonly to: string }
-  /** Nothing that this browser had begun here, or too long ago, or a forged answer. */
+  /** This browser began nothing here, or too long ago, or the response is forged. */
   | { readonly kind: 'invalid' }
 
 export interface OpenIdSignIn {
   readonly title: string
   readonly rights: 'token' | 'people'
   /**
-   * @param returnAddress where the provider sends the browser back, as it is registered there
+   * @param returnAddress where the provider sends the browser back, as registered there
    * @param to the path to go to afterwards
    */
   begin(returnAddress: string, to: string): Promise<StartedSignIn>
-  /** @param returned the return address with its query; `sealed` as `begin` gave it */
+  /** @param returned the return address with its query; `sealed` is the value from `begin` */
   finish(returned: URL, sealed: string): Promise<SignInEnd>
   /**
    * Where the browser signs out at the provider; undefined where that is not possible now (5).
-   * @param hint the ID token, as `finish` gave it; undefined if it is not at hand
-   * @param returnAddress where the provider sends the browser back, as it is registered there
+   * @param hint the ID token from `finish`; undefined if it is not at hand
+   * @param returnAddress where the provider sends the browser back, as registered there
    * @param to the path to go to afterwards
    */
   signOut(hint: string | undefined, returnAddress: string, to: string): Promise<string | undefined>
-  /** The path to go to after that, by the `state` of the return; empty if it is not one of ours. */
+  /**
+   * The path to go to after that, found by the `state` of the return; empty if the state is not
+   * ours.
+   */
   readReturn(state: string): string
-  /** (6) What a logout token ends, or why it does not count. Throws `Unavailable`. */
+  /** (6) The sessions that a logout token ends, or why it does not count. Throws `Unavailable`. */
   readLogout(token: string): Promise<SessionEnd | string>
 }
 
@@ -101,17 +107,17 @@ export interface OpenIdSources {
   /** Seals what the browser keeps. */
   readonly secret: Uint8Array
   readonly clock: () => number
-  /** Told why an answer of the provider was refused. */
+  /** Receives the reason why a response of the provider was refused. */
   readonly failed: (thrown: unknown) => void
 }
 
 export const signInSeconds = 600
-/** Seconds that the provider has for an answer. */
+/** How many seconds the provider has for a response. */
 const answerSeconds = 10
 /** Tokens and metadata have some kilobytes. */
 const answerOctetsMax = 1024 * 1024
 const retrySeconds = 5
-/** (3) Sign-ins that ask the provider at once. */
+/** (3) How many sign-ins may ask the provider at once. */
 const askingMax = 64
 
 type Library = typeof import('openid-client')
@@ -168,7 +174,7 @@ export function createOpenIdSignIn(provider: OpenIdProvider, sources: OpenIdSour
   }
 }
 
-/** (1) Where a browser is sent, and what only the browser that comes back may know. */
+/** (1) Where a browser is sent, and the secrets that only the returning browser may know. */
 async function buildSignIn(
   library: Library,
   configuration: Configuration,
@@ -187,7 +193,7 @@ async function buildSignIn(
   return { address: address.href, state, nonce, verifier }
 }
 
-/** The code of a return for the person whom the provider has proven. */
+/** Exchanges the code of a return for the person whom the provider authenticated. */
 async function redeemCode(
   library: Library,
   configuration: Configuration,
@@ -241,7 +247,7 @@ function createSignOut(
   }
 }
 
-/** The provider's metadata, asked once; after a failure again with the next sign-in. */
+/** The provider's metadata, fetched once; after a failure, again with the next sign-in. */
 function createDiscovery({ issuer, client, secret }: OpenIdProvider) {
   const server = new URL(issuer)
   let found: Promise<Configuration> | undefined
@@ -250,7 +256,7 @@ function createDiscovery({ issuer, client, secret }: OpenIdProvider) {
       timeout: answerSeconds,
       [library.customFetch]: fetchWithin,
       execute: [
-        library.enableNonRepudiationChecks, // (2) the signature, although TLS says whose answer it is
+        library.enableNonRepudiationChecks, // (2) the signature, although TLS already proves the sender
         ...(server.protocol === 'http:' && isLoopbackAddress(server.hostname) ? [library.allowInsecureRequests] : []),
       ],
     })
@@ -291,7 +297,7 @@ interface KeptSignIn {
   readonly until: number
 }
 
-/** It has other members than what is kept of a sign-in, and counts for none. */
+/** Its members differ from those of a kept sign-in, so it does not count as one. */
 type KeptSignOut = Pick<KeptSignIn, 'to' | 'until'>
 
 /** (1) `<JSON in base64url>.<tag>` */

@@ -1,13 +1,12 @@
 /**
- * The one proof of a password, whichever way it comes: Basic, the log-in form, UsernameToken as
- * text and as digest. What it guards, by number:
- *  (1) The lock-out is asked first, of a password that is remembered, too; every wrong guess
- *      counts.
- *  (2) An unknown name costs what a wrong password costs, and gives the same result.
- *  (3) Passwords are hashed in turns by address; an address whose line is full gets no answer at
- *      all, so that remembered passwords cannot be found by guesses that are not counted.
- *  (4) Proven passwords are remembered for minutes at most, by a tag and never by themselves; they
- *      end at once with a new password, and when the person is disabled or removed.
+ * The only place that proves a password, however it arrives: Basic, the log-in form, UsernameToken
+ * as text and as digest. What it guards, by number:
+ *  (1) The lock-out is checked first, even for a remembered password; every wrong guess counts.
+ *  (2) An unknown name costs as much time as a wrong password, and has the same result.
+ *  (3) Addresses take turns in hashing passwords; an address whose queue is full gets no verdict at
+ *      all, so remembered passwords cannot be found by uncounted guesses.
+ *  (4) Proven passwords are remembered for minutes at most, by a tag and never in clear; they end
+ *      at once with a new password, and when the person is disabled or removed.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
@@ -39,15 +38,15 @@ export interface ProofSources {
   readonly clock: () => number
   /** Whether the password of this person counts. */
   readonly accepts: (person: StoredPerson) => boolean
-  /** People kept elsewhere, in place of those of the store. */
+  /** People kept elsewhere, instead of those of the store. */
   readonly people?: PeoplePort | undefined
   /** Called when a name, or all names, are locked for an address. */
   readonly onLock?: ((from: string) => void) | undefined
 }
 
-/** Two threads of Node's pool of four; some nine seconds of work at most. */
+/** Two of the four threads in Node's pool; at most some nine seconds of work. */
 const bounds = { running: 2, waiting: 512, waitingOfCaller: 64 }
-/** Of a port, which works elsewhere. */
+/** For a port, whose work happens elsewhere. */
 const portBounds = { ...bounds, running: 16 }
 const rememberMs = 5 * 60_000
 const rememberedMax = 10_000
@@ -59,11 +58,11 @@ interface ProvenPassword {
   readonly until: number
 }
 
-/** A name that is asked for, before any guess is judged. */
+/** A name that was looked up, before any guess is judged. */
 interface Asked {
   readonly name: string
   readonly from: string
-  /** Of an unknown name: a record that no password fits. */
+  /** For an unknown name: a record that no password fits. */
   readonly person: StoredPerson
   readonly isKnown: boolean
   readonly failures: Failures
@@ -75,15 +74,15 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
   const guesses = createGuesses(sources)
   const { lockout } = guesses
   const turns = new WaitingLines(people ? portBounds : bounds, 'as many passwords wait to be compared as may')
-  /** The tag of a password → its caller, and the salt of the hash that it fitted. */
+  /** The tag of a password → its caller, and the salt of the hash that it matched. */
   const proven = new BoundedCache<string, ProvenPassword>(rememberedMax)
-  /** The same guess from the same address is one guess, and has one answer. */
+  /** The same guess from the same address counts as one guess, with one result. */
   const underWay = new Map<string, Promise<Caller | undefined>>()
 
   async function provePassword(name: string, password: string, from: string, tag: string): Promise<Caller | undefined> {
     const asked = await guesses.ask(name, from)
     const { person, failures } = asked
-    if (lockout.isLocked(failures)) return undefined // (1) Nothing is awaited until the guess counts.
+    if (lockout.isLocked(failures)) return undefined // (1) Nothing is awaited between this check and the counting of the guess.
     turns.requirePlace(from) // (3)
     const known = proven.get(tag)
     if (known?.salt === person.salt && known.since <= clock() && clock() < known.until) {
@@ -121,7 +120,7 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
   }
 }
 
-/** A digest may be a replay, and so resets no count. */
+/** A digest may be a replay, so it resets no count. */
 function createDigestProof({ key, accepts }: ProofSources, guesses: Guesses): Identities['digest'] {
   const sealedForNobody = sealPassword(key, '', encodeBase64(randomBytes(12)))
   return async (name, isMadeOf, from) => {
@@ -137,7 +136,7 @@ function createDigestProof({ key, accepts }: ProofSources, guesses: Guesses): Id
 
 type Guesses = ReturnType<typeof createGuesses>
 
-/** (1) What is asked for before any guess is judged, and how a wrong one counts. */
+/** (1) The look-up before any guess is judged, and how a wrong guess counts. */
 function createGuesses({ store, key, clock, people, onLock }: ProofSources) {
   const lockout = createLockout(store, key.secret('failed log-ins'))
   const unknown = JSON.stringify(createUnknown())
@@ -164,7 +163,7 @@ async function isPasswordOf({ salt, hash, cost = formerCost }: StoredPerson, pas
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** (2) What is worked through for a name that is not there. */
+/** (2) The record to check for an unknown name. */
 const createUnknown = (): StoredPerson => ({
   roles: [],
   claims: {},

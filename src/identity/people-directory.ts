@@ -1,5 +1,5 @@
 /**
- * The people of a service, for its operator: `diglot people`. Their passwords are their own, and so
+ * The people of a service, for its operator: `diglot people`. Their passwords are secret, so they
  * count wherever the service runs, while those of the seed are public.
  */
 import type { Person } from '../contract/implement.ts'
@@ -17,24 +17,24 @@ import {
   type StoredPerson,
 } from './person-record.ts'
 
-/** A person as the operator sees them: nothing of the password. */
+/** A person as the operator sees them, without anything about the password. */
 export interface ListedPerson {
   readonly subject: string
   readonly roles: readonly string[]
   readonly claims: Readonly<Record<string, string>>
-  /** Of the seed: the password is public, and counts on loopback alone. */
+  /** From the seed: the password is public, and counts only on loopback. */
   readonly seeded: boolean
   readonly disabled: boolean
-  /** UsernameToken digests can be checked: the password rests sealed, too. */
+  /** UsernameToken digests can be checked, because the password is also stored sealed. */
   readonly digests: boolean
 }
 
-/** NIST SP 800-63B-4 §3.1.1.2 asks for more characters where nothing else is proven. */
+/** NIST SP 800-63B-4 §3.1.1.2 demands more characters where the password is the only proof. */
 const passwordMin = 8
 const passwordMax = 1024
 const nameMax = 256
 
-/** What is wrong with a person to be added; undefined if nothing is. */
+/** What is wrong with a person to be added; undefined if nothing. */
 export function checkPerson({ subject, password }: Pick<Person, 'subject' | 'password'>): string | undefined {
   const count = [...password].length
   if (subject === '' || subject.length > nameMax || /[\p{Cc}:]/u.test(subject))
@@ -47,7 +47,7 @@ export function checkPerson({ subject, password }: Pick<Person, 'subject' | 'pas
 /**
  * Adds people, all or none.
  * @param sealing the local key, so that digests can be checked; undefined: they cannot be
- * @throws Error that says what is wrong with the first mistake
+ * @throws Error that explains the first mistake
  */
 export async function addPeople(store: Store, people: readonly Person[], sealing: LocalKey | undefined, now: number) {
   for (const person of people) requireSound(person)
@@ -60,7 +60,7 @@ export async function addPeople(store: Store, people: readonly Person[], sealing
   })
 }
 
-/** Gives a person a new password, which ends every cookie of the old one. */
+/** Gives a person a new password, which ends every cookie issued under the old one. */
 export async function changePassword(
   store: Store,
   subject: string,
@@ -83,14 +83,16 @@ export async function changePassword(
   }))
 }
 
-/** Nothing proves a disabled person; a password that was proven before ends at once. */
+/**
+ * A disabled person cannot be authenticated, and a password proven before stops counting at once.
+ */
 export const setDisabled = (store: Store, subject: string, isDisabled: boolean, now: number): Promise<void> =>
   changePerson(store, subject, now, ({ disabled: _, ...person }) => ({
     ...person,
     ...(isDisabled && { disabled: true }),
   }))
 
-/** @param limit of how many, by their names. Default: all */
+/** @param limit how many, in the order of their names. Default: all */
 export async function listPeople(store: Store, limit?: number): Promise<ListedPerson[]> {
   const texts = await store.read(reader => listPersonTexts(reader, limit))
   return [...texts].map(([subject, text]) => {
@@ -99,10 +101,13 @@ export async function listPeople(store: Store, limit?: number): Promise<ListedPe
   })
 }
 
-/** A start looks at so many people, which takes it some milliseconds. */
+/** A start looks at this many people, which takes some milliseconds. */
 const lookedAtMax = 1000
 
-/** Of the first people who may sign in: each role that no policy names, with those who have it. */
+/**
+ * Among the first people who may sign in: each role that no policy names, with the people who have
+ * it.
+ */
 export async function findStrangeRoles(store: Store, contract: Service): Promise<readonly string[]> {
   const people = (await listPeople(store, lookedAtMax)).filter(({ disabled }) => !disabled)
   const strange = explainUnknownRoles(contract, [...new Set(people.flatMap(({ roles }) => roles))])

@@ -1,8 +1,8 @@
 /**
- * The port to people who are kept elsewhere: in a directory of the company, in tables of the
- * application. It takes the place of the people of the store. What it guards:
- *  (1) A source that is slow or fails is `Unavailable`, so that no caller takes it for a wrong
- *      password, and none waits for long.
+ * The port to people who are kept elsewhere: in a company directory, or in tables of the
+ * application. It replaces the people of the store. What it guards:
+ *  (1) A source that is slow or fails is `Unavailable`, so no caller takes it for a wrong password,
+ *      and none waits long.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Maybe } from '../base/maybe.ts'
@@ -34,7 +34,7 @@ export interface PeoplePort {
 const portMs = 10_000
 const retrySeconds = 5
 
-/** (1) @param failed told what the port throws */
+/** (1) @param failed receives what the port throws */
 export function guardPeoplePort({ prove, find }: PeoplePort, failed: (thrown: unknown) => void): PeoplePort {
   const guard = async <T>(ask: () => Maybe<T>): Promise<T> => {
     const ended = new AbortController()

@@ -1,4 +1,6 @@
-/** People as the store has them: a password rests as argon2id, and may rest sealed for digests. */
+/**
+ * People as the store has them: a password is kept as argon2id, and optionally sealed for digests.
+ */
 import { argon2, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { attempt, isCryptoError } from '../base/attempt.ts'
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
@@ -18,20 +20,22 @@ export interface StoredPerson {
   readonly claims: Readonly<Record<string, string>>
   readonly salt: string
   readonly hash: string
-  /** Of `hashPassword`. Default: `formerCost`. */
+  /** The cost of `hashPassword`. Default: `formerCost`. */
   readonly cost?: Cost
-  /** The password under the local key, by which digests are checked. Default: none can be. */
+  /**
+   * The password sealed with the local key, to check digests. Default: no digest can be checked.
+   */
   readonly sealed?: string
-  /** An operator has chosen the password, which is not the public one of the seed. */
+  /** An operator chose the password, so it is not the public one of the seed. */
   readonly added?: boolean
-  /** Nothing proves this person until an operator says so. */
+  /** This person cannot be authenticated until an operator enables them. */
   readonly disabled?: boolean
 }
 /** For people who were stored without a cost. */
 export const formerCost: Cost = { memory: 19_456, passes: 2 }
 
 /**
- * Hashes passwords, which is slow; the returned function stores the people within a transaction,
+ * Hashes passwords, which is slow; the returned function stores the people inside a transaction,
  * which must be fast.
  */
 export async function preparePeople(
@@ -45,7 +49,7 @@ export async function preparePeople(
   }
 }
 
-/** False, and without effect, if there is such a person. */
+/** False, and without effect, if the person exists already. */
 export const keepPerson = (writer: StoreWriter, subject: string, person: StoredPerson, now: number): Maybe<boolean> =>
   writer.remember(space, subject, { value: JSON.stringify(person), expires: latestMs }, now)
 
@@ -54,7 +58,7 @@ export async function replacePerson(writer: StoreWriter, subject: string, person
   await keepPerson(writer, subject, person, now)
 }
 
-/** @param sealing seals the password for digests; undefined: it rests as a hash alone */
+/** @param sealing seals the password for digests; undefined: only a hash is kept */
 export async function createRecord(person: Person, sealing: LocalKey | undefined): Promise<StoredPerson> {
   const salt = randomBytes(16)
   return {
@@ -83,7 +87,7 @@ export const parsePerson = (text: string): StoredPerson => JSON.parse(text) as S
 
 export const callerOfPerson = (subject: string, { roles, claims }: StoredPerson): Caller => ({ subject, roles, claims })
 
-/** Of a person of a port. */
+/** The caller for a person of a port. */
 export const callerWith = (subject: string, { roles, claims = {} }: PersonRights): Caller => ({
   subject,
   roles,
@@ -99,7 +103,7 @@ export function sealPassword(key: LocalKey, subject: string, text: string): stri
   return encodeBase64(Buffer.concat([iv, cipher.getAuthTag(), body]))
 }
 
-/** Undefined if it was sealed under another key, or for another subject. */
+/** Undefined if it was sealed with another key, or for another subject. */
 export function unsealPassword(key: LocalKey, subject: string, sealed: string): string | undefined {
   const octets = requireBase64(sealed)
   return attempt(() => {
@@ -116,12 +120,12 @@ export interface Cost {
   readonly passes: number
 }
 /**
- * One of OWASP's minimums for argon2id, which are equally strong: each thread of Node's pool keeps
- * the memory of a hash.
+ * One of OWASP's minimums for argon2id, all equally strong: each thread of Node's pool holds the
+ * memory of a hash.
  */
 export const currentCost: Cost = { memory: 12_288, passes: 3 }
 
-/** By argon2id, in 32 octets: each costs at most a tenth of a second of a core. */
+/** By argon2id, in 32 octets: a hash costs at most a tenth of a second of a core. */
 export const hashPassword = (message: string, nonce: Uint8Array, cost: Cost): Promise<Buffer> =>
   new Promise((resolve, reject) =>
     argon2('argon2id', { message, nonce, ...cost, parallelism: 1, tagLength: 32 }, (error, tag) =>

@@ -3,12 +3,12 @@
  * The server keeps no session: any instance with the key can verify it. What it guards:
  *  (1) The tag covers the salt of the password, too: a new password ends every cookie of the old
  *      one.
- *  (2) A cookie is valid for eight hours. It can be revoked before only by (1), by another key, or,
- *      if an OpenID provider began its session, by that provider (`session-end.ts`): it bears the
- *      provider's mark of the session.
- *  (3) Whoever an OpenID provider has proven need not be a person of this service: their cookie
- *      holds what they may do, under a secret of its own, so that no cookie counts as the other
- *      kind.
+ *  (2) A cookie is valid for eight hours. Before that, it can be revoked only by (1), by another
+ *      key, or, if an OpenID provider began its session, by that provider (`session-end.ts`): it
+ *      bears the provider's mark of the session.
+ *  (3) A caller authenticated by an OpenID provider need not be a person of this service: such a
+ *      cookie contains the caller's rights, under a separate secret, so neither kind of cookie
+ *      counts as the other.
  */
 import { decodeUtf8 } from '../base/attempt.ts'
 import { decodeBase64Url, encodeBase64Url } from '../base/base64.ts'
@@ -42,7 +42,7 @@ export function issueSession(
 
 const shape = /^(([\w-]{1,1400})\.([0-9a-z]{1,11})(?:~([\w-]{43}|))?)\.([\w-]{43})$/
 
-/** The subject that a cookie names, without any proof; undefined for another text. */
+/** The subject that a cookie names, without proof; undefined for another text. */
 export function readSessionSubject(value: string): string | undefined {
   const [, , subject] = shape.exec(value) ?? []
   const octets = subject && decodeBase64Url(subject)
@@ -52,11 +52,11 @@ export function readSessionSubject(value: string): string | undefined {
 export interface ProvenSession {
   /** Milliseconds since 1970. */
   readonly until: number
-  /** Of the provider that began the session; undefined after a password. */
+  /** The provider's mark of the session; undefined for a session begun with a password. */
   readonly mark: string | undefined
 }
 
-/** What a cookie says; undefined if it was not issued with this secret and salt. */
+/** The content of a cookie; undefined if it was not issued with this secret and salt. */
 export function verifySession(secret: Uint8Array, value: string, salt: string): ProvenSession | undefined {
   const [, signed, , until = '', mark, tag = ''] = shape.exec(value) ?? []
   if (signed === undefined) return undefined
@@ -65,12 +65,12 @@ export function verifySession(secret: Uint8Array, value: string, salt: string): 
     : undefined
 }
 
-/** (3) Browsers keep 4,096 octets of a cookie with its name and attributes (RFC 6265 §6.1). */
+/** (3) Browsers accept 4,096 octets for a cookie with its name and attributes (RFC 6265 §6.1). */
 const callerCookieMax = 3_500
 
 /**
- * (3) `~<caller>.<until>.<tag>`; undefined where the caller has more roles and claims than a cookie
- * holds.
+ * (3) `~<caller>.<until>.<tag>`; undefined where the caller's roles and claims do not fit in a
+ *     cookie.
  */
 export function issueCallerSession(
   secret: Uint8Array,

@@ -5,12 +5,12 @@ import { readFileSync, statSync } from 'node:fs'
 
 const lookEveryMs = 1000
 
-/** A file of settings is missing or invalid. */
+/** Thrown if a file of settings is missing or invalid. */
 export class Unusable extends Error {
   override readonly name = 'Unusable'
 }
 
-/** A file of text in UTF-8. */
+/** Watches a file of UTF-8 text. */
 export const watchFile = <T>(
   file: string,
   parse: (text: string) => T,
@@ -19,8 +19,8 @@ export const watchFile = <T>(
 
 /**
  * @param parse throws for an invalid file; the first read throws `Unusable`, later ones report it
- * to `failed`
- * @param absent the value for a missing file. Default: it is a failure
+ *   to `failed`
+ * @param absent the value for a missing file. Default: a missing file is a failure
  */
 export function watchOctets<T>(
   file: string,
