@@ -12,13 +12,13 @@ export interface BridgeLimits {
   readonly waiting: number
   /** Those of one caller; 64. */
   readonly waitingOfCaller: number
-  /** Calls in a row without an answer after which the service is left alone; 5. */
+  /** After this many calls in a row without a response, the service is left alone; 5. */
   readonly failures: number
-  /** Milliseconds for which it is; 5,000. */
+  /** For how many milliseconds it is left alone; 5,000. */
   readonly pause: number
-  /** Octets of an answer, which is held in memory; 16 MiB. */
+  /** Octets of a response, which is held in memory; 16 MiB. */
   readonly longest: number
-  /** Octets of a package, or of a form, that passes without being held; 1 GiB. */
+  /** Octets of a package or form that passes without being held; 1 GiB. */
   readonly longestPassing: number
 }
 
@@ -43,5 +43,5 @@ export const lineBoundsOf = ({ calls, callsOfCaller, waiting, waitingOfCaller }:
   waiting,
   waitingOfCaller,
 })
-/** A connection for each call: none that has its turn waits for another of a crowd. */
+/** One connection for each call, so a call whose turn has come never waits for a connection. */
 export const transportOptionsOf = ({ calls, longest }: BridgeLimits): HttpOptions => ({ connections: calls, longest })

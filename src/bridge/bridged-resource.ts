@@ -1,7 +1,7 @@
 /**
  * A resource whose items are read and changed by exchanges of a backend, as a provider. The
  * version of an item is a digest of its content: the same content has the same tag, also after a
- * restart. A change is made after its item was read and compared, and read again after it.
+ * restart. A change first reads and compares its item, and reads it again afterwards.
  */
 import { createHash } from 'node:crypto'
 import type { Provided, Provider, ProviderContext, Values } from '../contract/implement.ts'
@@ -10,7 +10,7 @@ import { packTyped } from '../service/typed-json.ts'
 import type { BridgedResource, ListMark } from './guess-resources.ts'
 import type { BridgedWrite } from './guess-writes.ts'
 
-/** Whose call it is. */
+/** The caller and party of a call. */
 export type CallOwner = Pick<ProviderContext, 'caller' | 'party'>
 
 /** The backend, asked for a caller. */
@@ -18,9 +18,9 @@ export interface ResourceBehind {
   /** Undefined: there is no such item. */
   readonly read: (exchange: string, owner: CallOwner, input: unknown) => Promise<unknown>
   readonly change: (write: BridgedWrite, owner: CallOwner, item: Values) => Promise<unknown>
-  /** Ends the call: the service lists a part of its items. */
+  /** Ends the call: the service lists only part of its items. */
   readonly refusePart: (exchange: string, why: string) => never
-  /** Ends the call: the service has changed an item and does not tell which, or how it is now. */
+  /** Ends the call: the service has changed an item but does not say which, or what it is now. */
   readonly refuseUnread: (exchange: string, why: string) => never
 }
 
@@ -31,13 +31,13 @@ export function createBridgeProvider(
 ): Provider<Values> {
   const { get, list, key, writes } = resource
   const provide = (item: Values) => provideItem(item, key, clock())
-  /** What has no identifier has no address. */
+  /** An item without an identifier has no address. */
   const hasIdentifier = (item: unknown): item is Values => memberAtKeys(item, [key]) != null
   const load = async (id: string, owner: CallOwner): Promise<Provided<Values> | undefined> => {
     const input = get.inputOf(id)
     const item = input && memberAtKeys(await behind.read(get.exchange, owner, input), get.path)
     const provided = hasIdentifier(item) ? provide(item) : undefined
-    // One address for each item: 007 is not that of item 7.
+    // Each item has one address: 007 is not the address of item 7.
     return provided?.value['id'] === id ? provided : undefined
   }
   const loadChanged = async (id: string, owner: CallOwner, { exchange }: BridgedWrite) => {
@@ -64,7 +64,7 @@ export function createBridgeProvider(
         return loadChanged(id, context, writes.change)
       }
       const { create } = writes
-      if (!create) return 'stale' // nor make one
+      if (!create) return 'stale' // nor create one
       const answer = await behind.change(create, context, value)
       const made = create.idPath ? memberAtKeys(answer, create.idPath) : value[key]
       if (made == null || made === '') return behind.refuseUnread(create.exchange, 'its answer names no item')
@@ -85,29 +85,31 @@ export function createBridgeProvider(
   }
 }
 
-/** The change itself was made, whatever keeps the bridge from showing it. */
+/** The change itself was made, whatever keeps the bridge from showing its result. */
 function passOverRefusal(thrown: unknown): undefined {
   if (!(thrown instanceof Refused)) throw thrown
 }
 
-/** An item keeps its identifier: its address has it. */
+/** An item keeps its identifier, which is in its address. */
 function requireKept(key: string, id: string, value: Values, context: ProviderContext): void {
   if (String(value[key]) !== id) context.invalid([key], `is ${id} in the address: an item keeps its identifier`)
 }
 
-/** `modified` is when it was read: nothing is known of an earlier time at which it was the same. */
+/**
+ * `modified` is the time of reading: an earlier time at which the item was the same is not known.
+ */
 function provideItem(item: Values, key: string, modified: number): Provided<Values> {
   const value = { ...item, id: String(item[key]) }
   return { value, version: digestOf(value), modified }
 }
 
-/** 52 bits, of members in any order. */
+/** 52 bits, independent of the order of members. */
 function digestOf(value: Values): number {
   const text = packTyped(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
   return Number.parseInt(createHash('sha256').update(text).digest('hex').slice(0, 13), 16)
 }
 
-/** What is not there, false, zero or empty says that nothing follows. */
+/** A mark that is missing, false, zero or empty says that nothing follows. */
 function isPartBy({ path, says }: ListMark, answer: unknown, count: number): boolean {
   const value = memberAtKeys(answer, path)
   return says === 'total' ? Number(value ?? 0) > count : !(value == null || /^(?:false|0|)$/.test(String(value).trim()))

@@ -1,7 +1,7 @@
 /**
- * A service whose ports are those of another one: each exchange is asked there. Callers meet our
- * faces, with the checks of the contract on both sides; what goes wrong behind is a problem that
- * says what happened, and the operator's log says the rest.
+ * A service whose ports are those of another service: each exchange is performed there. Callers
+ * meet our faces, with the checks of the contract on both sides; a failure behind becomes a problem
+ * that says what happened, and the operator's log has the rest.
  */
 import { messageOf } from '../base/attempt.ts'
 import type { Pieces } from '../base/octets.ts'
@@ -30,14 +30,14 @@ import type { LaterReader, PortAnswer, PortCall, PortCaller } from './port-calle
 export interface BridgeOptions {
   /** Asks the backend for an exchange of a port. */
   readonly callerOf: (port: Port) => PortCaller
-  /** Gets what a caller is not told of an answer that could not be used. */
+  /** Receives what a caller is not told about an unusable response. */
   readonly note: (line: string) => void
-  /** Milliseconds, as of Date.now, which is the default. */
+  /** Milliseconds, by default from Date.now. */
   readonly clock?: () => number
-  /** Milliseconds in which the turn of a call has to come. Default: 30,000. */
+  /** Milliseconds within which the turn of a call has to come. Default: 30,000. */
   readonly turnLimit?: number
   readonly limits?: Partial<BridgeLimits>
-  /** Of exchanges whose answers come later. */
+  /** For exchanges whose responses come later. */
   readonly later?: {
     /** The address of the bridge for the backend, without a slash at its end. */
     readonly replies: string
@@ -47,16 +47,16 @@ export interface BridgeOptions {
 
 const turnLimitDefault = 30_000
 
-/** The contract of ports that were imported a moment ago. */
+/** The contract of ports that were just imported. */
 export function describeBridge(
   name: string,
   namespace: string,
   ports: readonly Port[],
   resources: readonly Resource[] = [],
 ): Service {
-  return service(name, { namespace, resources, ports }) as unknown as Service // a Service of these parts
+  return service(name, { namespace, resources, ports }) as unknown as Service // a Service with these parts
 }
-/** A port for these callers, whose names say which of its exchanges read. */
+/** A port open to these callers; the names of its exchanges tell which ones read. */
 export const openPort = (port: Port, allow: readonly Grant[]): Port => ({
   ...port,
   exchanges: Object.fromEntries(
@@ -67,7 +67,10 @@ export const openPort = (port: Port, allow: readonly Grant[]): Port => ({
   ),
 })
 
-/** Each port of a contract, asked elsewhere, and the resources that its exchanges serve. */
+/**
+ * Implements each port of a contract by calls elsewhere, and the resources that its exchanges
+ * serve.
+ */
 export function createBridge(
   contract: Service,
   options: BridgeOptions,
@@ -112,7 +115,7 @@ export function createBridge(
   }
 }
 
-/** Undefined: no answer comes later. */
+/** Undefined: no response comes later. */
 function createDesk(
   ports: readonly Port[],
   callers: ReadonlyMap<string, PortCaller>,
@@ -141,7 +144,7 @@ function requireLaterReader({ port }: Port, caller: PortCaller | undefined): Lat
   throw new TypeError(`answers of ${port} come later, which needs WS-Addressing: give addressing`)
 }
 
-/** The name of the fault that a call ends by; undefined: it does not. */
+/** The name of the fault that ends a call; undefined: none does. */
 function findFailure(pass: () => unknown): string | undefined {
   try {
     pass()
@@ -154,7 +157,7 @@ function findFailure(pass: () => unknown): string | undefined {
   }
 }
 
-/** A turn lasts until the octets of its answer have passed, since their connection is taken. */
+/** A turn lasts until the octets of its response have passed, since they occupy the connection. */
 const keepTurn = (
   lines: WaitingLines,
   party: string,
@@ -171,7 +174,7 @@ const keepTurn = (
   })
 
 type Ask = (exchange: string, party: string, call: PortCall) => Promise<PortAnswer>
-/** A read is asked once more, if its connection was lost. */
+/** A read is repeated once if its connection was lost. */
 const askAgain =
   ({ exchanges }: Port, once: Ask): Ask =>
   async (name, party, call) => {
@@ -207,7 +210,7 @@ function reachResource(port: Port, ask: Ask, note: BridgeOptions['note']): Resou
     refuseUnread: (name, why) => refuseAfter(name, why, 'the backend has carried it out, but does not return the item'),
   }
 }
-/** What the schema of the message demands, at its place in the item. */
+/** A flaw that the message's schema finds, at its place in the item. */
 function placeInItem(refusal: Refusal, path: readonly string[]): Refusal {
   if (refusal.kind !== 'invalid') return refusal
   const isInItem = (at: FieldProblem['path']) => path.every((key, i) => at[i] === key)
@@ -244,13 +247,13 @@ async function askThrough(
   void answer.passing.failure.then(end, () => settle(undefined))
   return answer
 }
-/** The rest of an answer that its reader left is not known. */
+/** The rest of a response is not known once its reader has left. */
 const isLeft = (failure: PortAnswer | undefined): boolean => failure?.kind === 'silence' && failure.why === 'closed'
-/** Others come after an answer, or are of this side. */
+/** The other reasons arise after a response, or on this side. */
 const unanswered: ReadonlySet<SilenceReason> = new Set(['unreachable', 'late', 'lost', 'no-http'])
 
 interface AskedExchange {
-  /** For the operator. */
+  /** The place, for the operator. */
   readonly place: string
   readonly name: string
   readonly exchange: PortExchange
@@ -258,7 +261,7 @@ interface AskedExchange {
   readonly note: BridgeOptions['note']
 }
 
-/** What is asked goes on as a job, or is waited for where its caller cannot be told of one. */
+/** The call continues as a job, or is waited for if its caller cannot be told about a job. */
 function createLaterHandler(
   { port }: Port,
   { place, name, exchange, ask, note }: AskedExchange,
@@ -361,15 +364,15 @@ async function* noteCut(pieces: Pieces, cut: (thrown: unknown) => void): Pieces 
 
 const unprovenReason = 'the response of the backend is not authenticated: it may have been carried out'
 
-/** What the service says of a caller is theirs to know; what it says of itself is not. */
+/** What the service says about a call is for its caller; what it says about itself is not. */
 const faultOfReason = (exchange: PortExchange, answer: PortFault): Fault =>
   answer.code === 'Sender'
     ? fault('Refused', { status: statusOfAnswer(exchange, answer), title: 'Refused' })
     : BadGateway
 
 /**
- * A reason without the stack that .NET and Java write behind it: that is what a service says of
- * itself. .NET writes `at` in the language of its machine; Mono has a space before `(`.
+ * A reason without the stack that .NET and Java append: that is about the service itself. .NET
+ * writes `at` in the language of its machine; Mono has a space before `(`.
  */
 const cutStack = (reason: string): string =>
   reason.split(/\r?\n[ \t]+(?:--- |at \(wrapper |at (?=\S*\.)[^\s(]* \(|\p{L}{1,8} (?=\S*\.)[^\s(]*\()/u, 1)[0] ??

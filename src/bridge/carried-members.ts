@@ -16,9 +16,9 @@ import { contentOfMember } from './xml-fields.ts'
 export interface Carried {
   /** The members of a type of the item that are sent. */
   readonly sent: readonly string[]
-  /** Those without which the message is not valid. */
+  /** The members without which the message is not valid. */
   readonly needed: readonly string[]
-  /** The same of the types of these members, where they have any. */
+  /** The same for the types of these members, where they have members. */
   readonly within: ReadonlyMap<string, Carried>
 }
 export const carriedNothing: Carried = { sent: [], needed: [], within: new Map() }
@@ -36,7 +36,7 @@ export function carryMembers(members: readonly TypeMember[], own: readonly TypeM
   }
 }
 
-/** What a member carries of the member of the same name; undefined: they are of different types. */
+/** What a member carries of the item's member with the same name; undefined: their types differ. */
 function matchMember({ key, member, form }: TypeMember, own: readonly TypeMember[]): Carried | 'whole' | undefined {
   const other = own.find(each => each.key === key && each.member.marks.isMany === member.marks.isMany)
   const [a, b] = [contentOfMember(member), other && contentOfMember(other.member)]
@@ -48,7 +48,7 @@ function matchMember({ key, member, form }: TypeMember, own: readonly TypeMember
   return isAny && carried.sent.length === members.length ? carried : undefined
 }
 
-/** Types of the same values, whatever their names. */
+/** Types with the same values, whatever their names. */
 function isSameSimple(one: AnyXmlType, other: AnyXmlType): boolean {
   const [a, b] = [one.definition, other.definition]
   if (a.kind === 'builtIn') return b.kind === 'builtIn' && a.name === b.name
@@ -56,12 +56,12 @@ function isSameSimple(one: AnyXmlType, other: AnyXmlType): boolean {
   return isSameSimple(a.of, b.of) && isDeepStrictEqual(a.facets, b.facets)
 }
 
-/** Whether one message lacks what another one of the same item needs. */
+/** Whether one message lacks what another message for the same item needs. */
 export const lacksNeeded = (one: Carried, other: Carried): boolean =>
   other.needed.some(name => !one.sent.includes(name)) ||
   [...other.within].some(([name, inner]) => lacksNeeded(one.within.get(name) ?? inner, inner))
 
-/** An item without what is not sent of it. */
+/** An item without the members that are not sent. */
 export const pickCarried = ({ sent, within }: Carried, item: Values): Values =>
   Object.fromEntries(
     sent.flatMap(name => {
@@ -74,7 +74,7 @@ function pickWithin(carried: Carried | undefined, value: unknown): unknown {
   return Array.isArray(value) ? value.map(each => pickWithin(carried, each)) : pickCarried(carried, value as Values) // of a type with members
 }
 
-/** The field of a member that is sent, with read-only members where these are not. */
+/** The field of a member that is sent, with its unsent members made read-only. */
 export function markWithin(field: AnyField, name: string, create?: Carried, change?: Carried): AnyField {
   const [made, changed] = [create?.within.get(name), change?.within.get(name)]
   return made || changed ? markObjects(field, fields => markMembers(fields, made, changed)) : field
@@ -94,6 +94,6 @@ function markMembers(fields: Fields, create: Carried | undefined, change: Carrie
   )
 }
 
-/** What a new item may get from the service alone, it may be without until then. */
+/** A field that a new item gets only from the service may be absent until then. */
 export const mayLack = (field: AnyField): AnyField =>
   field.isOptional || field.defaultValue !== undefined ? field : (field as Field<unknown>).optional()

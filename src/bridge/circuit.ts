@@ -1,8 +1,9 @@
 /**
- * Whether a service that does not answer is asked at all. What always holds:
- *  (1) After so many calls in a row without an answer it is left alone for a while; a fault is an
- *      answer.
- *  (2) Then one call tries it; the others wait until that one is answered, or its answer begins.
+ * Decides whether to call a service that does not respond. What always holds:
+ *  (1) After this many calls in a row without a response it is left alone for a while; a fault is a
+ *      response.
+ *  (2) Then one call tries it; the others wait until that call has a response, or its response
+ *      begins.
  */
 import type { BridgeLimits } from './bridge-limits.ts'
 
@@ -15,7 +16,7 @@ export class Circuit {
   #pausedUntil = 0
   #isTried = false
 
-  /** @param note gets a line where it begins and where it ends to be left alone */
+  /** @param note receives a line when the service begins, and when it ceases, to be left alone */
   constructor(
     clock: () => number,
     note: (line: string) => void,
@@ -27,12 +28,12 @@ export class Circuit {
     this.#pauseMs = pause
   }
 
-  /** Whether the service is left alone, but for the one call that tries it. */
+  /** Whether the service is left alone, except for the one call that tries it. */
   get isOpen(): boolean {
     return this.#failures >= this.#failuresMax
   }
 
-  /** Seconds for which a call should wait; 0: it may ask, and `settle` has to follow. */
+  /** Seconds that a call should wait; 0: it may proceed, and `settle` has to follow. */
   admit(): number {
     if (!this.isOpen) return 0
     const leftMs = this.#pausedUntil - this.#clock()
@@ -41,7 +42,7 @@ export class Circuit {
     return 0
   }
 
-  /** An answer has begun, which may take long: the others do not wait for its end. */
+  /** A response has begun, which may take long: the other calls do not wait for its end. */
   begin(): void {
     this.#isTried = false
     if (this.isOpen) this.#close()

@@ -1,7 +1,7 @@
 /**
- * Resources that a map describes: which exchange reads, lists and changes their items. What is
- * asked of the exchanges is what it is for guessed ones; where that does not hold, an error names
- * the place in the map and the cure.
+ * Resources that a map describes: which exchanges read, list and change their items. The exchanges
+ * have to meet the same conditions as guessed ones; where one does not, an error names the place in
+ * the map and the cure.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { ownMember } from '../base/objects.ts'
@@ -34,7 +34,7 @@ const slots: readonly string[] = [...exchangeSlots, 'id', 'version'] satisfies r
 
 /**
  * The resources that a map serves, in its order.
- * @throws an error that names the place in `resources`, and what to do
+ * @throws an error that names the place in `resources`, and the cure
  */
 export function describeResources(
   ports: readonly Port[],
@@ -66,7 +66,7 @@ function requireDescription(place: string, given: unknown): ResourceDescription 
   return given as ResourceDescription // checked above
 }
 
-/** Ends with the place in the map. */
+/** Throws an error that ends with the place in the map. */
 type RefuseSlot = (slot: DescribedMember, why: string) => never
 
 function describeOne(ports: readonly Port[], name: string, said: ResourceDescription): BridgedResource {

@@ -1,4 +1,4 @@
-/** Names and messages of exchanges: their verbs and nouns, members, items and identifiers. */
+/** The names and messages of exchanges: their verbs and nouns, members, items and identifiers. */
 
 import type { PortExchange } from '../contract/exchange.ts'
 import { type AnyField, type Fields, singularName } from '../contract/field.ts'
@@ -17,11 +17,11 @@ const verbWords: readonly (readonly [ExchangeVerb, RegExp])[] = [
 ]
 const lowerFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
 
-/** Only a word of its own counts: `Getaway` reads nothing. */
+/** Only a separate word counts: `Getaway` reads nothing. */
 export const verbOf = (name: string): ExchangeVerb | undefined =>
   verbWords.find(([, words]) => words.test(lowerFirst(name)))?.[0]
 
-/** `GetOrder`, `getOrderById`: the noun in the singular, in words. */
+/** `GetOrder`, `getOrderById`: the noun in the singular, as words. */
 export function nounOf(name: string): string {
   const words = verbWords.find(([, each]) => each.test(lowerFirst(name)))?.[1] ?? /^/
   return singularName(
@@ -36,14 +36,14 @@ export function nounOf(name: string): string {
   )
 }
 
-/** The members of a type, of a complex one. */
+/** The members of a complex type. */
 export const membersOfType = (type: AnyXmlType, form: NamespaceForm) =>
   type.definition.kind === 'complex' ? listMembers(type.definition, form) : []
 export type TypeMember = ReturnType<typeof membersOfType>[number]
 
 export const isNeeded = ({ marks }: AnyMember): boolean => marks.min > 0
 
-/** What has to be sent where nothing is said: an empty array for each member that repeats. */
+/** The input to send when there is nothing to say: an empty array for each repeating member. */
 export const emptyInputOf = (input: PortExchange['input']): object | undefined =>
   typeof input !== 'object'
     ? undefined
@@ -53,7 +53,7 @@ export const emptyInputOf = (input: PortExchange['input']): object | undefined =
           .map(({ key }) => [key, []]),
       )
 
-/** Some tools let every member be absent: a single one is needed all the same. */
+/** Some tools declare every member optional: a single member is needed all the same. */
 export function findOnlyNeeded(members: readonly TypeMember[]): TypeMember | undefined {
   const [only, ...others] = members.length === 1 ? members : members.filter(({ member }) => isNeeded(member))
   return only && others.length === 0 && !only.member.marks.isMany ? only : undefined
@@ -62,11 +62,11 @@ export function findOnlyNeeded(members: readonly TypeMember[]): TypeMember | und
 export interface FoundItem {
   readonly item: AnyXmlType
   readonly form: NamespaceForm
-  /** The keys that lead to it. */
+  /** The keys that lead to the item. */
   readonly path: readonly string[]
 }
 
-/** The element is the item, or has it as its one member. */
+/** The element is the item, or contains it as its only member. */
 export function findItemType(root: AnyRootElement): FoundItem | undefined {
   const type = root.type()
   const members = membersOfType(type, root.form)
@@ -77,16 +77,16 @@ export function findItemType(root: AnyRootElement): FoundItem | undefined {
   return members.length > 1 ? { item: type, form: root.form, path: [] } : undefined
 }
 
-/** A member of one simple value, and its type. */
+/** The type of a member with a single simple value. */
 export function simpleTypeOf(member: AnyMember): AnyXmlType | undefined {
   const content = member.marks.isMany ? undefined : contentOfMember(member)
   return content && isSimpleType(content.type) ? content.type : undefined
 }
 
-/** A name in any spelling. */
+/** A name regardless of its spelling. */
 export const unspacedName = (name: string): string => name.replace(/[_-]/g, '').toLowerCase()
 
-/** The member that is asked for: `id` of an order is its `orderId`, too. */
+/** The member that a message asks for: for an order, `id` also means `orderId`. */
 export function findKey(fields: Fields, asked: string, noun: string): string | undefined {
   const one = unspacedName(noun)
   const short = unspacedName(asked).startsWith(one) ? unspacedName(asked).slice(one.length) : unspacedName(asked)
@@ -98,5 +98,5 @@ const keyKinds = new Set(['string', 'int', 'long', 'enum'])
 export const isKeyField = (field: AnyField | undefined): boolean =>
   field !== undefined && keyKinds.has(field.shape.kind)
 
-/** Content of header blocks comes from a request, which a provider is not told. */
+/** Header blocks get their content from a request, which a provider does not see. */
 export const takesBlocks = ({ requestHeaders }: PortExchange): boolean => Object.keys(requestHeaders).length > 0

@@ -1,4 +1,4 @@
-/** Requests to a REST service by `fetch`, wherever that is: each response is held. */
+/** Requests to a REST service by `fetch`, on any platform: each response is held in memory. */
 import { errorCodeOf } from '../base/attempt.ts'
 import { takeBounded } from '../base/octets.ts'
 import { longestDefault } from '../client/transport.ts'
@@ -30,10 +30,10 @@ export const fetchAnswer: RestTransport = async (
 function writeBody(content: RestAsk['content']): RequestInit {
   if (content === undefined) return {}
   if (!(content instanceof FlowingContent)) return { body: content as Uint8Array<ArrayBuffer> | string | FormData }
-  return { body: ReadableStream.from(content.pieces), duplex: 'half' } as RequestInit // which all of them know
+  return { body: ReadableStream.from(content.pieces), duplex: 'half' } as RequestInit // which every platform has
 }
 
-/** Where no connection was opened, nothing was carried out. */
+/** If no connection was opened, nothing was carried out. */
 const unopened = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

@@ -1,8 +1,8 @@
 /**
- * Resources among the exchanges of a port, by what their names and messages say: `GetOrder`, which
- * sends one identifier and answers with an item, and `ListOrders`, which needs nothing and answers
- * with items of the same type, are the resource `orders`. A guess takes nothing away: its exchanges
- * stay where they are.
+ * Finds resources among the exchanges of a port, by their names and messages: `GetOrder`, which
+ * sends one identifier and returns an item, and `ListOrders`, which needs nothing and returns items
+ * of the same type, form the resource `orders`. A guess removes nothing: its exchanges remain
+ * available.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -44,7 +44,7 @@ export interface BridgedResource {
   readonly port: Port
   readonly get: {
     readonly exchange: string
-    /** What is asked for an identifier; undefined for one that no item can have. */
+    /** The message for an identifier; undefined for an identifier that no item can have. */
     readonly inputOf: (id: string) => unknown
     /** The keys that lead from an answer to its item. */
     readonly path: readonly string[]
@@ -53,7 +53,7 @@ export interface BridgedResource {
     readonly exchange: string
     readonly input: unknown
     readonly path: readonly string[]
-    /** The members of an answer that tell of its items. */
+    /** The members of an answer that describe the list. */
     readonly marks: readonly ListMark[]
   }
   readonly writes: BridgedWrites
@@ -61,13 +61,13 @@ export interface BridgedResource {
   readonly key: string
 }
 
-/** A member that tells how many items there are, or whether and where there are more. */
+/** A member that says how many items there are, or whether and where there are more. */
 export interface ListMark {
   readonly path: readonly string[]
   readonly says: 'total' | 'more'
 }
 
-/** What can be read as a resource of these ports, for the callers of its exchanges. */
+/** The resources that can be read from these ports, for the callers of their exchanges. */
 export function guessResources(ports: readonly Port[]): readonly BridgedResource[] {
   const guesses = ports.map(leaveLater).flatMap(port => {
     const reads = Object.entries(port.exchanges).filter(([name, each]) => isRead(name, each) && !takesBlocks(each))
@@ -82,7 +82,7 @@ export function guessResources(ports: readonly Port[]): readonly BridgedResource
   return guesses.filter(({ resource: { name } }) => !taken.has(name) && taken.add(name))
 }
 
-/** A resource is read and changed at once. */
+/** Leaves out exchanges that are answered later, since a resource is read and changed at once. */
 const leaveLater = (port: Port): Port => ({
   ...port,
   exchanges: Object.fromEntries(Object.entries(port.exchanges).filter(([, { later }]) => later === undefined)),
@@ -115,7 +115,7 @@ export function readListExchange(exchange: string, { input, output }: PortExchan
   const found = findListType(output.type(), output.form, [])
   return found && { exchange, noun: nounOf(exchange), ...found, input: emptyInputOf(input) }
 }
-/** The items that repeat, within one wrapper or two, and their marks. */
+/** The repeating items, inside one or two wrappers, and their marks. */
 function findListType(
   type: AnyXmlType,
   form: NamespaceForm,
@@ -138,7 +138,7 @@ const markNames: readonly (readonly [ListMark['says'], RegExp])[] = [
     /^(?:(?:has|is)?more|hasnext|istruncated|next(?:page|token|pagetoken|cursor|link)?|continuation(?:token)?)$/,
   ],
 ]
-/** By its name, in any spelling; only one simple value is a mark. */
+/** Found by its name, in any spelling; only a single simple value can be a mark. */
 function markOf({ key, member }: { readonly key: string; readonly member: AnyMember }): ListMark['says'] | undefined {
   const content = contentOfMember(member)
   if (!content || member.marks.isMany || !isSimpleType(content.type)) return undefined
@@ -203,10 +203,10 @@ const markFields = (fields: Fields, { readOnly, filled, create, change }: Bridge
 /** Read-only fields are those of the backend. */
 export const setNothing = (): Values => ({})
 
-/** By its name, and as the port says. */
+/** Decided by its name, and by what the port says. */
 const isRead = (name: string, { isSafe }: PortExchange): boolean => isSafe && verbOf(name) === 'read'
 
-/** The resource of a contract, or why it cannot have one. */
+/** The resource for a contract, or why there cannot be one. */
 export function declareItems(
   { name, noun, fields: typed, key, port, read }: GivenItem,
   writes: BridgedWrites,
@@ -224,7 +224,7 @@ export function declareItems(
     unserved: 'accept',
     allow: { read, ...mapMembers(listWrites(writes), ({ exchange }) => grantsOf(port, exchange)) } as never,
     messages: [],
-  }) as unknown as Resource // its fields are known at run time alone
+  }) as unknown as Resource // its fields are known only at run time
   const contract = service('guess', { namespace: 'urn:guess', resources: [made] }) as unknown as Service
   const keep = { isRemote: true, load: () => undefined, list: () => [], save: () => 'stale', remove: () => false }
   const mistakes = findContractMistakes(implement(contract, { [made.name]: { keep, derive: setNothing } } as never))

@@ -1,7 +1,8 @@
 /**
- * Writes of a resource among the exchanges of its port: `CreatePart` and `UpdatePart`, which send
- * an item, and `DeletePart`, which sends its identifier. What an exchange cannot send of an item is
- * read-only; one that needs more than an item has is left as it is.
+ * Finds the writes of a resource among the exchanges of its port: `CreatePart` and `UpdatePart`,
+ * which send an item, and `DeletePart`, which sends its identifier. Members of an item that an
+ * exchange cannot send are read-only; an exchange that needs more than an item has is left as it
+ * is.
  */
 
 import type { Port, PortExchange } from '../contract/exchange.ts'
@@ -27,7 +28,7 @@ import {
 } from './exchange-members.ts'
 import { contentOfMember } from './xml-fields.ts'
 
-/** An exchange that changes an item, and what it sends of it. */
+/** An exchange that changes an item, and which members it sends. */
 export interface BridgedWrite extends Carried {
   readonly exchange: string
   /** The keys that lead from the message to the item. */
@@ -35,7 +36,10 @@ export interface BridgedWrite extends Carried {
   readonly inputOf: (item: Values) => unknown
 }
 export interface BridgedCreate extends BridgedWrite {
-  /** The keys from an answer to the identifier of the new item; undefined: as it was sent. */
+  /**
+   * The keys that lead from an answer to the identifier of the new item; undefined: the identifier
+   * that was sent.
+   */
   readonly idPath: readonly string[] | undefined
 }
 export interface BridgedWrites {
@@ -44,29 +48,29 @@ export interface BridgedWrites {
   readonly remove?: BridgedWrite
   /** Fields that no exchange can set, and the version that the service counts. */
   readonly readOnly: readonly string[]
-  /** Fields that a new item gets from the service, where its content leaves them out. */
+  /** Fields that the service fills in a new item, where its content leaves them out. */
   readonly filled: readonly string[]
-  /** The version by which the service tells whether an item was changed, where a change sends it. */
+  /** The version with which the service detects a changed item, where a change sends it. */
   readonly compared: string | undefined
 }
 
-/** The item of a resource, as its reads found it. */
+/** The item of a resource, as found from its reads. */
 export interface ItemOfReads {
   readonly noun: string
   readonly item: AnyXmlType
   readonly form: NamespaceForm
   readonly fields: Fields
-  /** Its field that identifies it; `id` is a text whatever its type is here. */
+  /** The field that identifies it; `id` is a text, whatever its type here. */
   readonly key: string
-  /** Its member by which the service tells whether it was changed. */
+  /** The member with which the service detects that the item was changed. */
   readonly version: string | undefined
-  /** What messages call the identifier besides, where a map says so. */
+  /** Another name that messages use for the identifier, if a map gives one. */
   readonly asked?: string
 }
 
 const versionName =
   /^(?:row|record|object)?(?:version(?:no|number|id)?|revision|etag|timestamp|concurrency(?:token|stamp))$/
-/** A member of one simple value that is named as a version; a time may be that of anything. */
+/** A member with one simple value that is named like a version; a time may belong to anything. */
 export const findVersion = (item: AnyXmlType, form: NamespaceForm): string | undefined =>
   membersOfType(item, form).find(({ key, member }) => {
     const type = simpleTypeOf(member)
@@ -79,7 +83,7 @@ export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
   const named = Object.entries(port.exchanges).filter(([name]) => nounOf(name) === read.noun)
   const find = <T>(verb: ExchangeVerb, of: (name: string, exchange: PortExchange) => T | undefined): T | undefined => {
     const found = named.filter(([name]) => verbOf(name) === verb).flatMap(([name, each]) => of(name, each) ?? [])
-    return found.length === 1 ? found[0] : undefined // of two, none is the one that is meant
+    return found.length === 1 ? found[0] : undefined // if there are two, it is unclear which one is meant
   }
   const create = find('create', (name, each) => readCreate(name, each, read))
   const found = find('change', (name, each) => readChange(name, each, read))
@@ -88,11 +92,11 @@ export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
   return joinWrites(read, { create, change, remove })
 }
 
-/** A change has to send what a new item needs, or an item that was changed would not be whole. */
+/** A change has to send what a new item needs; otherwise a changed item would be incomplete. */
 export const lacksOfCreate = (change: BridgedWrite, create: BridgedWrite | undefined, read: ItemOfReads): boolean =>
   create !== undefined && lacksNeeded(change, { ...create, needed: create.needed.filter(name => name !== read.key) })
 
-/** The writes of a resource that were found, one for each verb at most. */
+/** The writes found for a resource, at most one for each verb. */
 export interface FoundWrites {
   readonly create: BridgedCreate | undefined
   readonly change: BridgedWrite | undefined
@@ -122,12 +126,14 @@ export function joinWrites(read: ItemOfReads, { create, change, remove }: FoundW
 interface ItemInput extends Carried {
   /** The keys that lead to the item. */
   readonly path: readonly string[]
-  /** The type of the identifier among them. */
+  /** The type of the identifier, if that is among them. */
   readonly id: AnyXmlType | undefined
   readonly write: (item: Values) => unknown
 }
 
-/** The message is the item, or has it as the only member that it needs besides the identifier. */
+/**
+ * The message is the item, or contains it as the only member that it needs besides the identifier.
+ */
 function readItemInput(input: AnyRootElement, read: ItemOfReads): ItemInput | undefined {
   const members = membersOfType(input.type(), input.form)
   const whole = carryItem(input.type(), members, read)
@@ -149,7 +155,7 @@ function readItemInput(input: AnyRootElement, read: ItemOfReads): ItemInput | un
   }
 }
 
-/** A type all of whose needed members are members of the item, of the same types. */
+/** A type whose needed members are all members of the item, with the same types. */
 function carryItem(
   type: AnyXmlType,
   members: readonly TypeMember[],
@@ -170,11 +176,11 @@ function carryItem(
   }
 }
 
-/** A member of one simple value that is named as the identifier of the item. */
+/** A member with one simple value that is named like the identifier of the item. */
 const namesItem = ({ key, member }: TypeMember, { fields, key: own, noun, asked }: ItemOfReads): boolean =>
   simpleTypeOf(member) !== undefined && (key === asked || findKey(fields, key, noun) === own)
 
-/** The version of the item, as it is in the item. */
+/** Whether a member is the version of the item, as the item has it. */
 const isVersion = (each: TypeMember, { version, item, form }: ItemOfReads): boolean =>
   each.key === version && carryMembers([each], membersOfType(item, form)).sent.length > 0
 const versionsIn = (members: readonly TypeMember[], read: ItemOfReads): readonly string[] =>
@@ -201,7 +207,7 @@ export function readCreate(exchange: string, each: PortExchange, read: ItemOfRea
   if (typeof input !== 'object' || takesBlocks(each) || output === undefined) return undefined
   const carried = readItemInput(input, read)
   if (!carried) return undefined
-  // An `id` of ours is a text of any form: one that has rules of its own is chosen by the service.
+  // Our `id` is a text of any form: the service chooses an identifier that has its own rules.
   const isChosen = read.key !== 'id' || isAnyText(carried.id)
   if (!isChosen && carried.needed.includes('id')) return undefined
   const isSent = carried.sent.includes(read.key) && isChosen && (read.key !== 'id' || carried.needed.includes('id'))
@@ -217,7 +223,7 @@ const isAnyText = (type: AnyXmlType | undefined): boolean =>
 const omitMember = (item: Values, name: string): Values =>
   Object.fromEntries(Object.entries(item).filter(([each]) => each !== name))
 
-/** In the item that was made, or a value of its own. */
+/** The keys to the identifier, in the created item or as a separate value. */
 function findMadeId(output: AnyRootElement, read: ItemOfReads): readonly string[] | undefined {
   const found = findItemType(output)
   if (found?.item === read.item) return [...found.path, read.key]
@@ -251,7 +257,7 @@ export function readRemove(exchange: string, each: PortExchange, read: ItemOfRea
   return { ...carriedNothing, exchange, sent, path: [], inputOf: item => ({ ...emptyInputOf(input), ...write(item) }) }
 }
 
-/** The writes by what the rules of a resource call them. */
+/** The writes by their names in the rules of a resource. */
 export const listWrites = ({ create, change, remove }: BridgedWrites): Readonly<Record<string, BridgedWrite>> => ({
   ...(create && { create }),
   ...(change && { change }),

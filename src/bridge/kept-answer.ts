@@ -1,4 +1,4 @@
-/** What came of a call as text, and back: values of messages in their JSON, which is exact. */
+/** The outcome of a call as text, and back: values of messages in their JSON, which is exact. */
 import { memoizeByObject } from '../base/memo.ts'
 import type { Json } from '../base/objects.ts'
 import type { PortExchange } from '../contract/exchange.ts'
@@ -10,7 +10,7 @@ import type { PortAnswer } from './port-caller.ts'
 
 const keptCodecOf = memoizeByObject((root: AnyRootElement): XmlJsonCodec => createXmlJsonCodec(root, readRootName))
 
-/** It was written here, of an answer that was within the limits of messages. */
+/** It was written here, from an answer within the limits of messages. */
 const ownLimits = { depth: 1000, digits: 1_000_000, names: 1_000_000 }
 
 const writeKeptValue = (root: AnyRootElement, value: unknown): string => writeJson(keptCodecOf(root).write(value))
@@ -26,7 +26,7 @@ const rootNamed = (roots: Readonly<Record<string, AnyRootElement>>, name: string
   return root
 }
 
-/** An answer whose octets are all there. */
+/** Writes an answer whose octets have all arrived. */
 export function writeKeptAnswer(exchange: PortExchange, answer: PortAnswer): string {
   if (answer.kind === 'answer') {
     const { output, replyHeaders } = exchange
@@ -45,9 +45,9 @@ export function writeKeptAnswer(exchange: PortExchange, answer: PortAnswer): str
   })
 }
 
-/** @param text of `writeKeptAnswer` */
+/** @param text the result of `writeKeptAnswer` */
 export function readKeptAnswer(exchange: PortExchange, text: string): PortAnswer {
-  const kept = JSON.parse(text) as PortAnswer // each member is as it was, but for values of messages
+  const kept = JSON.parse(text) as PortAnswer // each member is unchanged, except for values of messages
   if (kept.kind === 'answer') {
     const { output, replyHeaders } = exchange
     const content = typeof output === 'object' ? readKeptValue(output, String(kept.content)) : undefined

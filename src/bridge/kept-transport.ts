@@ -1,8 +1,8 @@
 /**
- * Requests to a REST service over connections that are kept. What always holds, by number:
- *  (1) Content is sent and received at the speed of either side, and its memory freed when it has
- *      gone; content that fails ends the connection, so no part of it is taken for the whole.
- *  (2) Coded responses are not asked for; one that comes is decoded within the same bound.
+ * Requests to a REST service over persistent connections. What always holds, by number:
+ *  (1) Content is sent and received at the speed of the slower side, and its memory is freed once
+ *      it is gone; content that fails ends the connection, so a part is never taken for the whole.
+ *  (2) Coded responses are not requested; one that arrives is decoded within the same bound.
  */
 import type { OctetDecoder, Pieces } from '../base/octets.ts'
 import { PassingOctets } from '../base/passing-octets.ts'
@@ -22,17 +22,17 @@ import {
 } from './rest-transport.ts'
 
 export interface KeptTransportOptions extends HttpOptions {
-  /** Decoders of content codings by name; default none. */
+  /** Decoders of content codings by name; default: none. */
   readonly decoders?: Readonly<Record<string, OctetDecoder>> | undefined
 }
 
 export interface KeptTransport {
   readonly ask: RestTransport
-  /** Accepts no more; what is under way ends without an answer. */
+  /** Accepts no more requests; those under way end without a response. */
   close(): void
 }
 
-/** @param base an address of the service: each request goes to its host */
+/** @param base an address of the service; each request goes to its host */
 export function createKeptTransport(base: string, options: KeptTransportOptions = {}): KeptTransport {
   const { longest = longestDefault, decoders = {} } = options
   const { origin } = new URL(base)

@@ -1,14 +1,14 @@
 /**
- * Calls whose answers come later (WS-Addressing 1.0 Core §3.4, with a [reply endpoint] of its own
+ * Calls whose responses come later (WS-Addressing 1.0 Core §3.4, with a separate [reply endpoint]
  * for each call). What always holds, by number:
- *  (1) A call is kept before it is sent, so that its answer finds it after a restart, too.
- *  (2) It ends once: by the first message that relates to it and proves what has to be proven, by
- *      its time, or by its caller. A copy of the message that ended it is acknowledged, and changes
+ *  (1) A call is stored before it is sent, so its response finds it even after a restart.
+ *  (2) It ends once: by the first message that relates to it and proves what it must, by its time
+ *      limit, or by its caller. A copy of the message that ended it is acknowledged, and changes
  *      nothing.
- *  (3) The address of an answer has 192 random bits, of which a digest is kept. Nothing of a
- *      message is read before its address is known.
- *  (4) What is no answer to the call changes nothing, and its sender is told why.
- *  (5) So many calls wait at most, of one caller and of all.
+ *  (3) The address for a response contains 192 random bits, of which a digest is stored. Nothing in
+ *      a message is read before its address is recognized.
+ *  (4) A message that is not a response to the call changes nothing, and its sender is told why.
+ *  (5) The number of waiting calls is limited, for one caller and for all.
  */
 import { randomBytes } from 'node:crypto'
 import { encodeBase64Url } from '../base/base64.ts'
@@ -44,10 +44,10 @@ import {
   refuseUnknownReply,
 } from './reply-receipt.ts'
 
-/** How calls end here by what was answered there. */
+/** Ends the call here according to the answer from there. */
 export type Ends = Pick<ExchangeContext, 'setHeader' | 'fail'>
 
-/** An exchange whose answers come later. */
+/** An exchange whose responses come later. */
 export interface LaterPlace {
   readonly port: Port
   readonly name: string
@@ -59,18 +59,18 @@ export interface DeskOptions {
   /** The address of the bridge for the backend, without a slash at its end. */
   readonly replies: string
   readonly limits: LaterLimits
-  /** Messages that are received at once. */
+  /** How many messages are received at once. */
   readonly receivedMax: number
   readonly note: (line: string) => void
-  /** Ends the call as an answer demands; `isTold`: the operator knows it already. */
+  /** Ends the call as an answer demands; `isTold`: the operator already knows of it. */
   readonly pass: (place: LaterPlace, answer: PortAnswer, ends: Ends, isTold: boolean) => unknown
-  /** The name of the fault that a call ends by; undefined: it does not. */
+  /** The name of the fault that ends a call; undefined: none does. */
   readonly failureOf: (pass: () => unknown) => string | undefined
 }
 
-/** Milliseconds in which a message is received that came among many. */
+/** Milliseconds within which a message has to be received when many arrive. */
 const turnLimitMs = 30_000
-/** Messages that wait for their turn; those of one call. */
+/** The messages that wait for their turn, and those of one call. */
 const turnsOf = ({ receivedMax, limits }: DeskOptions): LineBounds => ({
   ...{ running: receivedMax, runningOfCaller: 1, waiting: limits.answers, waitingOfCaller: 4 },
 })
@@ -83,14 +83,14 @@ interface DeskSite {
 }
 
 type WaitingCall = Pick<LaterCall, 'job' | 'party' | 'due'>
-/** A call that is asked now. */
+/** A call that is being sent. */
 export interface LaterCaller extends Pick<ExchangeContext, 'caller' | 'party' | 'mayStart' | 'once'> {
-  /** Milliseconds that a caller waits that cannot be told of a job. */
+  /** Milliseconds that a caller waits if it cannot be told about a job. */
   readonly patience: number
 }
 
 const expireEveryMs = 1000
-/** Seconds after which a caller with too many calls may ask again. */
+/** Seconds after which a caller with too many calls may try again. */
 const retryAfter = 30
 
 export class LaterDesk implements LaterCalls {
@@ -100,7 +100,7 @@ export class LaterDesk implements LaterCalls {
   readonly #waiting = new Map<string, WaitingCall>()
   readonly #listeners = new Map<string, (answer: PortAnswer) => void>()
   readonly #turns: WaitingLines
-  /** Keys of requests that are asked now. */
+  /** Keys of requests that are being sent. */
   readonly #asking = new Set<string>()
   #isExpiring = false
   #site: DeskSite | undefined
@@ -135,8 +135,8 @@ export class LaterDesk implements LaterCalls {
   // Asking
 
   /**
-   * Asks, and gives the call that goes on; or what came of it, where that is known at once, or
-   * where its caller waits for it.
+   * Sends the call and returns it as one that continues; or returns its outcome, if that is known
+   * at once or its caller waits for it.
    */
   async start(
     job: string,
@@ -167,7 +167,7 @@ export class LaterDesk implements LaterCalls {
     const secret = encodeBase64Url(randomBytes(24))
     const due = created + this.#options.limits.answerLimit
     const call: LaterCall = { id, job, caller, party, created, due, once, asked: '' }
-    this.#waiting.set(id, call) // (5): before anything is waited for
+    this.#waiting.set(id, call) // (5): before the first await
     let isKept = false
     const keep: LaterReply['keep'] = async request => {
       await ledger.begin({ ...call, asked: writeProof(secret, request) }) // (1)
@@ -180,7 +180,7 @@ export class LaterDesk implements LaterCalls {
         throw thrown
       },
     )
-    if (isKept && !this.#waiting.has(id)) return (await ended) ?? new StartedCall(id) // it was faster
+    if (isKept && !this.#waiting.has(id)) return (await ended) ?? new StartedCall(id) // the answer was faster
     if (first.kind === 'answer') await this.#settle(job, id, first)
     else if (isKept && mayStillCome(first)) this.#noteDoubt(job, id, first)
     else {
@@ -206,7 +206,7 @@ export class LaterDesk implements LaterCalls {
     this.#options.note(`${dottedJobName(job)}: ${why}: it may have been carried out, and ${id} waits for its answer`)
   }
 
-  /** What came of the call, or that nothing has come in time. */
+  /** The outcome of the call, or that nothing arrived in time. */
   #listen(id: string, patience: number): Promise<PortAnswer> {
     return new Promise(resolve => {
       const stop = (answer: PortAnswer) => {
@@ -219,7 +219,7 @@ export class LaterDesk implements LaterCalls {
     })
   }
 
-  /** Nothing was carried out, or its caller knows what came of it. */
+  /** Nothing was carried out, or the caller knows the outcome. */
   async #drop(call: LaterCall): Promise<void> {
     this.#waiting.delete(call.id)
     this.#listeners.get(call.id)?.(late)
@@ -228,7 +228,7 @@ export class LaterDesk implements LaterCalls {
 
   // Ending
 
-  /** False where the call does not wait any more (2). */
+  /** False where the call no longer waits (2). */
   async #settle(job: string, id: string, answer: PortAnswer, taken?: string): Promise<boolean> {
     const { ledger } = this.#requireSite()
     const place = this.#placeOf(job)
@@ -300,7 +300,7 @@ export class LaterDesk implements LaterCalls {
       this.#options.note(`${place}: a message of more than ${reader.longest} octets arrived, and was refused`)
       return this.#refuse('too-long', refuseLongReply(reader))
     }
-    const found = await this.#find(id, secret) // another message, or its caller, may have ended it
+    const found = await this.#find(id, secret) // another message, or the caller, may have ended it
     if (!found) return this.#refuse('unknown', refuseUnknownReply)
     const { call, proof } = found
     const taken = digestLater(content)
@@ -345,14 +345,14 @@ interface FoundCall {
   readonly proof: LaterProof
 }
 
-/** Nothing is set of an answer that is kept. */
+/** Nothing in a stored answer can be set. */
 const captured: Ends = {
   setHeader: () => {},
   fail: fault => {
     throw new EndedBy(fault)
   },
 }
-/** The declared fault that an answer is. */
+/** The declared fault that an answer contains. */
 export class EndedBy {
   readonly fault: string
   constructor(fault: string) {
@@ -362,11 +362,11 @@ export class EndedBy {
 
 const late: Extract<PortAnswer, { kind: 'silence' }> = { kind: 'silence', why: 'late', mayHaveRun: true }
 
-/** Whether the answer may come though the response was none. */
+/** Whether the answer may still come although the response was not one. */
 const mayStillCome = (first: PortAnswer): boolean =>
   first.kind === 'accepted' ||
   (first.kind === 'silence' && first.mayHaveRun && first.why !== 'busy') ||
-  (first.kind === 'garbage' && (first.status === 502 || first.status === 504)) // of a gateway before it
+  (first.kind === 'garbage' && (first.status === 502 || first.status === 504)) // from a gateway in front of it
 
 const laterOutcomeOf = ({ kind }: PortAnswer): LaterOutcome =>
   kind === 'answer' || kind === 'fault' || kind === 'garbage' ? kind : 'late'

@@ -1,8 +1,8 @@
-/** What `/metrics` of a bridge says of calls whose answers come later. */
+/** What `/metrics` of a bridge reports about calls whose responses come later. */
 import type { Figure } from '../contract/implement.ts'
 import type { ReceiptRefusal } from './reply-receipt.ts'
 
-/** How a call ended that waited for its answer. */
+/** How a call that waited for its response ended. */
 export type LaterOutcome = 'answer' | 'fault' | 'garbage' | 'late' | 'cancelled'
 
 export class LaterFigures {

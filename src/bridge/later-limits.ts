@@ -1,4 +1,4 @@
-/** How many calls wait for an answer that comes later, and for how long. */
+/** How many calls may wait for a later response, and for how long. */
 import type { LaterTerms, Port } from '../contract/exchange.ts'
 
 export interface LaterLimits {
@@ -6,7 +6,7 @@ export interface LaterLimits {
   readonly answers: number
   /** Those of one caller; 100. */
   readonly answersOfCaller: number
-  /** Milliseconds in which an answer has to come; a day. */
+  /** Milliseconds within which a response has to come; a day. */
   readonly answerLimit: number
 }
 
@@ -17,14 +17,14 @@ export const completeLaterLimits = (given: Partial<LaterLimits> = {}): LaterLimi
   ...given,
 })
 
-/** All exchanges, or those that are named: `GetPrice`, or `ShopPort.GetPrice`. */
+/** All exchanges, or the named ones: `GetPrice`, or `ShopPort.GetPrice`. */
 export type LaterChoice = boolean | readonly string[]
 
 /**
- * A port whose exchanges say which of them are answered later. Such a one is asked by POST alone,
- * and once: what it starts is a job. One without an answer is left as it is.
+ * A port whose exchanges say which of them are answered later. Such an exchange can only be called
+ * by POST, and once: a call starts a job. An exchange without a response is left as it is.
  *
- * @param demanded by the policy of the port
+ * @param demanded the proof that the policy of the port demands
  */
 export const markLater = (
   port: Port,
@@ -43,7 +43,7 @@ export const markLater = (
 })
 const choicesOf = ({ port }: Port, exchange: string): readonly string[] => [exchange, `${port}.${exchange}`]
 
-/** A name of the choice that no exchange with an answer has. */
+/** A name in the choice that matches no exchange with a response. */
 export function findUnknownChoice(ports: readonly Port[], choice: LaterChoice): string | undefined {
   if (typeof choice === 'boolean') return undefined
   const known = ports.flatMap(port =>
@@ -52,6 +52,6 @@ export function findUnknownChoice(ports: readonly Port[], choice: LaterChoice): 
   return choice.find(each => !known.includes(each))
 }
 
-/** Whether any answer comes later. */
+/** Whether any response comes later. */
 export const hasLater = (ports: readonly Port[]): boolean =>
   ports.some(({ exchanges }) => Object.values(exchanges).some(each => each.later !== undefined))

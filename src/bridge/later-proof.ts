@@ -1,7 +1,7 @@
 /**
- * What is kept of a request whose answer comes later: the digest of the secret in the address of
- * the answer, and what the answer has to relate to and to prove. Once it came, the digest of its
- * message, by which a second copy is known.
+ * What is stored about a request whose response comes later: the digest of the secret in the
+ * response's address, and what the response has to relate to and to prove. Once it has arrived,
+ * also the digest of its message, which identifies a second copy.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { fromKeptRequest, toKeptRequest } from '../client/kept-request.ts'
@@ -10,7 +10,7 @@ import type { SentRequest } from '../client/opened-answer.ts'
 export interface LaterProof {
   readonly secret: string
   readonly request: SentRequest | undefined
-  /** Of the message that ended the call. */
+  /** The digest of the message that ended the call. */
   readonly taken: string | undefined
 }
 
@@ -27,11 +27,11 @@ export const matchesSecret = ({ secret }: Pick<LaterProof, 'secret'>, given: str
 export const writeProof = (secret: string, request: SentRequest): string =>
   JSON.stringify({ secret: digestLater(secret), ...toKeptRequest(request) } satisfies KeptProof)
 
-/** The key of the exchange is forgotten. */
+/** Forgets the key of the exchange. */
 export const writeTaken = ({ secret }: LaterProof, taken: string | undefined): string =>
   JSON.stringify({ secret, taken } satisfies KeptProof)
 
-/** @param text of `writeProof` or `writeTaken` */
+/** @param text the result of `writeProof` or `writeTaken` */
 export function readProof(text: string): LaterProof {
   const { secret, taken, id, ...about } = JSON.parse(text) as KeptProof
   return { secret, request: id === undefined ? undefined : fromKeptRequest({ id, ...about }), taken }

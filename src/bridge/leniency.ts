@@ -1,6 +1,7 @@
 /**
- * What a bridge forgives an answer that breaks its own WSDL. What it passes on is valid by the
- * contract that its callers know, so nothing can be forgiven that would leave a value out of it.
+ * What a bridge forgives in a response that breaks its own WSDL. Whatever it passes on is valid by
+ * the contract that its callers know, so it cannot forgive anything that would leave out a value of
+ * that contract.
  */
 import type { Forgiven, Leniency } from '../soap/codecs/mended-element.ts'
 
@@ -10,7 +11,7 @@ export type BridgeLeniency = (typeof bridgeLeniencies)[number]
 
 export const isBridgeLeniency = (name: unknown): name is BridgeLeniency => bridgeLeniencies.some(each => each === name)
 
-/** @param place of the names, for the error */
+/** @param place where the names are, for the error */
 export function requireLeniencies(place: string, names: readonly unknown[]): void {
   const wrong = names.find(each => !isBridgeLeniency(each))
   if (wrong !== undefined) throw new Error(`${place} names ${String(wrong)}: use ${bridgeLeniencies.join(', ')}`)
@@ -19,7 +20,10 @@ export function requireLeniencies(place: string, names: readonly unknown[]): voi
 /** Places of messages that are remembered: those of a backend are few. */
 const placesMax = 1000
 
-/** Tells the operator what was forgiven, once for each place of a message: it comes with each. */
+/**
+ * Tells the operator what was forgiven, once for each place in a message, since it recurs with
+ * every message.
+ */
 export function createForgivenNotes(note: (line: string) => void): (operation: string, forgiven: Forgiven) => void {
   const told = new Set<string>()
   return (operation, { kind, path, detail }) => {

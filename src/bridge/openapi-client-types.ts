@@ -1,4 +1,4 @@
-/** The types of the client of an OpenAPI document: what each of its operations takes and gives. */
+/** The types of the client for an OpenAPI document: the input and output of each operation. */
 import type { BodyValue, Exchanges, PortExchange } from '../contract/exchange.ts'
 import type { OpenApiError } from './openapi-error.ts'
 
@@ -9,7 +9,7 @@ export interface OpenApiPorts {
 
 /** The options of one call. */
 export interface OpenApiCallOptions {
-  /** It ends the call with its reason; the service may have carried it out by then. */
+  /** Ends the call with its reason; the service may have carried out the call by then. */
   readonly signal?: AbortSignal
 }
 
@@ -26,7 +26,7 @@ export interface OpenApiCall<E extends PortExchange> {
       ? [input?: OperationInput<E>, options?: OpenApiCallOptions]
       : [input: OperationInput<E>, options?: OpenApiCallOptions]
   ): Promise<BodyValue<E['output']>>
-  /** Whether a call has ended with this declared error, whose detail has its type then. */
+  /** Whether a call ended with this declared error, whose detail then has its type. */
   isFault<N extends keyof E['faults'] & string>(
     thrown: unknown,
     name: N,

@@ -1,7 +1,7 @@
 /**
- * A client of a REST service from its OpenAPI document, read at run time: each operation is a
+ * A client of a REST service, made at run time from its OpenAPI document: each operation is a
  * method, typed by the ports that `diglot import --operations` writes. Input is checked before it
- * is sent, an answer before it is given.
+ * is sent, a response before it is returned.
  */
 
 import { type ClientCredentials, writeCredentials } from '../client/credentials.ts'
@@ -34,11 +34,11 @@ export interface DescribedApi {
   /** Its operations as exchanges: the members of each, and its errors by their names. */
   readonly ports: readonly [Port]
   /**
-   * The address of its first server; where the document was fetched, relative ones are resolved.
-   * Empty: it names none.
+   * The address of its first server; relative ones are resolved if the document was fetched. Empty:
+   * none is named.
    */
   readonly address: string
-  /** What the types of its messages do not say, a line each. */
+  /** What the types of its messages cannot express, one line each. */
   readonly losses: readonly Loss[]
   /** The operations with their HTTP, only for the client. */
   readonly rest: RestPort
@@ -54,7 +54,7 @@ export interface ReadOpenApiOptions {
 
 /**
  * Reads an OpenAPI document of version 3.0 to 3.2, in JSON or YAML, with all that it refers to.
- * Nothing is fetched but from hosts that are named.
+ * Fetches only from named hosts.
  *
  * @param file its path, or an address whose host is named
  * @throws Error that says what to do
@@ -77,7 +77,7 @@ export interface OpenApiClientOptions {
   readonly credentials?: Exclude<ClientCredentials, { readonly username: string }>
   /** Fields of every request. */
   readonly fields?: Readonly<Record<string, string>>
-  /** Milliseconds for one answer, connecting included. Default: 30,000. */
+  /** Milliseconds for one response, including connecting. Default: 30,000. */
   readonly timeLimit?: number
 }
 const clientMembers: MembersOf<OpenApiClientOptions> = {
@@ -90,11 +90,10 @@ const callMembers: MembersOf<OpenApiCallOptions> = { signal: true }
 const timeLimitDefault = 30_000
 
 /**
- * A client of the operations of a document, typed by `typeof contract` of what
- * `diglot import --operations` has written: `createOpenApiClient<typeof contract>(await
- * readOpenApi('shop.yaml'))`.
+ * A client of the operations of a document, typed by `typeof contract` of the output of `diglot
+ * import --operations`: `createOpenApiClient<typeof contract>(await readOpenApi('shop.yaml'))`.
  *
- * @throws TypeError for an invalid option, and where nothing says at which address the service is
+ * @throws TypeError for an invalid option, and if no address of the service is known
  */
 export function createOpenApiClient<const S extends OpenApiPorts = OpenApiPorts>(
   { rest, address }: DescribedApi,
@@ -144,7 +143,7 @@ function endCall(operation: string, answer: PortAnswer): unknown {
     case 'answer':
       return answer.content
     case 'fault': {
-      const { reason, status = 0, declared, after } = answer // of HTTP, so there is one
+      const { reason, status = 0, declared, after } = answer // it is an HTTP service, so there is one
       if (answer.unsent) throw new InputError(operation, [answer.unsent])
       throw new OpenApiError(operation, reason, { status, declared, retryAfter: after })
     }

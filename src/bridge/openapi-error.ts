@@ -1,7 +1,7 @@
-/** A REST service of an OpenAPI document answered with an error. */
+/** The error for a response of a REST service with an OpenAPI document. */
 import { CallError } from '../client/errors.ts'
 
-/** What is known of an error besides its reason. */
+/** What is known about an error apart from its reason. */
 interface ProblemFacts {
   readonly status: number
   /** The error that the document declares, with its content. */
@@ -9,12 +9,12 @@ interface ProblemFacts {
   readonly retryAfter?: number | undefined
 }
 
-/** A service answered with an error: a declared one has its name and its content. */
+/** A service responded with an error; a declared error has its name and its content. */
 export class OpenApiError extends CallError {
   override readonly name = 'OpenApiError'
-  /** The status of HTTP. */
+  /** The HTTP status. */
   readonly status: number
-  /** As the contract names it; undefined: the document does not declare it. */
+  /** Its name in the contract; undefined: the document does not declare it. */
   readonly fault: string | undefined
   /** The content of a declared error, valid by its schema. */
   readonly detail: unknown

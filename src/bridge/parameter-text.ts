@@ -9,7 +9,7 @@ import { expansions, type ParameterStyle } from '../import/openapi/parameter-sty
 
 type Encode = (text: string) => string
 
-/** Undefined: nothing is there to be written, such as an empty list. */
+/** Undefined: there is nothing to write, such as for an empty list. */
 export function writeParameter(name: string, value: Json, how: ParameterStyle, encode: Encode): string | undefined {
   const { first, between, isNamed, nothing } = expansions[how.style]
   const own = isNamed ? percentEncode(name) : undefined
@@ -21,7 +21,7 @@ export function writeParameter(name: string, value: Json, how: ParameterStyle, e
   return `${first}${written.join(between)}`
 }
 
-/** Encoded; without a key a piece has the name of the parameter. */
+/** Encoded; a piece without a key has the name of the parameter. */
 type Piece = readonly [text: string, key?: string]
 
 function listPieces(name: string, value: Json, how: ParameterStyle, encode: Encode): readonly Piece[] {
@@ -50,7 +50,10 @@ export function writePlainValue(value: Json): string {
       : String(value)
 }
 
-/** RFC 6570 §3.2.3, but for what ends a value: of a query `&`, `+` and `#`, of a path a segment. */
+/**
+ * RFC 6570 §3.2.3, except for what would end a value: in a query `&`, `+` and `#`, in a path a
+ * segment.
+ */
 export const reserveInQuery: Encode = text => keepReserved(text, /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B|3D)/g)
 export const reserveInPath: Encode = text => keepReserved(text, /%(?:3A|40|21|24|27|28|29|2A|2C|3B|3D|26|2B)/g)
 function keepReserved(text: string, kept: RegExp): string {

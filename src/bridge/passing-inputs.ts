@@ -5,10 +5,10 @@ import type { Port, PortExchange } from '../contract/exchange.ts'
 import { mayLeaveOctets } from '../contract/octet-types.ts'
 
 /**
- * A port whose exchanges say whether octets of their input pass: where they go outside of the XML
- * (MTOM), nothing proves the message, and nothing but their number has to be known first.
+ * A port whose exchanges say whether octets of their input pass: if they are sent outside the XML
+ * (MTOM), nothing has to prove the message, and only their number has to be known beforehand.
  *
- * @param octetsMax of a form with them
+ * @param octetsMax the limit of a message with them
  */
 export const passInputs = (port: Port, dress: MessageDress, octetsMax: number): Port => ({
   ...port,

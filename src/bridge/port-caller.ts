@@ -1,7 +1,7 @@
 /**
  * The backend of a bridge, asked for the exchanges of a port. A call ends in one of three ways:
  * an answer that is valid by the contract, a fault of the service, or a reason why neither is
- * known. Nothing that breaks the contract is passed on, or that has to be proven and is not.
+ * known. Nothing that breaks the contract, or lacks a required proof, is passed on.
  */
 
 import type { ReadingOrder } from '../base/passing-octets.ts'
@@ -43,11 +43,11 @@ export type PortAnswer =
       readonly kind: 'answer'
       readonly content: unknown
       readonly blocks: Readonly<Record<string, unknown>>
-      /** Of octets that pass. */
+      /** For octets that pass. */
       readonly passing?: {
-        /** Settles when no more of them comes, however they end. */
+        /** Settles when no more octets come, however they end. */
         readonly over: Promise<void>
-        /** Why they did not come whole; `closed`: their reader here went away. */
+        /** Why they are incomplete; `closed`: their reader here went away. */
         readonly failure: Promise<PortAnswer | undefined>
       }
     }
@@ -56,65 +56,67 @@ export type PortAnswer =
       readonly kind: 'fault'
       readonly code: Code | undefined
       readonly reason: string
-      /** Of a service that speaks HTTP: what it answered. */
+      /** For an HTTP service: its status. */
       readonly status?: number
       readonly declared: { readonly name: string; readonly detail: unknown } | undefined
-      /** The fault of the contract whose element breaks its type, which is not passed on. */
+      /**
+       * The declared fault whose element violates its type, and which is therefore not passed on.
+       */
       readonly broken?: string
-      /** Seconds after which such a service wants to be asked again (RFC 9110 §10.2.3). */
+      /** Seconds after which such a service asks to be called again (RFC 9110 §10.2.3). */
       readonly after?: number
-      /** Why the input cannot be said in a request: nothing was sent. */
+      /** Why a request cannot express the input: nothing was sent. */
       readonly unsent?: FieldProblem
-      /** A code of WS-Security or WS-Addressing: what is refused is how the message was dressed. */
+      /** A code of WS-Security or WS-Addressing: the dress of the message was refused. */
       readonly dress?: string
     }
-  /** No answer, and whether the service may have done what was asked. */
+  /** No response, and whether the service may have carried out the call. */
   | {
       readonly kind: 'silence'
       readonly why: TransportFailure['why']
       readonly mayHaveRun: boolean
-      /** Seconds after which the service wants to be asked again (RFC 9110 §10.2.3). */
+      /** Seconds after which the service asks to be called again (RFC 9110 §10.2.3). */
       readonly after?: number
-      /** The job that still waits for its answer. */
+      /** The job that still waits for its response. */
       readonly job?: string
     }
-  /** What came is not an answer to this call; the detail is for the operator. */
+  /** The response does not belong to this call; the detail is for the operator. */
   | {
       readonly kind: 'garbage'
       readonly status: number
       readonly detail: string
-      /** It has to be proven, or to relate to its request, and nothing shows that. */
+      /** It has to be proven, or to relate to its request, but nothing shows that. */
       readonly isUnproven?: boolean
     }
-  /** The answer comes later, where `later` sends it. */
+  /** The response comes later, to the address in `later`. */
   | { readonly kind: 'accepted' }
 
 export interface PortCall {
   readonly input: unknown
-  /** Whose call it is. */
+  /** The caller on whose behalf the call is made. */
   readonly caller?: Caller
   /** Header blocks of the request by their names. */
   readonly blocks: Readonly<Record<string, unknown>>
-  /** Fields of this request alone, of a service that speaks HTTP. */
+  /** Fields of only this request, for an HTTP service. */
   readonly fields?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
-  /** Octets of the answer may be `PassingOctets`, which are read in this order. */
+  /** Octets of the response may be `PassingOctets`, read in this order. */
   readonly passing?: ReadingOrder | undefined
-  /** Where its answer goes, which may come later. */
+  /** Where the response goes, which may come later. */
   readonly later?: LaterReply
 }
-/** A message to the address of a later answer that does not count as that answer. */
+/** A message to the address of a later response that does not count as this response. */
 export interface ForeignMessage {
   readonly kind: 'foreign'
   readonly why: FailureReason
   readonly detail: string
 }
-/** Reads messages that came to the addresses of later answers. */
+/** Reads messages that arrive at the addresses of later responses. */
 export interface LaterReader {
   readonly version: SoapVersion
-  /** Undefined: messages have no addressing, and no answer can come later. */
+  /** Undefined: messages have no addressing, so no response can come later. */
   readonly dialect: AddressingVersion | undefined
-  /** Octets of a message. */
+  /** The limit of a message in octets. */
   readonly longest: number
   readonly read: (
     exchange: string,
@@ -122,27 +124,27 @@ export interface LaterReader {
     request: SentRequest,
   ) => Promise<PortAnswer | ForeignMessage>
 }
-/** Input that does not fit its declared type is not sent: that throws, or is `unsent`. */
+/** Input that does not fit its declared type is not sent: the call throws, or is `unsent`. */
 export interface PortCaller {
   (exchange: string, call: PortCall): Promise<PortAnswer>
-  /** Of a SOAP service. */
+  /** Only for a SOAP service. */
   readonly later?: LaterReader
 }
 
 export interface CallerOptions {
-  /** Milliseconds for one answer, connecting included. */
+  /** Milliseconds for one response, including connecting. */
   readonly timeLimit: number
-  /** Octets of an answer; default 16 MiB. */
+  /** Octets of a response; default 16 MiB. */
   readonly longest?: number
-  /** Octets of a package that passes; undefined: each answer is held. */
+  /** Octets of a package that passes; undefined: each response is held. */
   readonly longestPassing?: number
   /** Fields of each request, such as Authorization. */
   readonly fields?: Readonly<Record<string, string>>
-  /** What messages wear, and what answers have to prove; default nothing. */
+  /** The dress of messages, and what responses have to prove; default: nothing. */
   readonly dress?: MessageDress
-  /** What answers of a SOAP service may have wrong, besides their envelope; default nothing. */
+  /** What may be wrong in responses of a SOAP service, besides their envelope; default: nothing. */
   readonly lenient?: readonly BridgeLeniency[]
-  /** Gets each flaw that was forgiven; `operation`: `Shop.GetPrice`. */
+  /** Receives each forgiven flaw; `operation`: `Shop.GetPrice`. */
   readonly forgave?: (operation: string, forgiven: Forgiven) => void
 }
 
@@ -155,7 +157,7 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
     fields,
     longest,
     lenient: new Set(['envelope', ...lenient]),
-    // A read is asked again by `bridged-service.ts`, which also counts the calls in vain.
+    // `bridged-service.ts` repeats a read, and counts the failed calls.
     mayRepeat: (_, failure) => failure.why !== 'unreachable' && isRepeatable(failure, dress.addressing?.once === true),
   }
   const plans = createPortPlans(port)
@@ -215,7 +217,7 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
   }
   return Object.assign(ask, { later })
 }
-/** What is wrong with a message that relates to its request, and is proven. */
+/** Flaws of a message that relates to its request and is proven. */
 const isOfAnswer: ReadonlySet<FailureReason> = new Set(['invalid', 'unexpected'])
 const plainDress: MessageDress = createMessageDress(undefined, '', {})
 
@@ -224,7 +226,7 @@ const explainPassing = (exchange: PortExchange, { over, failure }: PassingReply)
   failure: failure.then(thrown => (thrown === undefined ? undefined : explainThrown(exchange, thrown))),
 })
 
-/** @throws what is not about the answer */
+/** @throws any error that is not about the response */
 function explainThrown(exchange: PortExchange, thrown: unknown): PortAnswer {
   const overload = isUndeclared(thrown) && readOverload(thrown.status, readSeconds(thrown.fields['retry-after']))
   if (overload) return overload
@@ -243,15 +245,15 @@ const isUndeclared = (thrown: unknown): thrown is FaultError | AnswerError =>
   thrown instanceof AnswerError || (thrown instanceof FaultError && thrown.fault === undefined)
 
 /**
- * A service that has too much to do, which may also be said by what stands before it: 429 comes
- * before anything is done (RFC 6585 §4), 503 does not promise that (RFC 9110 §15.6.4).
+ * A service that is overloaded, according to itself or to a gateway: 429 means that nothing was
+ * done (RFC 6585 §4), 503 does not promise that (RFC 9110 §15.6.4).
  */
 export function readOverload(status: number, after: number | undefined): PortAnswer | undefined {
   if (status !== 429 && status !== 503) return undefined
   return { kind: 'silence', why: 'busy', mayHaveRun: status === 503, ...(after !== undefined && { after }) }
 }
 
-/** A field Retry-After in seconds from now. */
+/** A Retry-After field as seconds from now. */
 export function readSeconds(retryAfter: string | undefined): number | undefined {
   const waitMs = parseRetryAfter(retryAfter ?? '', Date.now())
   return waitMs === undefined ? undefined : Math.ceil(waitMs / 1000)

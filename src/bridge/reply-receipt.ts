@@ -1,6 +1,6 @@
 /**
- * What the sender of a message to the address of a later answer is told: 202, or a fault that says
- * why the message does not count (WS-Addressing 1.0 SOAP Binding §6.4).
+ * What the sender of a message to a later response's address gets: 202, or a fault that says why
+ * the message does not count (WS-Addressing 1.0 SOAP Binding §6.4).
  */
 import type { MessageReceipt } from '../contract/later-call.ts'
 import { writeFaultEnvelope } from '../soap/envelope.ts'
@@ -11,7 +11,7 @@ import { soap11 } from '../soap/version.ts'
 import { internName } from '../xml/index.ts'
 import type { ForeignMessage, LaterReader } from './port-caller.ts'
 
-/** Why a message did not count, as `/metrics` has it. */
+/** Why a message did not count, as `/metrics` names it. */
 export type ReceiptRefusal = ForeignMessage['why'] | 'unknown' | 'ended' | 'late' | 'too-long'
 
 type ReceiptForm = Pick<LaterReader, 'version' | 'dialect'>
@@ -32,7 +32,7 @@ export const refuseLongReply = (reader: ReceiptForm & Pick<LaterReader, 'longest
     reasons: faultReason(`the message is longer than the limit of ${reader.longest} octets`),
   })
 
-/** The call that it relates to does not wait for it. */
+/** The call to which it relates does not wait for it. */
 export const refuseRelation = (reader: ReceiptForm, why: string): MessageReceipt =>
   writeReceipt(reader, reader.version.senderStatus, relationFault(reader, why))
 
@@ -57,12 +57,12 @@ function relationFault({ dialect = newest }: ReceiptForm, why: string): SoapFaul
   return { code: 'Sender', ...codesOf(dialect.subcodes.invalid), reasons: faultReason(why), about }
 }
 
-/** SOAP 1.1 has the code of the extension in place of its own. */
+/** In SOAP 1.1 the extension's code replaces SOAP's own. */
 function codesOf(code: NonNullable<SoapFault['faultcode']>): Pick<SoapFault, 'subcodes' | 'faultcode'> {
   return { subcodes: [code], faultcode: code }
 }
 
-/** SOAP Binding §6: a fault has an action, and relates to a message whose id is not known. */
+/** SOAP Binding §6: a fault has an action, and relates to a message whose id is unknown. */
 function writeReceipt({ version, dialect = newest }: ReceiptForm, status: number, fault: SoapFault): MessageReceipt {
   const { uri, unspecified, soapFault } = dialect
   const isOfAddressing = fault.faultcode?.uri === uri

@@ -1,11 +1,11 @@
 /**
- * A client of a REST service, made from its description at run time: it asks for one exchange of
+ * A client of a REST service, made from its description at run time: it calls one exchange of
  * `RestPort`, and ends in the ways of `PortAnswer`. What it guards, by number:
- *  (1) No value of a caller leads to another resource: a member of a path is one segment, encoded.
- *  (2) No value of a caller ends a field or begins another (RFC 9110 §5.5).
- *  (3) What is not valid by the description is not passed on; members that it does not know are
- *      left out.
- *  (4) A redirection is not followed: it would carry credentials elsewhere.
+ *  (1) No value from a caller leads to another resource: a path member is one segment, encoded.
+ *  (2) No value from a caller ends a field or begins another (RFC 9110 §5.5).
+ *  (3) A response that is invalid by the description is not passed on; unknown members are left
+ *      out.
+ *  (4) Redirects are not followed, since they would carry credentials elsewhere.
  */
 import { markPassing } from '../base/marked-octets.ts'
 import { isJsonObject, type Json, type JsonObject, stringOf } from '../base/objects.ts'
@@ -44,8 +44,8 @@ import {
 import { RestValues, typeMembersOf } from './rest-values.ts'
 
 /**
- * @param to the address that the paths of the description are added to
- * @param transport what carries the requests; default `fetch`, which holds each response
+ * @param to the address to which the paths of the description are appended
+ * @param transport carries the requests; default `fetch`, which holds each response
  */
 export function createRestCaller(
   rest: RestPort,
@@ -67,7 +67,10 @@ export function createRestCaller(
   }
 }
 
-/** The same for a bridge: what a service says of its callers is not for those of the bridge. */
+/**
+ * The same for a bridge: what a service says about its callers does not concern those of the
+ * bridge.
+ */
 export function createBridgedRestCaller(
   rest: RestPort,
   to: string,
@@ -108,7 +111,7 @@ class ExchangeCaller {
   readonly #output: XmlJsonCodec
   readonly #outputMembers: TypeMembers
   readonly #faults: ReadonlyMap<string, AnyRootElement>
-  /** The member that has all octets of an answer; undefined: its content is no octets. */
+  /** The member with all octets of a response; undefined: its content is not octets. */
   readonly #octetsKey: string | undefined
 
   constructor(
@@ -152,7 +155,7 @@ class ExchangeCaller {
     }
   }
 
-  /** Octets that are large, or of whose number nothing is known. */
+  /** Whether the octets are many, or of unknown number. */
   #mayPass({ status, fields }: RestHead): boolean {
     const isOctets = this.#octetsKey !== undefined && mayBeLarge(fields['content-length'])
     return this.#options.longestPassing !== undefined && status < 300 && isOctets
@@ -190,13 +193,13 @@ class ExchangeCaller {
     }
   }
 
-  /** What the service takes for a parameter; undefined: it is not sent. */
+  /** The parameter's value as the service expects it; undefined: it is not sent. */
   #valueOf(key: string, row: JsonObject): Json | undefined {
     const [given, member] = [row[key], this.#inputMembers[key]]
     return given === undefined || given === null || !member ? undefined : this.#values.writeMember(member, given)
   }
 
-  /** (1) `.` and `..` are steps, whether encoded or not (RFC 3986 §5.2.4). */
+  /** (1) `.` and `..` are path steps, encoded or not (RFC 3986 §5.2.4). */
   #writePath(row: JsonObject): string {
     return this.#exchange.template.replace(/\{([^{}]+)\}/g, (_, name: string) => {
       const { key, how } = this.#exchange.path.find(each => each.name === name) ?? { key: name, how: undefined }
@@ -224,7 +227,7 @@ class ExchangeCaller {
     return text === undefined ? [] : [[name, text]]
   }
 
-  /** RFC 6265 §4.2.1; OpenAPI §4.8.12.2: a value is encoded as in a form, and a list is one. */
+  /** RFC 6265 §4.2.1; OpenAPI §4.8.12.2: values are encoded as in a form, and so are lists. */
   #writeCookies(row: JsonObject, known: string | undefined): Readonly<Record<string, string>> {
     const pairs = this.#exchange.cookies.flatMap(({ key, name, how }) => {
       const value = this.#valueOf(key, row)
@@ -311,7 +314,7 @@ class ExchangeCaller {
     const value = members[key] && this.#values.readMember(members[key], json)
     return value === undefined ? {} : { [key]: value }
   }
-  /** All but the octets is known. */
+  /** Everything except the octets is known. */
   #readPassing(answer: RestResponse, { octets, over, failure }: PassingBody): PortAnswer {
     const read = this.#readOutput(answer, {})
     if (read.kind !== 'answer' || this.#octetsKey === undefined) {
@@ -368,11 +371,11 @@ class ExchangeCaller {
   }
 }
 
-/** Those of a content: parameters and fields are members, too. */
+/** The members of a content, without parameters and fields. */
 const selectMembers = (members: TypeMembers, keys: readonly string[]): TypeMembers =>
   Object.fromEntries(keys.flatMap(key => (members[key] ? [[key, members[key]]] : [])))
 
-/** Without parameters, in lower case; empty: none. */
+/** In lower case, without parameters; empty: none. */
 const mediaTypeOf = ({ fields }: RestHead): string =>
   (fields['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase()
 
@@ -386,7 +389,7 @@ function checkRead(codec: XmlJsonCodec, json: Json): { readonly value: unknown; 
   return { value, flaw: first && `${first.path.join('.')} ${first.detail}` }
 }
 
-/** Members of problems (RFC 9457 §3.1), and what others call the same. */
+/** The members of problem details (RFC 9457 §3.1), and other names for the same. */
 function explainError(said: JsonObject): string | undefined {
   const { error } = said
   const words = [said['title'], said['detail'], said['message'], isJsonObject(error) ? error['message'] : error]

@@ -13,10 +13,10 @@ import { typeMembersOf } from './rest-values.ts'
 import { contentOfMember } from './xml-fields.ts'
 
 /**
- * A port whose exchanges say whether octets of their input pass: where they are content of their
- * own, or parts of a form.
+ * A port whose exchanges say whether octets of their input pass: if they are the whole content, or
+ * parts of a form.
  *
- * @param octetsMax of a package with them
+ * @param octetsMax the limit of a package with them
  */
 export const passRestInputs = (port: Port, { exchanges }: RestPort, octetsMax: number): Port => ({
   ...port,
@@ -41,7 +41,7 @@ function reachesOctets(member: AnyMember): boolean {
   return !content || listReachedTypes([], [content.type]).types.some(isBase64Type)
 }
 
-/** One value of octets. */
+/** Whether a member is a single value of octets. */
 export function isOctetsMember(member: AnyMember | undefined): boolean {
   const content = member && !member.marks.isMany ? contentOfMember(member) : undefined
   return content?.type.definition.kind === 'builtIn' && content.type.definition.name === 'base64Binary'
@@ -54,7 +54,7 @@ export interface FlowingPart {
   readonly mediaType?: string
 }
 
-/** RFC 7578: a form whose last parts come while it is sent, in the order of their arrival. */
+/** RFC 7578: a form whose last parts arrive while it is sent, in the order of their arrival. */
 export class FlowingForm extends FlowingContent {
   readonly mediaType: string
 
@@ -85,5 +85,5 @@ async function* writeFlowingForm(held: FormData, coming: readonly FlowingPart[],
   yield utf8.encode(`--${boundary}--\r\n`)
 }
 
-/** As browsers do it (HTML, multipart/form-data encoding algorithm). */
+/** As browsers do (HTML, multipart/form-data encoding algorithm). */
 const escapeName = (name: string): string => name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22')

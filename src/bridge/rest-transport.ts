@@ -1,9 +1,9 @@
-/** What carries one request to a REST service, and its response. */
+/** Carries one request to a REST service, and its response. */
 import type { PassingOctets } from '../base/passing-octets.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { PortAnswer } from './port-caller.ts'
 
-/** Content that its sender brings while it is sent. */
+/** Content that arrives while it is being sent. */
 export class FlowingContent {
   readonly pieces: AsyncIterable<Uint8Array>
   constructor(pieces: AsyncIterable<Uint8Array>) {
@@ -15,7 +15,7 @@ export interface RestAsk {
   readonly method: string
   readonly address: string
   readonly fields: Readonly<Record<string, string>>
-  /** Of several parts: its media type is theirs. */
+  /** Content of several parts determines its own media type. */
   readonly content: string | Uint8Array | FormData | FlowingContent | undefined
 }
 
@@ -27,7 +27,7 @@ export interface RestHead {
 export interface RestResponse extends RestHead {
   readonly kind: 'response'
   readonly content: Uint8Array
-  /** The content, in place of `content`, where it passes. */
+  /** The content, instead of `content`, where it passes. */
   readonly passing?: PassingBody | undefined
 }
 export type RestAnswer = RestResponse | Extract<PortAnswer, { readonly kind: 'silence' | 'garbage' }>
@@ -40,19 +40,22 @@ export interface PassingBody {
 }
 
 export interface RestBounds {
-  /** Milliseconds, connecting and reading included. */
+  /** Milliseconds, including connecting and reading. */
   readonly timeLimit: number
-  /** Octets of an answer; default 16 MiB. */
+  /** Octets of a response; default 16 MiB. */
   readonly longest?: number
-  /** Octets of one that passes; undefined: none does. */
+  /** Octets of a response that passes; undefined: none passes. */
   readonly longestPassing?: number
 }
 
 export interface RestReception {
   readonly signal?: AbortSignal | undefined
-  /** By its head: whether a response passes. A transport that holds each leaves it alone. */
+  /**
+   * Decides by its head whether a response passes. A transport that holds every response ignores
+   * this.
+   */
   readonly mayPass?: (head: RestHead) => boolean
 }
 
-/** @throws what ended `signal`, or the reading of content that flows */
+/** @throws the reason of `signal`, or the error of flowing content */
 export type RestTransport = (ask: RestAsk, bounds: RestBounds, reception: RestReception) => Promise<RestAnswer>

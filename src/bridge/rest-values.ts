@@ -1,7 +1,7 @@
 /**
- * The JSON of a REST service and that of a message's members (`contract/xml-json.ts`), made of each
- * other along the types of its description. What the description does not know is left out of an
- * answer: services grow.
+ * Converts between the JSON of a REST service and that of a message's members
+ * (`contract/xml-json.ts`), following the types of its description. Members that the description
+ * does not know are left out of a response, since services grow.
  */
 
 import { isJsonObject, type Json, type JsonObject, stringOf } from '../base/objects.ts'
@@ -22,7 +22,7 @@ export class RestValues {
 
   // To the service
 
-  /** The value of a member as the service takes it. */
+  /** The value of a member as the service expects it. */
   writeMember(member: AnyMember, json: Json): Json {
     const type = typeOf(member)
     if (!member.marks.isMany || !Array.isArray(json)) return this.#write(type, json)
@@ -48,7 +48,7 @@ export class RestValues {
       }),
     )
   }
-  /** XML does not tell an empty list from none. */
+  /** XML does not distinguish an empty list from no list. */
   #isLeftOut(member: AnyMember, value: Json): boolean {
     return Array.isArray(value) && value.length === 0 && !this.#differences.requiredLists.has(member)
   }
@@ -60,7 +60,7 @@ export class RestValues {
 
   // From the service
 
-  /** What the service has sent, as the value of a member; undefined: it is not there. */
+  /** The value that the service sent for a member; undefined: it is absent. */
   readMember(member: AnyMember, json: Json): Json | undefined {
     if (json === null && !member.marks.isNillable) return undefined
     const type = typeOf(member)
@@ -79,7 +79,10 @@ export class RestValues {
       return this.readMembers(members, { entry: Object.entries(json).map(([key, value]) => ({ key, value })) })
     return isJsonObject(json) ? this.readMembers(members, json) : json
   }
-  /** The same of a field of HTTP (OpenAPI §4.8.12.3, `simple`): several values have commas. */
+  /**
+   * The same for an HTTP field (OpenAPI §4.8.12.3, `simple`): several values are separated by
+   * commas.
+   */
   readFieldText(member: AnyMember, text: string): Json | undefined {
     const type = typeOf(member)
     if (!member.marks.isMany) return this.readMember(member, readLiteral(type, text))
@@ -98,7 +101,7 @@ export class RestValues {
       }),
     )
   }
-  /** The branch that the value says it is, else the first that it fits. */
+  /** The branch that the value names, or else the first one that it fits. */
   #readBranch(choice: AnyMember, json: Json): Json {
     const { property = '', branches: said } = this.#differences.discriminators.get(choice) ?? {}
     const known = isJsonObject(json) ? said?.get(stringOf(json[property])) : undefined
@@ -129,7 +132,7 @@ export function typeMembersOf({ definition }: AnyXmlType): TypeMembers | undefin
   return definition.kind === 'complex' ? definition.members : undefined
 }
 
-/** Of a key that comes twice, the last value. */
+/** If a key occurs twice, its last value counts. */
 const objectOfEntries = ({ entry }: JsonObject): JsonObject =>
   Object.fromEntries(
     (Array.isArray(entry) ? (entry as readonly Json[]) : []).flatMap(each =>
@@ -137,14 +140,14 @@ const objectOfEntries = ({ entry }: JsonObject): JsonObject =>
     ),
   )
 
-/** A text that is JSON stands for it; any other text for itself. */
+/** A text that is JSON stands for that value; any other text stands for itself. */
 function parseAny(json: Json): Json {
   if (typeof json !== 'string') return json
   const { value } = parseJson(json)
   return value === undefined ? json : value
 }
 
-/** A number or a boolean, where the type has them; any other text is one. */
+/** A number or a boolean where the type allows it; any other text stays a text. */
 function readLiteral(type: AnyXmlType, text: string): Json {
   if (!isLiteralType(type)) return text
   const { value } = parseJson(text)

@@ -1,6 +1,6 @@
 /**
- * Types of XML as fields of a resource. A type either has fields that hold its very values, or none
- * at all: what only XML can say (choices, wildcards, derived types) stays in messages.
+ * Types of XML as fields of a resource. A type either has fields that hold exactly its values, or
+ * none at all: what only XML can express (choices, wildcards, derived types) stays in messages.
  */
 
 import type { AnyField, Fields } from '../contract/field.ts'
@@ -9,21 +9,26 @@ import { listMembers } from '../contract/xml-members.ts'
 import { scalarsByName } from '../contract/xml-simple.ts'
 import type { AnyMember, AnyXmlType, NamespaceForm, SchemaFacets } from '../contract/xml-type.ts'
 
-/** Their values are texts of any length: JAXB has `anySimpleType` for each date without a hint. */
+/**
+ * Their values are texts of any length: JAXB declares `anySimpleType` for each date without a hint.
+ */
 const textTypes: ReadonlySet<string> = new Set(['decimal', 'anySimpleType'])
 
-/** A type that is used by many others is told by each of them: their number grows without end. */
+/**
+ * A type used by many others is repeated in each of them, so the number of fields could grow
+ * without end.
+ */
 const fieldsMax = 1000
 
-/** Where in a type this is. */
+/** A place inside a type. */
 interface FieldPlace {
-  /** The types that lead here. */
+  /** The types that contain this one. */
   readonly around: readonly AnyXmlType[]
-  /** How many more fields there may be; shared by all that one type has. */
+  /** How many more fields are allowed, shared by everything inside one type. */
   readonly room: { left: number }
 }
 
-/** The fields of a complex type, at most a thousand with those of its parts; or undefined. */
+/** The fields of a complex type, at most a thousand including those of its parts; or undefined. */
 export function fieldsOfType(
   type: AnyXmlType,
   form: NamespaceForm,
@@ -41,7 +46,9 @@ export function fieldsOfType(
   return fields
 }
 
-/** What a member of one element, attribute or text holds; undefined for a group or a wildcard. */
+/**
+ * The content of a member with one element, attribute or text; undefined for a group or a wildcard.
+ */
 export function contentOfMember({ particle, marks }: AnyMember): { type: AnyXmlType; isNillable: boolean } | undefined {
   switch (particle.kind) {
     case 'element':
@@ -91,7 +98,7 @@ function fieldOfType(type: AnyXmlType, form: NamespaceForm, place: FieldPlace): 
   }
 }
 
-/** A type narrows the bounds of its base; a field that is no whole number stays the same. */
+/** A type narrows the bounds of its base; a field that is not an integer stays the same. */
 function narrowInteger(field: AnyField, facets: SchemaFacets): AnyField {
   const { shape } = field
   if (shape.kind !== 'int' && shape.kind !== 'long') return field

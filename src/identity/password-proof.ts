@@ -82,7 +82,7 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
   async function provePassword(name: string, password: string, from: string, tag: string): Promise<Caller | undefined> {
     const asked = await guesses.ask(name, from)
     const { person, failures } = asked
-    if (lockout.isLocked(failures)) return undefined // (1) Nothing is awaited between this check and the counting of the guess.
+    if (lockout.isLocked(failures)) return undefined // (1) No await until the guess counts.
     turns.requirePlace(from) // (3)
     const known = proven.get(tag)
     if (known?.salt === person.salt && known.since <= clock() && clock() < known.until) {

@@ -126,8 +126,7 @@ function requirePeople(all: readonly SplitGroup[], place: string): void {
 }
 
 /**
- * From each group with this certificate; a certificate in no group is the only authority, or
- * pinned.
+ * The people of each group that has this certificate as an authority or pinned.
  */
 function peopleOf(all: readonly SplitGroup[], anchor: Certificate | undefined): readonly Partner['people'][] {
   if (!anchor) return []
