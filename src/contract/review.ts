@@ -93,7 +93,9 @@ function nameMistakes(contract: Service): string[] {
       .filter(name => !segmentText.test(name))
       .map(name => `"${name}" is not a valid path segment: use a plural noun in lower case, such as orders`),
     ...findReservedNames(contract),
-    ...findRepeated(names).map(name => `"${name}" is declared twice: give each resource and job a name of its own`),
+    ...findRepeated([...names, ...contract.ports.map(each => each.port)]).map(
+      name => `"${name}" is declared twice: give each resource, job and port a name of its own`,
+    ),
   ]
 }
 

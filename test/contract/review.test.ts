@@ -780,6 +780,19 @@ test('a plus that is a character repeats nothing', () => {
   assert.deepEqual(findContractMistakes(app([resource('x', { fields }).rules(read)])), [])
 })
 
+test('review: two versions of a port under one name, of which one would hide the other', () => {
+  const body = x.namespace('urn:p').element('Ping', x.string)
+  const of = (name: string, year: number) =>
+    port(name, { namespace: `urn:p:${year}`, exchanges: { Ping: exchange({ action: 'urn:ping', input: body }) } })
+  const given = (...ports: readonly ReturnType<typeof of>[]): Implementation => ({
+    ...app([], { ports }),
+    ports: { Claims: { Ping: () => {} }, Claims2026: { Ping: () => {} } },
+  })
+  const told = /^"Claims" is declared twice: give each resource, job and port a name of its own$/m
+  assert.match(findContractMistakes(given(of('Claims', 2019), of('Claims', 2026))).join('\n'), told)
+  assert.doesNotMatch(findContractMistakes(given(of('Claims', 2019), of('Claims2026', 2026))).join('\n'), /twice/)
+})
+
 test('a contract without mistakes starts, one with several names them all at once', () => {
   const good = app([resource('x', { fields: id }).rules(read)])
   assert.equal(requireSoundContract(good), good)
