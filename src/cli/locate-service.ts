@@ -17,7 +17,8 @@ async function loadImplementation(file: string): Promise<Implementation> {
   const app = (await loadModule(file))['default'] as Partial<Implementation> | undefined
   if (app instanceof Object && 'resources' in app)
     throw new Error(`${file} exports a contract by default: export implement(contract, handlers)`)
-  if (!app?.contract || !app.handlers) throw new Error(`${file} has no default export made by implement(…)`)
+  if (!app?.contract || !app.handlers)
+    throw new Error(`${file} has no default export made by implement(…): give the file that has, such as service.ts`)
   return app as Implementation // made by `implement`
 }
 

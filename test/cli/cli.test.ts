@@ -60,7 +60,12 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ['a missing copy', ['backup', orders], 2, /^diglot: no copy is given/],
   ['a port that is none', ['serve', orders, '--port', '70000'], 2, /whole number from 0 to 65535/],
   ['no file', ['serve', 'nowhere.ts'], 1, /nowhere\.ts not found: give the file/],
-  ['a file that is no service', ['serve', wrong], 1, /has no default export made by implement/],
+  [
+    'a file that is no service',
+    ['serve', wrong],
+    1,
+    /has no default export made by implement\(…\): give the file that has, such as service\.ts/,
+  ],
   [
     'a file with a syntax error',
     ['serve', broken],
