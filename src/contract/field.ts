@@ -1,8 +1,8 @@
 /**
- * What one field may hold. A declaration is read three ways: as a TypeScript type, as JSON rules
- * (`field-json.ts`) and as an XSD type (`describe/xsd-types.ts`). The order of fields is the order
- * of elements. Values stay exact: 64-bit integers are bigint, decimals are decimal text, dates and
- * times are ISO 8601 text with their own zone, bytes are bytes.
+ * The possible values of one field. A declaration is read in three ways: as a TypeScript type, as
+ * JSON rules (`field-json.ts`) and as an XSD type (`describe/xsd-types.ts`). The order of fields is
+ * the order of elements. Values stay exact: 64-bit integers are bigint, decimals are decimal text,
+ * dates and times are ISO 8601 text with their own zone, bytes are bytes.
  */
 import { fieldKind, fieldsKind, optionalKind, requireMemberKinds } from './member-kinds.ts'
 import type { FieldAccess, Grant } from './policy.ts'
@@ -95,7 +95,7 @@ export type Fields = Readonly<Record<string, AnyField>>
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
 export type AnyField = Field<any, Presence, ValueOrigin, any>
 
-/** Whether a value may be absent: yes, no, or in content alone, where a default stands for it. */
+/** Whether a value may be absent: yes, no, or only in content, where a default replaces it. */
 export type Presence = boolean | 'default'
 
 /**
@@ -136,18 +136,18 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
   declare readonly shape: Shape
   declare readonly isOptional: boolean
   declare readonly isReadOnly: boolean
-  /** Made of the other fields in each read, and stored nowhere. */
+  /** Calculated from the other fields in each read, and not stored. */
   declare readonly isComputed: boolean
   declare readonly isNullable: boolean
   declare readonly isInternal: boolean
   declare readonly isAttribute: boolean
-  /** What an absent value stands for; undefined: nothing does. */
+  /** The value that replaces an absent one; undefined: none. */
   declare readonly defaultValue: unknown
-  /** Its first name, which the database goes on using. */
+  /** Its original name, which the database keeps using. */
   declare readonly formerName: string | undefined
   /** The callers that it is for; undefined: all that may read or change the item. */
   declare readonly access: FieldAccess | undefined
-  /** For people; nothing else depends on them. */
+  /** For people; nothing else depends on these. */
   declare readonly texts: FieldTexts | undefined
 
   constructor(shape: Shape, marks: FieldMarks = noMarks) {
@@ -158,21 +158,23 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
     return markField(this, { isOptional: true, defaultValue: undefined })
   }
   /**
-   * What the field holds where content leaves it out, in either face: a constant, which the
-   * descriptions publish. So it may be absent in content, and is there in every answer.
+   * The value if content omits the field, in either face: a constant, which the descriptions
+   * publish. So the field may be absent in content, and is present in every response.
    */
   default(value: T): Field<T, 'default', R, D> {
     return markField(this, { isOptional: false, defaultValue: value })
   }
-  /** Set by the server alone. In content it is ignored if it equals the current value, else 422. */
+  /**
+   * Set only by the server. In content it is ignored if it equals the current value, otherwise 422.
+   */
   readOnly(): Field<T, O, true, D> {
     return markField(this, { isReadOnly: true })
   }
   /**
-   * The handler `compute` makes the field of the others in each read, and it is stored nowhere: it
-   * needs no migration, and another formula counts for all items at once. In content it is as
-   * `readOnly()`. Filters, orders, keys and searches cannot name it: `derive` stores what they
-   * need. For fields of a resource in the service's own store.
+   * The handler `compute` calculates the field from the others in each read, and it is not stored:
+   * it needs no migration, and a new formula applies to all items at once. In content it behaves
+   * like `readOnly()`. Filters, orders, keys and searches cannot name it: use `derive` to store
+   * values for these. For fields of a resource in the service's own store.
    */
   computed(): Field<T, O, 'computed', D> {
     return markField(this, { isComputed: true, isReadOnly: true })
@@ -181,32 +183,31 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
   nullable(): Field<T | null, O, R, D | null> {
     return markField(this, { isNullable: true })
   }
-  /**
-   * For handlers alone: stored, but never sent or received (rule A2.1), hence its draft `never`.
-   */
+  /** Only for handlers: stored, but never sent or received (rule A2.1), hence its draft `never`. */
   internal(): Field<T, O, true, never> {
     return markField(this, { isInternal: true, isReadOnly: true })
   }
   /**
    * Only these callers see the field of an item; for others it is absent, in either face, and they
-   * can neither filter nor sort by it. So it may be absent. A grant is one of those of `allow`, and
-   * may have conditions: `doctor, patient.owning({ patient: 'patient' })`. Only they set it, too,
-   * unless `settableBy` says otherwise. Handlers see it always. For fields of a resource.
+   * can neither filter nor sort by it. So it may be absent. Grants are written as in `allow`, and
+   * may have conditions: `doctor, patient.owning({ patient: 'patient' })`. Only these callers can
+   * set it, too, unless `settableBy` says otherwise. Handlers always see it. For fields of a
+   * resource.
    */
   visibleTo(...grants: readonly [Grant, ...Grant[]]): Field<T, true, R, D> {
     return markField(this, { access: { ...this.access, visibleTo: grants }, isOptional: true })
   }
   /**
-   * Of the callers that may create or change the item, only these set the field: another value from
-   * others is 422, and what they leave out stays. Actions set it by their own rights. For fields of
-   * a resource.
+   * Of the callers that may create or change the item, only these can set the field: a different
+   * value from others is 422, and if they omit it, it stays. Actions set it by their own rights.
+   * For fields of a resource.
    */
   settableBy(...grants: readonly [Grant, ...Grant[]]): Field<T, O, R, D> {
     return markField(this, { access: { ...this.access, settableBy: grants } })
   }
   /**
-   * Content sets the field in these states alone: another value is 422 in others, where what is
-   * left out stays. Actions set it in their own states. For fields of a resource with states.
+   * Content can set the field only in these states: in others, a different value is 422, and an
+   * omitted field stays. Actions set it in their own states. For fields of a resource with states.
    */
   settableIn(...states: readonly [string, ...string[]]): Field<T, O, R, D> {
     return markField(this, { access: { ...this.access, settableIn: states } })
@@ -216,16 +217,16 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
     return markField(this, { isAttribute: true })
   }
   /**
-   * The first name that a field of a resource had. The database keeps the field under it, so a
-   * rename changes nothing there: older instances go on, and going back loses nothing. It stays for
-   * as long as the database does.
+   * The original name of a renamed field. The database keeps this name, so a rename changes nothing
+   * there: older instances continue, and a rollback loses nothing. Keep it in the contract as long
+   * as the database exists.
    */
   was(formerName: string): Field<T, O, R, D> {
     return markField(this, { formerName })
   }
   /**
-   * What those who call the service should know of it. `example` is a value that it may have,
-   * `values` tells what each value of an enumeration means.
+   * The meaning of the field, for callers. `example` is a possible value, `values` explains each
+   * value of an enumeration.
    */
   describe(
     description: string,
@@ -359,13 +360,13 @@ export const t = {
   time: (facets?: { zone?: ZoneRule }): Field<string> => new Field({ kind: 'time', zone: 'optional', ...facets }),
   /**
    * A moment, with its zone unless `zone` says otherwise (RFC 3339 §5.6 date-time):
-   * 2026-11-21T09:30:00Z. Of one without a zone, lists and indexes take UTC for it.
+   * 2026-11-21T09:30:00Z. Without a zone, lists and indexes assume UTC.
    */
   dateTime: (facets?: { zone?: ZoneRule }): Field<string> =>
     new Field({ kind: 'dateTime', zone: 'required', ...facets }),
-  /** As in XML Schema, with a sign and a fraction of its seconds where it has them: -PT1.5S. */
+  /** As in XML Schema, with an optional sign and fraction of a second: -PT1.5S. */
   duration: (): Field<string> => new Field({ kind: 'duration' }),
-  /** Octets; base64 in JSON and XML (MTOM may carry them outside of it). `max` in octets. */
+  /** Octets; base64 in JSON and XML (MTOM may carry them outside the XML). `max` in octets. */
   bytes: (facets?: { max?: number; encoding?: 'base64' | 'hex' }): Field<Uint8Array> =>
     new Field({ kind: 'bytes', ...facets }),
   enum: <const V extends readonly [string, ...string[]]>(...values: V): Field<V[number]> =>
@@ -374,8 +375,8 @@ export const t = {
   id: (prefix: string): Field<string, false, true> =>
     new Field({ kind: 'id', prefix }, { ...noMarks, isReadOnly: true }),
   /**
-   * The identifier of an item of another resource, which may be declared anywhere. Clients may name
-   * what they may read; with `unseen` any item, so that they learn whether it exists.
+   * The identifier of an item of another resource, which may be declared anywhere. Clients may
+   * refer to items that they may read; with `unseen` to any item, and so learn whether it exists.
    */
   ref: (resource: string, facets?: { unseen?: boolean }): Field<string> =>
     new Field({ kind: 'ref', resource, ...facets }),
@@ -393,9 +394,9 @@ export const t = {
     return new Field({ kind: 'list', item, ...facets, ...listBound(max) })
   },
   /**
-   * Values by keys that the contract does not know, such as texts by language: an object in JSON,
-   * `entry` elements with a `key` and a `value` each in XML. A key is text, or what the field `key`
-   * allows: `t.string()` with facets, or `t.enum()`. At most 1,000 entries unless `max` says
+   * Values under keys that the contract does not list, such as texts by language: an object in
+   * JSON, `entry` elements with a `key` and a `value` each in XML. A key is text, or a value of the
+   * field `key`: `t.string()` with facets, or `t.enum()`. At most 1,000 entries unless `max` says
    * otherwise; `Infinity` removes the bound.
    */
   map: <T, D, K extends string = string>(

@@ -344,14 +344,14 @@ type PathBelow<K extends string, P extends string> = [P] extends [never]
 type KeyOfEach<E> = E extends unknown ? keyof E : never
 type MemberOfEach<E, K> = E extends unknown ? (K extends keyof E ? E[K] : never) : never
 
-/** A person to sign in with, stored at the first start. */
+/** A person who can sign in, stored at the first start. */
 export interface Person {
   readonly subject: string
   readonly password: string
   readonly roles: readonly string[]
   readonly claims?: Readonly<Record<string, string | undefined>>
 }
-/** What the first start puts into an empty store. */
+/** The data that the first start puts into an empty store. */
 export interface Seed<S extends AnyService> {
   readonly people?: readonly Person[]
   readonly items?: SeededItems<S>
@@ -378,7 +378,7 @@ type SeededItems<S extends AnyService> = Flatten<{
     ? SeededItem<FieldsOf<R>>
     : readonly SeededItem<FieldsOf<R>>[]
 }>
-/** A stored item, whose defaults stand for what it leaves out. */
+/** A stored item, with defaults for omitted fields. */
 type SeededItem<F extends Fields> = [FilledKeys<F>] extends [never]
   ? StoredValue<F>
   : Flatten<Omit<StoredValue<F>, FilledKeys<F>> & Partial<Pick<StoredValue<F>, FilledKeys<F> & keyof StoredValue<F>>>>
@@ -443,9 +443,9 @@ const generalHandlers = [
 ]
 
 export interface ImplementOptions<S extends AnyService, V> {
-  /** What handlers find as `ctx.services`: a mailer, a bank, a clock of one's own. */
+  /** The services that handlers find as `ctx.services`: a mailer, a bank, a clock of your own. */
   readonly services?: V
-  /** What the first start puts into an empty store. */
+  /** The data that the first start puts into an empty store. */
   readonly seed?: NoInfer<() => Seed<S>>
 }
 

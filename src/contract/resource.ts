@@ -1,4 +1,4 @@
-/** Resources: their fields, states and actions first, then the rules that speak of them. */
+/** Resources: their fields, states and actions first, then the rules that refer to them. */
 
 import { actionsKind, allowKind, filesKind, textKind, textListKind, truthKind } from './declaration-kinds.ts'
 import type { Fault } from './fault.ts'
@@ -17,7 +17,7 @@ import type { Grant } from './policy.ts'
 import { type FieldTexts, type PublicTexts, pickTexts } from './texts.ts'
 
 /**
- * What a resource does besides being read and written: a sub-resource in HTTP, an operation in
+ * An operation of a resource besides reading and writing: a sub-resource in HTTP, an operation in
  * SOAP.
  */
 export interface Action<
@@ -110,7 +110,7 @@ interface TransitionFrom<S extends string, F extends S> {
     readonly title?: string
     readonly description?: string
   }): Action<F, undefined, {}, O, readonly [], 'read', LinkRelation<R, L>, R, undefined>
-  /** Ends the item in favour of another of its kind: afterwards its URI answers 301. */
+  /** Replaces the item with another of its kind: afterwards its URI responds with 301. */
   moves<
     I extends Fields = {},
     const X extends readonly Fault[] = readonly [],
@@ -215,20 +215,20 @@ export interface Rules<F extends string = string, S extends string = string, A e
   readonly order?: readonly (F | `-${F}`)[]
   /**
    * Further indexes: the fields that a list is filtered by, then those of its order. A filter or a
-   * sort has an index of its own; lists that have both may need one more. `-_created` at the end is
-   * the newest first, the order of a resource that declares none.
+   * sort has an index of its own; lists that have both may need one more. `-_created` at the end
+   * means the newest first, the order of a resource that declares none.
    */
   readonly indexes?: readonly (readonly (F | `-${F}` | NewestFirst)[])[]
   /**
-   * Keys, each of one field or several, that no two items have: an item that would is refused with
-   * 409. One in which a field is absent or null is no item's.
+   * Keys, each of one field or several, that no two items may share: a change that violates this is
+   * refused with 409. An item in which a field of the key is absent or null does not have the key.
    */
   readonly unique?: readonly (readonly F[])[]
   /**
-   * What becomes of lists that no index serves, and that look at many items to give a few. `warn`,
-   * the default: a warning at start. `refuse`: 400, with the index that would serve them, where
-   * there are more than 10,000 items. `accept`: nothing. Lists that policy restricts to a caller's
-   * own items, and searches by words, are never refused.
+   * The treatment of lists that no index serves, and that examine many items to return a few.
+   * `warn`, the default: a warning at start. `refuse`: 400, with the index that would serve them,
+   * if there are more than 10,000 items. `accept`: nothing. Lists that policy restricts to a
+   * caller's own items, and searches by words, are never refused.
    */
   readonly unserved?: 'warn' | 'refuse' | 'accept'
   /** Texts that `q` searches, as paths through refs and lists: `['note', 'lines.product.name']`. */
@@ -303,7 +303,7 @@ type OnlyNamed<T, Names, Cure extends string> = {
 /** With a tuple among them, the compiler takes `[...staff, customer]` for one, as `Allow` does. */
 type GrantList = readonly [Grant, ...Grant[]] | readonly Grant[]
 
-/** What rules say of lists, of which a single resource has none. */
+/** The rules about lists, which a single resource does not have. */
 export type ListRule =
   | 'filter'
   | 'sort'
@@ -362,7 +362,7 @@ export class Resource<
   declare readonly files: Readonly<Record<P, File>>
   declare readonly given: Rules
   declare readonly texts: PublicTexts
-  /** The name under which the database has it, where that is another. */
+  /** Its name in the database, if that differs. */
   declare readonly formerName: string | undefined
   /** There is exactly one item, or none yet: it has no list, and no identifier that callers see. */
   declare readonly isSingle: boolean

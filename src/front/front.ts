@@ -3,9 +3,9 @@
  * every response leaves through it and gets the fields of all responses. What always holds, by
  * number:
  *  (1) No mount receives a request that has not passed rows 1–9.
- *  (2) A request has one name, in its response, in the audit, in the log; it is the incident of a
- *      500. A host that has mounted the service gives it, or a request behind a trusted proxy,
- *      only in characters that no log or field can misread.
+ *  (2) A request has one id, in its response, in the audit, in the log; it is the incident of a
+ *      500. A host that has mounted the service may set it, and so may a request behind a trusted
+ *      proxy, but only in characters that no log or field can misread.
  *  (3) An exception of a mount is our bug: 500, the incident, and no internals.
  */
 import { type Maybe, settleFor } from '../base/maybe.ts'

@@ -108,7 +108,7 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
     if (exchange.operation?.kind === 'exchange') return answerPortCall(exchange, exchange.operation)
     if (exchange.operation?.kind === 'getAnswer') return answerKeptCall(exchange, exchange.operation)
     if (exchange.operation && isPaged(exchange.operation)) return performInTurns(exchange, answerInSteps(exchange))
-    // Only a job can be waited for; any other outcome is final.
+    // Only jobs can be waited for; any other outcome is final.
     return chain(performOperation(exchange), outcome =>
       outcome.kind === 'job'
         ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
