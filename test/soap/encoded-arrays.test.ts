@@ -150,9 +150,9 @@ const refused: readonly (readonly [clause: string, read: () => unknown, reason: 
     /place/,
   ],
   [
-    'an item behind the end',
+    'an item after the end',
     () => read11(`<words c:arrayType="xs:string[2]" c:offset="[1]">${items('a', 'b')}</words>`),
-    /behind/,
+    /after the end/,
   ],
   ['no place', () => read11('<words><i c:position="first">a</i></words>'), /place first/],
   [

@@ -121,7 +121,7 @@ const others: readonly (readonly [what: string, now: Service, says: RegExp])[] =
   [
     'any text becomes a length of time, whose order no SQL makes',
     notes({ ...was, text: t.duration() }),
-    /notes\.text was of kind string and is now of kind duration\n *-- declare a field of the new kind beside text[^\n]*$/,
+    /notes\.text was of kind string and is now of kind duration\n *-- declare a field of the new kind next to text[^\n]*$/,
   ],
   ['a decimal has other places', notes({ ...was, text: t.decimal(5, 2) }), /notes\.text was of kind string/],
   [
