@@ -1,12 +1,14 @@
 /**
- * What the rules share in one run: the transport, the callers, what was discovered, and all
+ * What the rules of one run share: the transport, the callers, what was discovered, and all
  * exchanges. What always holds, by number:
- *  (1) Nothing but safe methods leaves without `allowChanges`, and with it nothing for a path that
- *      `mayCreate` of the profile leaves out; a SOAP message counts as safe only if its sender says
+ *  (1) Without `allowChanges` only safe methods are sent; with it, nothing is sent to a path that
+ *      the profile's `mayCreate` leaves out. A SOAP message counts as safe only if its sender says
  *      so.
- *  (2) Requests keep a distance of `1000 / rate` milliseconds, and none begins past the time limit.
- *  (3) A 429 ends the trial of a rule that did not ask for it: it says nothing of the rule.
- *  (4) What a probe created is removed at the end, in the reverse order, or named in the report.
+ *  (2) Requests are at least `1000 / rate` milliseconds apart, and none begins past the time limit.
+ *  (3) A 429 ends the trial of a rule that did not ask for it, since it says nothing about the
+ *      rule.
+ *  (4) Everything that a probe created is removed at the end, in reverse order, or named in the
+ *      report.
  */
 import { setTimeout } from 'node:timers/promises'
 import { messageOf } from '../base/attempt.ts'
@@ -38,7 +40,7 @@ export interface Sending {
   readonly version?: ProbeVersion
   readonly announcedOctets?: number
   readonly ownConnection?: boolean
-  /** The sender knows that this POST changes nothing: a read of SOAP, a message without effect. */
+  /** The sender knows that this POST changes nothing: a SOAP read, or a message without effect. */
   readonly isSafe?: boolean
   /** The sender wants to see the 429 itself. */
   readonly expectsLimit?: boolean
@@ -49,13 +51,13 @@ export interface BenchOptions {
   readonly callers: readonly CheckCaller[]
   readonly profile: CheckProfile
   readonly allowChanges: boolean
-  /** WSDL documents that are at hand, by the name of their file. */
+  /** WSDL documents at hand, by file name. */
   readonly wsdlFiles?: Readonly<Record<string, Uint8Array>>
-  /** An OpenAPI document that is at hand; its paths follow the base path of the run. */
+  /** An OpenAPI document at hand; its paths follow the base path of the run. */
   readonly openapi?: Json
-  /** What callers of an earlier release rely on. Default: that is not observed. */
+  /** What callers of an earlier release rely on. Default: this is not observed. */
   readonly earlier?: EarlierRelease
-  /** For an address that the service can reach. Default: rules that need one are not observed. */
+  /** Opens an address that the service can reach. Default: rules that need one are not observed. */
   readonly listen?: () => Promise<ProbeListener>
   /** Records progress, and has that of an interrupted run. Default: none. */
   readonly journal?: RunJournal
@@ -63,7 +65,7 @@ export interface BenchOptions {
   readonly rate: number
   readonly timeLimitMs: number
   readonly requestLimitMs: number
-  /** The run waits so long, once for each caller, while the service has locked a name. */
+  /** How long the run waits, once for each caller, while the service has locked a name. */
   readonly lockLimitMs: number
 }
 
@@ -93,7 +95,7 @@ export class Bench {
   readonly exchanges: ProbeExchange[] = []
   readonly leftBehind: string[] = []
   readonly remarks: string[] = []
-  /** The item of each collection that was empty, by the path of the collection. */
+  /** The item created in each collection that was empty, by the path of the collection. */
   readonly fillings = new Map<string, CreatedItem>()
   readonly #memo = new Map<string, Promise<unknown>>()
   readonly #cleanups: Cleanup[] = []
@@ -148,7 +150,7 @@ export class Bench {
     return exchange
   }
 
-  /** Octets as they are, which no library would send; the target and method are for the report. */
+  /** Octets sent unchanged, which no library would send; target and method are for the report. */
   async sendOctets(text: string): Promise<ProbeExchange> {
     const { sendOctets } = this.transport
     if (!sendOctets) throw new NotObservable('a socket: a service in memory has no octets of a head')
@@ -161,7 +163,7 @@ export class Bench {
   }
 
   /**
-   * Octets that no library would send, on a connection of their own; a response is an exchange of
+   * Octets that no library would send, on a separate connection; a response becomes an exchange of
    * the run. The first line of the first piece is for the report.
    */
   async converse(pieces: readonly OctetPiece[], limits: ConversationLimits): Promise<Heard> {
@@ -177,7 +179,7 @@ export class Bench {
     return { ...heard, exchange }
   }
 
-  /** Made on first use, and closed at the end. */
+  /** Opened on first use, and closed at the end. */
   listen(): Promise<ProbeListener> {
     const { listen } = this.options
     if (!listen) throw new NotObservable('a service on this machine: the check listens on its loopback address')
@@ -191,14 +193,14 @@ export class Bench {
     })
   }
 
-  /** @param target default: any at all */
+  /** @param target default: any path */
   requireChanges(target?: string): void {
     if (!this.options.allowChanges) throw new NotObservable('permission to change the service: --allow-changes')
     if (target !== undefined && !this.mayChange(target))
       throw new NotObservable(`permission to change ${target}: \`mayCreate\` of the profile`)
   }
 
-  /** Whether the profile allows a change at this path: what it names itself, and what is below. */
+  /** Whether the profile allows a change at this path: at those that it names, and below them. */
   mayChange(target: string): boolean {
     const { mayCreate, limit, bulk } = this.profile
     const [path = ''] = target.split('?')
@@ -219,12 +221,12 @@ export class Bench {
     const known = this.#memo.get(name)
     if (known) return known as Promise<T> // each name is used for one type
     const made = make()
-    made.catch(() => {}) // each rule that asks gets the failure
+    made.catch(() => {}) // every rule that asks gets the failure
     this.#memo.set(name, made)
     return made
   }
 
-  /** What was made under these names has changed: it is made again. */
+  /** The things made under these names have changed, so they are made again. */
   forget(...names: readonly string[]): void {
     for (const name of names) this.#memo.delete(name)
   }
@@ -234,12 +236,12 @@ export class Bench {
     this.options.journal?.addExchange(exchange)
   }
 
-  /** Whether the transport has thrown this, and not for want of a response: the run is at its end. */
+  /** Whether the transport threw this, other than for a missing response: then the run is over. */
   isOfTransport(thrown: unknown): boolean {
     return this.#transportFailure !== undefined && this.#transportFailure.thrown === thrown
   }
 
-  /** Whether no request may begin any more. */
+  /** Whether no further request may begin. */
   get isOutOfTime(): boolean {
     return performance.now() > this.#deadlineMs
   }
@@ -252,7 +254,7 @@ export class Bench {
   /**
    * (4)
    *
-   * @param cleanup returns the address of what it could not remove
+   * @param cleanup returns the address of anything it could not remove
    * @param made what it removes, for a run that is interrupted
    */
   addCleanup(cleanup: () => Promise<string | undefined>, made?: MadeThing): void {
@@ -265,7 +267,7 @@ export class Bench {
     for (const { cleanup, made } of this.#cleanups.splice(0).reverse()) {
       const left = await cleanup().catch(messageOf)
       if (made && left === undefined) this.options.journal?.addRemoved(made.path)
-      // What is still there is tried again by the next run, if there is one.
+      // Anything left is tried again by the next run, if there is one.
       if (made && left !== undefined) this.leftBehind.push(left)
       else if (left !== undefined) this.addLeft(left)
     }

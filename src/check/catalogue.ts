@@ -53,7 +53,7 @@ export const isAttack = ({ id }: CheckRule): boolean => id.startsWith('D')
 
 const allRules: readonly CheckRule[] = [...checkRules, ...attackRules]
 
-/** The rule with this id; undefined for none. */
+/** The rule with this id, if there is one. */
 export const findRule = (id: string): CheckRule | undefined =>
   allRules.find(rule => rule.id.toLowerCase() === id.toLowerCase())
 

@@ -1,6 +1,7 @@
 /**
- * `diglot check`: from words of a command line to a run and its reports. The exit status is 0 where
- * no rule fails but those of the baseline, 1 where one does, 2 where the check could not be made.
+ * `diglot check`: from words of a command line to a run and its reports. The exit status is 0 if no
+ * rule fails except those of the baseline, 1 if another one fails, 2 if the check could not be
+ * made.
  */
 
 import { constants, existsSync, statSync } from 'node:fs'
@@ -36,7 +37,7 @@ export interface CheckFlags {
   readonly token: readonly string[]
   readonly key: readonly string[]
   readonly profile?: string
-  /** The file of a new profile, written in place of a run. */
+  /** The file for a new profile, written instead of a run. */
   readonly learn?: string
   readonly wsdl: readonly string[]
   /** A path at the address; a file is read by the caller of `performCheck`. */
@@ -45,7 +46,10 @@ export interface CheckFlags {
   readonly attacks?: boolean
   readonly allowChanges?: boolean
   readonly insecure?: boolean
-  /** The journal of a run: kept while it runs, and taken up by the next if it was interrupted. */
+  /**
+   * The journal of a run: written while it runs, and continued by the next run if it was
+   * interrupted.
+   */
   readonly resume?: string
   readonly rate: number
   readonly time: number
@@ -59,12 +63,12 @@ export interface CheckFlags {
 
 /** What the caller of `performCheck` reads, since the check itself does not know its language. */
 export interface GivenDescriptions {
-  /** The OpenAPI document of the service, where it does not serve it itself. */
+  /** The service's OpenAPI document, if the service does not serve it. */
   readonly openapi?: Json
   readonly earlier?: EarlierRelease
 }
 
-/** What a user has to change before a check can be made. */
+/** Says what a user has to change before a check can be made. */
 export class CheckImpossible extends Error {}
 
 /**
@@ -110,7 +114,7 @@ async function learnService(
   return `${file} is written:\n${notes}next: diglot check ${address} --profile ${file}\n`
 }
 
-/** Opens the address with all that the flags say, for one of the things that can be asked of it. */
+/** Opens the address according to the flags, for one of the tasks. */
 async function askService<T>(
   address: string,
   flags: CheckFlags,
@@ -164,7 +168,7 @@ function chooseRules({ attacks, rule }: CheckFlags): readonly CheckRule[] {
   return [...chosen]
 }
 
-/** One line that is written again and again, for a reader at a terminal alone. */
+/** One line that is written again and again, only for a reader at a terminal. */
 function showProgress(all: number): (verdict: RuleVerdict) => void {
   const { stderr } = process
   let count = 0
@@ -182,7 +186,7 @@ async function readWsdlFiles(files: readonly string[]): Promise<Readonly<Record<
   return Object.fromEntries(await Promise.all(files.map(read)))
 }
 
-/** Those of the command line; without any, those of the profile. */
+/** The callers of the command line, or else those of the profile. */
 function listCallers(
   flags: CheckFlags,
   profile: CheckProfile,
@@ -222,7 +226,7 @@ const toTokenCaller = (token: string, at: number): CheckCaller => ({
   fields: { authorization: `Bearer ${token}` },
 })
 
-/** `X-Api-Key: secret`, or the key alone, which is sent as `Api-Key`. */
+/** `X-Api-Key: secret`, or only the key, which is sent as `Api-Key`. */
 function toKeyCaller(text: string, at: number): CheckCaller {
   const [, field = 'api-key', key = text] = /^([A-Za-z][\w-]*): ?(.+)$/.exec(text) ?? []
   return { name: `key ${at + 1}`, fields: { [field.toLowerCase()]: key } }
@@ -247,7 +251,7 @@ async function loadBaseline(file: string): Promise<ReadonlySet<string>> {
 const reportFilesOf = ({ json, junit, sarif, html, badge }: CheckFlags): readonly string[] =>
   [json, junit, sarif, html, badge].filter(file => file !== undefined)
 
-/** Before the run: a report that cannot be written is noticed while nothing has been asked. */
+/** Called before the run, so that a report that cannot be written is noticed before any request. */
 async function requireReportFile(file: string): Promise<void> {
   const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
   const isOpen = await access(existsSync(file) ? file : dirname(file), constants.W_OK).then(

@@ -4,7 +4,7 @@ import type { FoundLink, Json, ProbedRecord } from './probe-content.ts'
 import type { ProbeExchange, ProbeFields } from './probe-message.ts'
 import type { SoapWords } from './soap-message.ts'
 
-/** A person or program in whose name probes are sent. */
+/** A person or program on whose behalf probes are sent. */
 export interface CheckCaller {
   readonly name: string
   readonly fields: ProbeFields
@@ -17,10 +17,10 @@ export interface DiscoveredService {
   readonly entry: ProbeExchange
   readonly links: readonly FoundLink[]
   readonly openapi: Json | undefined
-  /** Paths of the description that belong to the version that the entry links to. */
+  /** Paths in the description of the version to which the entry links. */
   readonly paths: readonly ApiPath[]
   readonly collections: readonly CollectionTarget[]
-  /** POST makes a job; a search. */
+  /** POST creates a job, or starts a search. */
   readonly jobs: readonly ApiPath[]
   readonly searches: readonly ApiPath[]
   /** GET is a search. */

@@ -1,6 +1,6 @@
 /**
  * What a service offers, found from one address: the entry and its links, the OpenAPI description,
- * the collections with an item each, and the callers that may read them.
+ * the collections, each with an item, and the callers that may read them.
  */
 import type { Bench } from './bench.ts'
 import {
@@ -29,7 +29,7 @@ import { fieldLinks, findSender, pathOfIdentifier, readAsAnyone, toPath } from '
 import { resolveSchema } from './schema-sample.ts'
 import { discoverSoap } from './soap-discovery.ts'
 
-/** Throws `Unreachable` where nothing answers. */
+/** Throws `Unreachable` if there is no response. */
 export async function discoverService(bench: Bench, basePath: string): Promise<DiscoveredService> {
   const entry = await readEntry(bench, basePath)
   const links = [...linksIn(entry.json), ...fieldLinks(entry)]
@@ -38,7 +38,7 @@ export async function discoverService(bench: Bench, basePath: string): Promise<D
   const paths = listPaths(openapi, base.replace(/\/$/, ''))
   const current = chooseVersion(paths, links)
   const collections = await discoverCollections(bench, current, links, entry)
-  // Of WSDL, 1.1 alone says enough to send messages.
+  // Of the WSDL versions, only 1.1 says enough to send messages.
   const wsdl = [
     ...(bench.profile.wsdl ?? []),
     ...links.filter(({ href }) => /[?&]wsdl(?!2)/i.test(href)).map(each => each.href),
@@ -61,7 +61,7 @@ export async function discoverService(bench: Bench, basePath: string): Promise<D
 
 const redirectsMax = 5
 
-/** RFC 9110 §15.4: of a redirect within the address, the target is the entry. */
+/** RFC 9110 §15.4: after a redirect within the address, its target is the entry. */
 async function readEntry(bench: Bench, basePath: string): Promise<ProbeExchange> {
   let entry = await readAsAnyone(bench, basePath)
   for (let count = 0; count < redirectsMax && [301, 302, 303, 307, 308].includes(entry.status); count++) {
@@ -120,7 +120,7 @@ function listPaths(openapi: Json | undefined, prefix: string): readonly ApiPath[
   })
 }
 
-/** Of several versions, the one whose collections the entry links to; else the last. */
+/** Of several versions, the one to whose collections the entry links; otherwise the last. */
 function chooseVersion(paths: readonly ApiPath[], links: readonly FoundLink[]): readonly ApiPath[] {
   const versions = [...new Set(paths.flatMap(({ path }) => versionOfPath(path) ?? []))]
   if (versions.length < 2) return paths
@@ -144,7 +144,7 @@ async function discoverCollections(
   )
   const linked = links.flatMap(({ href, isTemplate }) => (isTemplate ? [] : (toPath(bench, href) ?? [])))
   if (described.length > 0) return addNested(bench, paths, await readCollections(bench, paths, described))
-  // Without a description: what the entry links to, else the entry itself.
+  // Without a description: whatever the entry links to, otherwise the entry itself.
   const undescribed = linked.length > 0 || !itemsOf(entry.json) ? linked : [entry.request.target]
   const found = await readCollections(
     bench,
@@ -154,7 +154,7 @@ async function discoverCollections(
   return Promise.all(found.map(each => askForMethods(bench, each)))
 }
 
-/** And the collections in an item of each, as deep as they are described. */
+/** Also adds the collections inside an item of each, as deep as they are described. */
 async function addNested(
   bench: Bench,
   paths: readonly ApiPath[],
@@ -169,7 +169,9 @@ async function addNested(
   return [...found, ...inner]
 }
 
-/** Ends of addresses of collections in an item, whatever its parameter is called there. */
+/**
+ * Ends of the addresses of collections inside an item, whatever the name of its parameter there.
+ */
 function nestedPlaces(paths: readonly ApiPath[], item: string): readonly string[] {
   const below = item.replace(/[^/]*$/, '')
   return paths.flatMap(({ path, operations }) => {
@@ -180,7 +182,9 @@ function nestedPlaces(paths: readonly ApiPath[], item: string): readonly string[
   })
 }
 
-/** That of the first item in which there is something, else that of the first. */
+/**
+ * The nested collection of the first item that has something in it, otherwise of the first item.
+ */
 async function readNested(
   bench: Bench,
   paths: readonly ApiPath[],
@@ -199,7 +203,7 @@ async function readNested(
   }
   return chosen ? addNested(bench, chosen.placed, [chosen.collection]) : []
 }
-/** Parents that are looked into at most, for one with something in it. */
+/** How many parents are searched for one with something in it. */
 const parentsMax = 5
 
 /** The same paths, with identifiers in those below a template. */
@@ -226,7 +230,9 @@ async function readCollections(
   return found
 }
 
-/** The methods of a collection and of its items as Allow of OPTIONS has them (RFC 9110 §10.2.1). */
+/**
+ * The methods of a collection and of its items according to Allow of OPTIONS (RFC 9110 §10.2.1).
+ */
 async function askForMethods(bench: Bench, target: CollectionTarget): Promise<CollectionTarget> {
   const [first] = target.items
   const operations = await allowedOperations(bench, target.path, target.reader)
@@ -255,7 +261,7 @@ async function readCollection(
   { path, operations }: ApiPath,
 ): Promise<CollectionTarget | undefined> {
   const list = await readAsAnyone(bench, path)
-  // What can be edited is one item, whatever lists it has.
+  // A representation that can be edited is one item, whatever lists it has.
   const items = list.isSuccess && linkIn(list.json, 'edit') === undefined ? itemsOf(list.json) : undefined
   if (!items) return undefined
   const itemPath = findItemPath(paths, path)
@@ -274,7 +280,7 @@ async function readCollection(
   }
 }
 
-/** The schema of the content that an operation receives, or of that of its response. */
+/** The schema of the content that an operation receives, or of its response's content. */
 export function schemaOfContent(openapi: Json | undefined, holder: Json | undefined): ProbedRecord | undefined {
   if (openapi === undefined) return undefined
   const content = asRecord(resolveSchema(openapi, holder)['content'])
@@ -283,7 +289,7 @@ export function schemaOfContent(openapi: Json | undefined, holder: Json | undefi
   return schema === undefined ? undefined : resolveSchema(openapi, schema)
 }
 
-/** The parameters of an operation and of its path, references followed. */
+/** The parameters of an operation and of its path, with references resolved. */
 export function parametersOf(openapi: Json | undefined, operation: ProbedRecord | undefined): readonly ProbedRecord[] {
   const listed = [operation?.['parameters'], operation?.['(path parameters)']].flatMap(each =>
     Array.isArray(each) ? each : [],

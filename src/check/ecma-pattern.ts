@@ -1,14 +1,14 @@
 /**
- * Patterns of JSON Schema (ECMA-262 with the flag u, Validation §6.3.3) in a time that grows with
- * the text: no description holds a run up. What looks around, refers back, or has an anchor
- * elsewhere than at an end of the whole or of one of its alternatives is not judged, nor is a
- * longer pattern than `patternCharactersMax`.
+ * Patterns of JSON Schema (ECMA-262 with the flag u, Validation §6.3.3), matched in a time that
+ * grows with the text, so no description holds up a run. A pattern with lookaround, back
+ * references, or anchors other than at the ends of the whole or of an alternative is not judged;
+ * nor is one longer than `patternCharactersMax`.
  */
 import { attempt, isSyntaxError } from '../base/attempt.ts'
 import { LinearPattern } from '../base/linear-pattern.ts'
 import { memoizeByText } from '../base/memo.ts'
 
-/** Groups are read one within the other: this many fit on any stack. */
+/** Groups are read recursively: this many fit on any stack. */
 export const patternCharactersMax = 1000
 
 /** Whether a part of the text matches; undefined: the pattern is not judged. */
@@ -28,7 +28,7 @@ function compileEcmaPattern(pattern: string): LinearPattern {
 }
 
 const anything = '[\\s\\S]*'
-/** By its number, so that no character is syntax where it is written. */
+/** Written by its number, so that it is a syntax character nowhere. */
 const writeCharacter = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
 
 const ofCode = (hexadecimal: string): string => String.fromCodePoint(Number.parseInt(hexadecimal, 16))
@@ -56,7 +56,9 @@ class EcmaReader {
     return alternatives.join('|')
   }
 
-  /** Of the whole: where it is not anchored, anything may stand before and behind it. */
+  /**
+   * An alternative of the whole pattern: where it is not anchored, any text may precede and follow.
+   */
   #alternative(): string {
     const before = this.#take('^') ? '' : anything
     const source = this.#terms()
@@ -80,7 +82,7 @@ class EcmaReader {
     return character === '\\' ? this.#escape() : writeCharacter(character)
   }
 
-  /** Captures and names mean nothing to a match. */
+  /** Captures and names do not affect a match. */
   #group(): string {
     const [kind = ''] = /^\?(?::|<(?![=!])[^>]*>)/.exec(this.#rest()) ?? []
     if (kind === '' && this.#peek() === '?') throw new SyntaxError('a group looks around')
@@ -91,7 +93,7 @@ class EcmaReader {
     return `(?:${alternatives.join('|')})`
   }
 
-  /** Whether it takes as few as it can is the same to a match. */
+  /** Lazy or greedy makes no difference to a match. */
   #quantifier(): string {
     const [found = ''] = /^(?:[*+?]|\{\d+(?:,\d*)?\})/.exec(this.#rest()) ?? []
     this.#at += found.length
@@ -122,7 +124,7 @@ class EcmaReader {
     return this.#classEscape() ?? writeCharacter(this.#escapedCharacter())
   }
 
-  /** Undefined: another escape stands here. */
+  /** Undefined: this is another escape. */
   #classEscape(): string | undefined {
     const [found] = /^(?:[dDwWsS]|[pP]\{[^}]*\})/.exec(this.#rest()) ?? []
     if (found === undefined) return undefined
@@ -138,7 +140,7 @@ class EcmaReader {
       this.#at += found[0].length
       return read(found[1] ?? '', found[2] ?? '')
     }
-    return this.#next() // a character of syntax stands for itself
+    return this.#next() // a syntax character stands for itself
   }
 
   get #isAtEnd(): boolean {

@@ -1,4 +1,4 @@
-/** Content with which operations of SOAP that change nothing succeed, found by trying. */
+/** Finds, by trying, content with which safe SOAP operations succeed. */
 import type { WsdlOperation } from '../describe/index.ts'
 import { percentDecode } from '../http/uri.ts'
 import { type Element, Malformed, parseXml } from '../xml/index.ts'
@@ -13,7 +13,7 @@ export interface LearnedMessages {
   readonly unknown: readonly string[]
 }
 
-/** Tries each safe operation once, with identifiers of items that the REST face has shown. */
+/** Tries each safe operation once, with identifiers of items seen through the REST face. */
 export async function learnMessages(bench: Bench): Promise<LearnedMessages> {
   const messages = new Map<string, Json>()
   const unknown = new Set<string>()
@@ -50,7 +50,10 @@ async function findMessageContent(
 const identifiersMax = 4
 const probeText = 'probe'
 
-/** Those of the collection that the operation is named for come first: products for GetProduct. */
+/**
+ * Identifiers from the collection after which the operation is named come first: products for
+ * GetProduct.
+ */
 function listIdentifiers({ service }: Bench, operation: string): readonly string[] {
   const noun = operation.replace(/^[A-Z]?[a-z]+/, '').toLowerCase()
   const isNamed = (path: string): boolean => {
@@ -65,7 +68,9 @@ function listIdentifiers({ service }: Bench, operation: string): readonly string
 }
 const identifierIn = (path: string): string => percentDecode(lastSegmentOf(path)) ?? lastSegmentOf(path)
 
-/** The content of an element as `messages` of a profile has it: an object of texts and objects. */
+/**
+ * The content of an element in the form of a profile's `messages`: an object of texts and objects.
+ */
 export function readMessageContent(xml: string): Json {
   const document = parseXml(new TextEncoder().encode(xml))
   return document instanceof Malformed ? {} : contentOfElement(document.root)

@@ -1,9 +1,10 @@
 /**
- * A first profile of a service: what its descriptions, reads and operations of SOAP that change
- * nothing show, and notes on what whoever knows the service has to fill in. What always holds:
- *  (1) The service is not changed: nothing leaves that a run without `allowChanges` would not send.
+ * Writes a first profile of a service: what its descriptions, its reads and its safe SOAP
+ * operations show, and notes on what its expert has to fill in. What always holds:
+ *  (1) The service is not changed: only requests that a run without `allowChanges` would send are
+ *      sent.
  *  (2) No secret is written: a caller has the name of an environment variable.
- *  (3) What the profile in use already says is kept as it is.
+ *  (3) Whatever the profile in use already says is kept.
  */
 import { parseRateLimitPolicy } from '../http/rate-limit.ts'
 import { Bench } from './bench.ts'
@@ -23,7 +24,7 @@ import type { CheckProfile, ProfileCaller, ProfileMachine } from './profile.ts'
 import { type CheckOptions, defaultBenchOptions } from './run-check.ts'
 import { resolveSchema } from './schema-sample.ts'
 
-/** Rejects with `Unreachable` where nothing answers at the address. */
+/** Rejects with `Unreachable` if there is no response at the address. */
 export async function learnProfile(transport: ProbeTransport, options: CheckOptions = {}): Promise<CheckProfile> {
   const { basePath = '/', rules: _, onVerdict: __, journal: ___, ...given } = options
   const bench = new Bench(transport, { ...defaultBenchOptions, ...given, allowChanges: false }) // (1)
@@ -72,8 +73,8 @@ interface CreatablePath {
 }
 
 /**
- * Collections, those of searches and jobs too, in which something can be created, and whether the
- * description has DELETE for it, which links, where there are some, offer to a caller.
+ * Collections, including searches and jobs, in which something can be created; and whether the
+ * description has a DELETE for it, which its links, if it has any, offer to a caller.
  */
 async function listCreatable(bench: Bench): Promise<readonly CreatablePath[]> {
   const { service } = bench
@@ -88,14 +89,16 @@ async function listCreatable(bench: Bench): Promise<readonly CreatablePath[]> {
   }))
 }
 
-/** `/orders/{id}` and `/reports/jobs/{id}`, but no part of an item: `/orders/{id}/lines/{line}`. */
+/**
+ * `/orders/{id}` and `/reports/jobs/{id}`, but not a part of an item: `/orders/{id}/lines/{line}`.
+ */
 const isRemovableItem = ({ path, operations }: ApiPath, collection: string): boolean =>
   operations['DELETE'] !== undefined &&
   isBelowPath(path, collection) &&
   /^\{[^{}]+\}$/.test(lastSegmentOf(path)) &&
   path.match(/\{/g)?.length === 1
 
-/** Whether an item has a link to its removal for a caller, or no links at all but to itself. */
+/** Whether an item has a link to its removal for a caller, or no links at all except to itself. */
 async function mayOfferRemoval(bench: Bench, path: string): Promise<boolean> {
   const relations = new Set<string>()
   for (const as of [undefined, ...bench.callers]) {
@@ -104,7 +107,7 @@ async function mayOfferRemoval(bench: Bench, path: string): Promise<boolean> {
   }
   return relations.has('delete') || ![...relations].some(rel => !navigationRelations.includes(rel))
 }
-/** Those that lead on, and offer no change. */
+/** Relations that only lead on, and offer no change. */
 const navigationRelations: readonly string[] = ['self', 'collection', 'related', 'next', 'previous', 'prev']
 
 function learnSamples(bench: Bench): Readonly<Record<string, Json>> {
@@ -135,7 +138,10 @@ function exampleOf({ service }: Bench, { operations }: Pick<ApiPath, 'operations
   return memberAt(media, 'example') ?? resolveSchema(openapi, first)['value']
 }
 
-/** Members of items that hold a state: those of that name, else those that a description lists. */
+/**
+ * Members of items that hold a state: those with that name, otherwise those with values listed in a
+ * description.
+ */
 function learnMachines({ service }: Bench): Readonly<Record<string, ProfileMachine>> {
   const found = service.collections.flatMap(collection => {
     const schema = itemSchemaOf(service.openapi, collection)
@@ -161,7 +167,7 @@ function itemSchemaOf(openapi: Json | undefined, { itemPath }: CollectionTarget)
   return resolveSchema(openapi, memberAt(media, 'schema'))
 }
 
-/** A state is what the server alone sets, of a few values. */
+/** A state is set only by the server, and has few values. */
 const findEnumeration = (openapi: Json | undefined, properties: Readonly<Record<string, Json>>): string | undefined =>
   Object.entries(properties).find(([, given]) => {
     const schema = resolveSchema(openapi ?? {}, given)

@@ -1,15 +1,18 @@
 /**
- * An address of the checker's own on this machine. A request to it comes from a service that
- * follows addresses in messages of strangers.
+ * The checker's own address on this machine. A request to it comes from a service that follows
+ * addresses in messages from strangers.
  */
 import { createServer } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 
 /** An open port on the loopback address. */
 export interface ProbeListener {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly address: string
-  /** Whether a path that begins so has been asked; waits a moment for those on their way. */
+  /**
+   * Whether there was a request for a path with this beginning; waits a moment for requests on
+   * their way.
+   */
   hasVisit(path: string): Promise<boolean>
   close(): void
 }
@@ -40,5 +43,5 @@ export async function openLoopbackListener(): Promise<ProbeListener> {
   }
 }
 
-/** Whether what listens on this machine alone can be reached from there. */
+/** Whether a listener on this machine's loopback can be reached from there. */
 export const isLoopbackHost = (hostname: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)

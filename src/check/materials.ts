@@ -1,6 +1,6 @@
 /**
- * What rules need to look at, made on demand and shared: an item, a created one, a job, a search.
- * Each function throws `NotObservable` with what is missing.
+ * The things that rules need to look at, made on demand and shared: an item, a created item, a job,
+ * a search. Each function throws `NotObservable` with what is missing.
  */
 
 import { memoizeByText } from '../base/memo.ts'
@@ -39,8 +39,8 @@ export const readSomeItem = (bench: Bench): Promise<ReadItem> =>
   })
 
 /**
- * What a caller may read, an item or the entry: of a target that is not there, or not for
- * everyone, a service need not look at the method. Undefined: there is neither.
+ * Something that a caller may read, an item or the entry: for a missing or guarded target a service
+ * need not look at the method. Undefined: there is neither.
  */
 export async function findReadableTarget(bench: Bench): Promise<Pick<ReadItem, 'path' | 'as'> | undefined> {
   const item = await readSomeItem(bench).catch(asUndefined)
@@ -61,8 +61,8 @@ export const readGuardedItem = (bench: Bench): Promise<ReadItem> =>
   })
 
 /**
- * What a new service has is what the run creates: one item in each collection that has none. What
- * it cannot create is a remark, for rules that need an item will say that they lack one.
+ * Creates one item in each empty collection of a new service. A collection where that fails becomes
+ * a remark, since rules that need an item will say that they lack one.
  */
 export async function fillEmptyCollections(bench: Bench): Promise<readonly CollectionTarget[]> {
   const filled: CollectionTarget[] = []
@@ -114,7 +114,7 @@ interface Maker {
   readonly as: CheckCaller | undefined
 }
 
-/** A new item, which this rule alone changes; it is removed at the end. */
+/** A new item that only this rule changes; it is removed at the end. */
 export async function createTemporaryItem(bench: Bench): Promise<CreatedItem> {
   bench.requireChanges()
   const { collection, as } = await bench.once('maker', () => findMaker(bench))
@@ -122,9 +122,9 @@ export async function createTemporaryItem(bench: Bench): Promise<CreatedItem> {
 }
 
 /**
- * A change or removal of an item with an entity tag that does not match it: it has no effect.
+ * Sends a change or removal of an item with an entity tag that does not match, so it has no effect.
  *
- * @param tag default: one that the item never had
+ * @param tag default: a tag that the item never had
  */
 export function sendStaleChange(
   bench: Pick<Bench, 'send'>,
@@ -138,7 +138,7 @@ export function sendStaleChange(
   return bench.send(method, path, { as, ...content, fields: { ...type, 'if-match': tag } })
 }
 
-/** A member of an item that has another value now. */
+/** A member of an item that now has another value. */
 export interface ChangedMember {
   readonly name: string
   readonly value: string
@@ -147,15 +147,15 @@ export interface ChangedMember {
   readonly after: ProbeExchange
 }
 
-/** Changes of one member that are tried until the service takes one. */
+/** How many changes of one member are tried until the service accepts one. */
 const changesTried = 6
 
 /** Letters of two, three and four octets in UTF-8. */
 const rareLetters = 'é漢😀'
 
 /**
- * Gives a text member of a new item another value, that of another item or a longer one; undefined:
- * the service took no such change.
+ * Gives a text member of a new item another value: another item's, or a longer one. Undefined: the
+ * service accepted no such change.
  *
  * @param isRare whether the value has letters beyond ASCII
  */
@@ -185,7 +185,7 @@ export async function changeMember(
   return undefined
 }
 
-/** Prefers a collection whose items can be replaced and removed by the caller that creates them. */
+/** Prefers a collection whose creator can also replace and remove its items. */
 async function findMaker(bench: Bench): Promise<Maker> {
   const makers: (Maker & { readonly rank: number })[] = []
   for (const collection of changeable(bench).filter(({ items }) => items.length > 0))
@@ -208,7 +208,7 @@ async function findMaker(bench: Bench): Promise<Maker> {
 const changeable = (bench: Bench): readonly CollectionTarget[] =>
   bench.service.collections.filter(({ path }) => bench.mayChange(path))
 
-/** The links of HAL say what this caller may do; without links, the methods say what exists. */
+/** HAL links say what this caller may do; without links, the methods say what exists. */
 async function rankMaker(
   bench: Bench,
   { path, items, operations, itemPath }: CollectionTarget,
@@ -226,7 +226,9 @@ async function rankMaker(
   return 1 + 4 * count(['edit', 'delete'], rels) + count(['PUT', 'PATCH', 'DELETE'], methods)
 }
 
-/** What a run would create there: the sample of the profile, or a copy of an existing item. */
+/**
+ * The item that a run would create there: the sample of the profile, or a copy of an existing item.
+ */
 export function draftFor(bench: Bench, collection: CollectionTarget): Json {
   const { openapi } = bench.service
   const sample = bench.profile.samples?.[`POST ${collection.path}`]
@@ -237,7 +239,7 @@ export function draftFor(bench: Bench, collection: CollectionTarget): Json {
 }
 
 /**
- * PUT at an address that is not used, where the description has 201 for it; undefined if nowhere.
+ * PUT at an unused address, where the description declares 201 for it; undefined if nowhere.
  */
 export async function putNewItem(bench: Bench): Promise<ProbeExchange | undefined> {
   const { openapi } = bench.service
@@ -273,7 +275,7 @@ function sayUncreated({ path }: CollectionTarget, as: CheckCaller | undefined, {
   return `a new item: POST ${path} by ${as?.name ?? 'nobody'} was answered ${status}; give ${cure}`
 }
 
-/** POST that should be refused; where it is not, what it made is removed. */
+/** A POST that should be refused; if it is not, whatever it created is removed. */
 export async function postDraft(bench: Bench, collection: CollectionTarget, sending: Sending): Promise<ProbeExchange> {
   const posted = await bench.send('POST', collection.path, sending)
   if (posted.isSuccess) addRemoval(bench, toCreated(bench, { collection, as: sending.as }, posted, {}))
@@ -281,8 +283,8 @@ export async function postDraft(bench: Bench, collection: CollectionTarget, send
 }
 
 /**
- * Its own link comes before Location, so that one wrong field does not hide the item from all
- * rules.
+ * The item's own link takes precedence over Location, so that one wrong field does not hide the
+ * item from all rules.
  */
 function toCreated(bench: Bench, { collection, as }: Maker, created: ProbeExchange, draft: Json): CreatedItem {
   const { location, 'content-location': contentLocation } = created.fields
@@ -296,7 +298,7 @@ function toCreated(bench: Bench, { collection, as }: Maker, created: ProbeExchan
 }
 
 /**
- * DELETE by each caller; where the state forbids it, after the action that ends the item's life.
+ * DELETE by each caller; where the state forbids it, first the action that ends the item's life.
  */
 function addRemoval(bench: Bench, { path, as }: Pick<CreatedItem, 'path' | 'as'>): void {
   const removeItem = async (): Promise<string | undefined> => {
@@ -320,7 +322,7 @@ function addRemoval(bench: Bench, { path, as }: Pick<CreatedItem, 'path' | 'as'>
   bench.addCleanup(removeItem, { path, caller: as?.name, isItem: true })
 }
 
-/** What an interrupted run has made, to be removed at the end of this one. */
+/** Things that an interrupted run created, to be removed at the end of this one. */
 export function addEarlierRemoval(bench: Bench, { path, caller, isItem }: MadeThing): void {
   const as = bench.callers.find(({ name }) => name === caller)
   if (isItem) addRemoval(bench, { path, as })
@@ -338,7 +340,7 @@ export async function currentMatch(
 
 export interface ActedItem {
   readonly item: CreatedItem
-  /** The caller that performs it, and reads the item before and after. */
+  /** The caller that performs the action, and reads the item before and after. */
   readonly as: CheckCaller | undefined
   readonly action: OfferedAction
   readonly content: Json | undefined
@@ -346,7 +348,7 @@ export interface ActedItem {
   readonly acted: ProbeExchange
 }
 
-/** A new item on which an action that its links offer has been performed. */
+/** A new item on which an action offered by its links has been performed. */
 export async function performAction(bench: Bench): Promise<ActedItem> {
   bench.requireChanges()
   const { openapi, paths } = bench.service
@@ -371,8 +373,8 @@ const sayUnoffered = ({ collection }: CreatedItem): string =>
   `a caller to whom the links of a new item of ${collection.path} offer an action: --caller`
 
 /**
- * The same for all rules that only look at it. Where no second item can be made, such as one at
- * the same time, it is the one that the run has put into the empty collection.
+ * The same, shared by all rules that only look at it. Where no second item can be created, such as
+ * one for the same time, it is the item that the run created in the empty collection.
  */
 export const performSomeAction = (bench: Bench): Promise<ActedItem> =>
   bench.once('action', () =>
@@ -405,7 +407,7 @@ const listStateful = (bench: Bench): readonly CollectionTarget[] =>
 const makersOf = (bench: Bench, { reader }: CollectionTarget): ReadonlySet<CheckCaller | undefined> =>
   new Set([reader, ...bench.callers])
 
-/** By the maker of the item, else by another caller to whom it offers an action. */
+/** Performed by the maker of the item, otherwise by another caller to whom it offers an action. */
 async function actAsAnyone(bench: Bench, item: CreatedItem): Promise<ActedItem | undefined> {
   let last: ActedItem | undefined
   for (const as of new Set([item.as, ...bench.callers])) {
@@ -437,7 +439,7 @@ export const listOffered = (bench: Bench, item: CreatedItem, read: ProbeExchange
     return path !== undefined && part?.operations['POST'] ? [{ rel, path, part }] : []
   })
 
-/** A new item that offers actions, none of which has been performed; undefined: nothing does. */
+/** A new item that offers actions, none of which has been performed; undefined: no item does. */
 export const createActionItem = (bench: Bench) => bench.once('offered actions', () => offerActions(bench))
 
 async function offerActions(bench: Bench) {
@@ -477,13 +479,13 @@ export async function sendAction(bench: Bench, { path, part }: OfferedAction, as
   return { acted, content }
 }
 
-/** Whether a refusal may be due to content that the run has made of a schema. */
+/** Whether a refusal may be due to content that the run made up from a schema. */
 export const isOfMadeContent = ({ profile }: Bench, { acted, content, action }: ActedItem): boolean =>
   content !== undefined &&
   profile.samples?.[`POST ${action.part.path}`] === undefined &&
   (acted.status === 400 || acted.status === 422)
 
-/** Of two refusals, the one that content made here cannot have caused; else the later one. */
+/** Of two refusals, the one that made-up content cannot have caused, otherwise the later one. */
 const chooseRefusal = (bench: Bench, one: ActedItem | undefined, other: ActedItem | undefined) =>
   other === undefined || (one && !isOfMadeContent(bench, one)) ? one : other
 
@@ -495,7 +497,7 @@ export function actionContent(bench: Bench, part: ApiPath): Json | undefined {
   return schema && makeSample(bench.service.openapi ?? {}, schema)
 }
 
-/** Whether `/orders/7/payment` is of `/orders/{id}/payment`. */
+/** Whether `/orders/7/payment` matches `/orders/{id}/payment`. */
 export const isOfTemplate = (path: string, template: string): boolean =>
   templatePattern(template).test(path.split('?')[0] ?? '')
 
@@ -520,7 +522,7 @@ export const createSomeSearch = (bench: Bench): Promise<StartedPost> =>
 async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): Promise<StartedPost> {
   if (targets.length === 0) throwMissing(bench, what)
   bench.requireChanges()
-  /** The refusal that says most: of the content, not of the caller. */
+  /** The refusal that says most: about the content, not about the caller. */
   let told: StartedPost | undefined
   for (const { path, operations } of targets.filter(each => bench.mayChange(each.path))) {
     const json = contentFor(bench, { path, operations })
@@ -543,13 +545,13 @@ async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): 
 
 const isForbidden = ({ status }: ProbeExchange): boolean => status === 401 || status === 403
 
-/** Where the description has none, the rule does not apply; without one, it may. */
+/** If the description has none, the rule does not apply; without a description, it may apply. */
 function throwMissing({ service }: Bench, what: string): never {
   if (service.openapi !== undefined) throw new NotApplicable(`the description has no ${what}`)
   throw new NotObservable(`an OpenAPI description that has a ${what}: --openapi`)
 }
 
-/** Content of a POST that makes a job or a search. */
+/** The content of a POST that creates a job or a search. */
 export function contentFor({ service, profile }: Bench, { path, operations }: ApiPath): Json {
   const schema = schemaOfContent(service.openapi, memberAt(operations['POST'], 'requestBody'))
   return profile.samples?.[`POST ${path}`] ?? makeSample(service.openapi ?? {}, schema)
@@ -564,7 +566,7 @@ export function addPlainRemoval(bench: Bench, path: string, as: CheckCaller | un
   bench.addCleanup(removePlainly, { path, caller: as?.name, isItem: false })
 }
 
-/** A path below the API at which there cannot be anything. */
+/** A path below the API where nothing can exist. */
 export const absentPath = ({ service }: Bench): string => {
   const [collection] = service.collections
   return `${collection ? collection.path.replace(/\/[^/]*\/?$/, '') : service.basePath.replace(/\/$/, '')}/no-such-resource-7f3a`
@@ -580,7 +582,9 @@ export async function readAbsentItem(
   return bench.send('GET', pathBelow(collection.path, identifier), { as, fields })
 }
 
-/** Of the kind that is there: another kind may be refused before the item is looked for. */
+/**
+ * An identifier of the existing kind: another kind may be refused before the item is looked for.
+ */
 function absentIdentifier(existing: string): string {
   if (/^[0-9]+$/.test(existing)) return '987654321'
   if (/^[0-9a-f]{16,}$/i.test(existing)) return 'fe9'.padEnd(existing.length, '7')
@@ -588,7 +592,7 @@ function absentIdentifier(existing: string): string {
 }
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** @param member what holds the state. Default: `state`, then `status`. */
+/** @param member the member with the state. Default: `state`, then `status` */
 export function readState(value: Json | undefined, member?: string): string | undefined {
   const record = asRecord(value)
   return member === undefined ? (asText(record['state']) ?? asText(record['status'])) : asText(record[member])

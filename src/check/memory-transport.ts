@@ -1,12 +1,13 @@
 /**
- * A service in memory as what a probe asks: no socket, so no connections and no octets of a head.
+ * A service in memory as the target of probes: without sockets, so without connections or the
+ * octets of heads.
  */
 import { type Content, contentOf, noContent, type Request, type Response } from '../http/message.ts'
 import { type ProbeReply, type ProbeRequest, type ProbeTransport, Unreachable } from './probe-message.ts'
 
 /** The address by which requests name a service without a socket. */
 export interface MemoryOptions {
-  /** The address that requests name. Default: http://memory.test. */
+  /** The address in requests. Default: http://memory.test. */
   readonly origin?: string
 }
 

@@ -1,4 +1,4 @@
-/** JSON of another service, read without trust in its shape. */
+/** Reads another service's JSON, without trusting its shape. */
 import { attempt, isSyntaxError } from '../base/attempt.ts'
 import { type Json, ownMember } from '../base/objects.ts'
 import { writeJson } from '../http/json.ts'
@@ -6,18 +6,18 @@ import { writeJson } from '../http/json.ts'
 export type { Json }
 export type ProbedRecord = { readonly [name: string]: Json }
 
-/** As JSON.parse reads it, also where I-JSON forbids it; a long integer keeps all its digits. */
+/** Read like JSON.parse, even where I-JSON forbids it; a long integer keeps all its digits. */
 export const parseLooseJson = (text: string): Json | undefined =>
   attempt(() => JSON.parse(text, longDigits.test(text) ? keepDigits : undefined) as Json, isSyntaxError)
 
 const longDigits = /\d{16}/
-/** So many digits at most: the conversion takes time that grows with the square of their number. */
+/** At most this many digits, since the conversion takes time quadratic in their number. */
 const longInteger = /^-?\d{16,1000}$/
-/** ECMAScript 2026 §25.5.1: the third argument has the text of a primitive value. */
+/** ECMAScript 2026 §25.5.1: the third argument has the source text of a primitive value. */
 const keepDigits = (_name: string, value: Json, { source = '' }: { readonly source?: string } = {}): Json =>
   typeof value === 'number' && !Number.isSafeInteger(value) && longInteger.test(source) ? BigInt(source) : value
 
-/** The members of an object; those of an empty one for anything else. */
+/** The members of an object; none for anything else. */
 export const asRecord = (value: Json | undefined): ProbedRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ProbedRecord) : {}
 
@@ -31,7 +31,9 @@ export const memberAt = (value: Json | undefined, ...path: readonly string[]): J
 /** Members in which frameworks put the items of a page. */
 const itemMembers = ['items', 'results', 'data', 'value', 'content']
 
-/** The items of a collection's representation: an array, such a member, or what HAL embeds. */
+/**
+ * The items in a collection's representation: an array, one of these members, or what HAL embeds.
+ */
 export function itemsOf(value: Json | undefined): readonly Json[] | undefined {
   if (Array.isArray(value)) return value
   const record = asRecord(value)
@@ -40,7 +42,9 @@ export function itemsOf(value: Json | undefined): readonly Json[] | undefined {
   return Object.values(asRecord(record['_embedded'])).find(each => Array.isArray(each)) as readonly Json[] | undefined
 }
 
-/** The items of a page by their own links, else by their identifiers, else as they are. */
+/**
+ * The items of a page as their own links, otherwise as their identifiers, otherwise as they are.
+ */
 export const namesOnPage = (page: Json | undefined): readonly string[] =>
   (itemsOf(page) ?? []).map(each => String(linkIn(each, 'self') ?? memberAt(each, 'id') ?? writeJson(each)))
 
@@ -50,7 +54,7 @@ export interface FoundLink {
   readonly isTemplate: boolean
 }
 
-/** The links of `_links` (HAL §4.1.1): an object, or several of them, for each relation. */
+/** The links in `_links` (HAL §4.1.1): one object or several for each relation. */
 export function linksIn(value: Json | undefined): readonly FoundLink[] {
   return Object.entries(asRecord(memberAt(value, '_links'))).flatMap(([rel, given]) =>
     (Array.isArray(given) ? given : [given]).flatMap(each => {

@@ -1,50 +1,50 @@
 /**
- * What a probe sends and what comes back, as plain records, and the port that carries them: a
- * socket (`socket-transport.ts`) or a face in memory (`memory-transport.ts`).
+ * What a probe sends and receives, as plain records, and the port that carries them: a socket
+ * (`socket-transport.ts`) or a face in memory (`memory-transport.ts`).
  */
 import { type Json, parseLooseJson } from './probe-content.ts'
 
 export type ProbeFields = Readonly<Record<string, string>>
 
-/** A request of a probe, which may break rules of HTTP. */
+/** A request of a probe, which may violate HTTP. */
 export interface ProbeRequest {
   readonly method: string
-  /** The request-target as it is sent. */
+  /** The request-target as sent. */
   readonly target: string
   readonly fields: ProbeFields
   readonly content?: Uint8Array
   /**
-   * Announces content of so many octets with `Expect: 100-continue` and sends none of it: a limit
-   * is seen without its weight.
+   * Announces this many octets of content with `Expect: 100-continue` and sends none of it, so a
+   * limit shows without its weight.
    */
   readonly announcedOctets?: number
   /** Default: 1.1. */
   readonly version?: ProbeVersion
-  /** A connection of its own, closed afterwards. Default: the one that is kept. */
+  /** Uses a separate connection, closed afterwards. Default: the persistent one. */
   readonly ownConnection?: boolean
 }
 
 export type ProbeVersion = '1.1' | '2'
 
-/** A response as it came, octet by octet, for rules that libraries would hide. */
+/** A response as received, octet by octet, for rules about details that libraries hide. */
 export interface ProbeReply {
   readonly status: number
   /** As received, one entry for each line. */
   readonly lines: readonly (readonly [name: string, value: string])[]
   readonly content: Uint8Array
-  /** Whether it ends where its head says it does, without octets that nothing announced. */
+  /** Whether it ends where its head says, without unannounced octets. */
   readonly isWhole: boolean
   readonly tookMs: number
 }
 
-/** The way to the service that is checked: sockets, or a service in memory. */
+/** The way to the service under check: sockets, or a service in memory. */
 export interface ProbeTransport {
-  /** Scheme, host and port, without a slash at the end. */
+  /** Scheme, host and port, without a trailing slash. */
   readonly origin: string
   readonly versions: readonly ProbeVersion[]
-  /** Rejects with `Unreachable` if no response came. */
+  /** Rejects with `Unreachable` if no response arrives. */
   send(request: ProbeRequest, limitMs: number): Promise<ProbeReply>
-  /** Sends these octets on a connection of their own. Undefined: there is no connection here. */
+  /** Sends these octets on a separate connection. Undefined: this transport has no connections. */
   readonly sendOctets?: (octets: Uint8Array, limitMs: number) => Promise<ProbeReply>
   /** Writes pieces on a connection of their own, and collects what arrives until it ends. */
   readonly converse?: (pieces: readonly OctetPiece[], limits: ConversationLimits) => Promise<Conversation>
@@ -62,7 +62,7 @@ export interface OctetPiece {
 export interface ConversationLimits {
   /** From the start. */
   readonly limitMs: number
-  /** Without an octet from the peer, once one has come. */
+  /** Without an octet from the peer, after the first one. */
   readonly quietMs: number
 }
 
@@ -75,10 +75,10 @@ export interface Conversation {
   readonly isClosed: boolean
 }
 
-/** No response came: the peer refused, went silent or sent what is not HTTP. */
+/** No response arrived: the peer refused, went silent or sent something else than HTTP. */
 export class Unreachable extends Error {}
 
-/** For a request whose silence is a finding. Throws what is thrown for any other reason. */
+/** For a request where silence is a finding. Throws any other error on. */
 export function requireUnreachable(thrown: unknown): Unreachable {
   if (thrown instanceof Unreachable) return thrown
   throw thrown
@@ -88,7 +88,7 @@ export function requireUnreachable(thrown: unknown): Unreachable {
 export class ProbeExchange {
   readonly request: ProbeRequest
   readonly reply: ProbeReply
-  /** By lower-case name, lines of one name joined (RFC 9110 §5.3). */
+  /** By lower-case name, with lines of the same name joined (RFC 9110 §5.3). */
   readonly fields: ProbeFields
   #text: string | undefined = undefined
   #json: { readonly value: Json | undefined } | undefined = undefined

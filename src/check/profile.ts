@@ -1,4 +1,4 @@
-/** What no probe can discover about a service; every member is optional. */
+/** Facts about a service that no probe can discover; every member is optional. */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -10,21 +10,23 @@ import { asArray, asRecord, type Json, memberAt, parseLooseJson } from './probe-
  * be removed.
  */
 export interface CheckProfile {
-  /** Path of the OpenAPI description. Default: what the entry links to, then /openapi.json. */
+  /**
+   * Path of the OpenAPI description. Default: the one linked from the entry, then /openapi.json.
+   */
   readonly openapi?: string
-  /** Addresses of WSDL documents. Default: what the entry links to. */
+  /** Addresses of WSDL documents. Default: those linked from the entry. */
   readonly wsdl?: readonly string[]
   /**
-   * Content of requests by `METHOD path`, where what the schema and existing items give is not
-   * accepted: `{ "POST /api/v1/reports": { … } }`.
+   * Content of requests by `METHOD path`, for requests where content from the schema and existing
+   * items is not accepted: `{ "POST /api/v1/reports": { … } }`.
    */
   readonly samples?: Readonly<Record<string, Json>>
   /**
-   * Collections (jobs and searches too) in which the run may create, change and remove what it has
-   * created. Default: all, with `--allow-changes`.
+   * Collections (jobs and searches, too) in which the run may create items, and change and remove
+   * them. Default: all, with `--allow-changes`.
    */
   readonly mayCreate?: readonly string[]
-  /** The callers of a run that names none itself; the secrets stay outside. */
+  /** The callers of a run that names none; the secrets stay outside. */
   readonly callers?: readonly ProfileCaller[]
   /** By collection: the member of its items that holds the state, and the states known so far. */
   readonly machines?: Readonly<Record<string, ProfileMachine>>
@@ -33,18 +35,18 @@ export interface CheckProfile {
   /** Content of messages by the name of the operation: `{ "GetProduct": { "id": "p-1" } }`. */
   readonly messages?: Readonly<Record<string, Json>>
   /**
-   * Operations of SOAP that change nothing. By default these are names that begin with the word
-   * Get, List, Find, Read or Query.
+   * SOAP operations that change nothing. Default: those whose names begin with the word Get, List,
+   * Find, Read or Query.
    */
   readonly safeOperations?: readonly string[]
-  /** A path that was moved for good. */
+  /** A path that was moved permanently. */
   readonly moved?: string
   /** A request with a small limit, and how often it may be sent: the run exceeds it. */
   readonly limit?: { readonly method: string; readonly path: string; readonly content?: Json; readonly count: number }
   /** A bulk removal that removes only the new item; `{id}` in the filter is its identifier. */
   readonly bulk?: { readonly collection: string; readonly filter: string }
   /**
-   * A signed message that the service accepts and that changes nothing: its endpoint, its XML with
+   * A signed message that the service accepts without changing anything: its endpoint, its XML with
    * an Id on the Body, and fields such as Content-Type and SOAPAction.
    */
   readonly signedMessage?: {
@@ -57,8 +59,8 @@ export interface CheckProfile {
 }
 
 /**
- * A caller of HTTP Basic, with a token or with an API key, and the environment variable that has
- * the secret. A key may have its field before it: `X-Api-Key: secret`.
+ * A caller with HTTP Basic, a token or an API key, and the environment variable with the secret. A
+ * key may be preceded by its field: `X-Api-Key: secret`.
  */
 export interface ProfileCaller {
   readonly name: string
@@ -67,13 +69,13 @@ export interface ProfileCaller {
   readonly keyFrom?: string
 }
 
-/** The machine that the items of a collection live by, as a check has seen it. */
+/** The state machine of a collection's items, as a check has seen it. */
 export interface ProfileMachine {
   readonly member: string
   readonly states: readonly string[]
 }
 
-/** What a member is: in words, and as a test. */
+/** The kind of a member: in words, and as a test. */
 interface ProfileMemberKind {
   readonly says: string
   readonly allows: (value: Json) => boolean
@@ -132,7 +134,7 @@ const members = Object.keys(profileMemberKinds)
 export class UnusableProfile extends Error {}
 
 /**
- * Rejects with `UnusableProfile` where the file is not there or is not a profile.
+ * Rejects with `UnusableProfile` if the file is missing or not a profile.
  *
  * @param file JSON, or a module whose default export is the profile
  */
@@ -151,5 +153,5 @@ export async function readProfile(file: string): Promise<CheckProfile> {
     if (value !== undefined && !allows(value))
       throw new UnusableProfile(`${name} of ${file} is ${JSON.stringify(value).slice(0, 60)}: give ${says}`)
   }
-  return profile as CheckProfile // its members are of the kinds above; what samples hold is any JSON
+  return profile as CheckProfile // its members have the kinds above; samples contain any JSON
 }

@@ -1,6 +1,6 @@
 /**
- * A tunnel to the service through the proxy of the environment (RFC 9110 §9.3.6), for http as for
- * https, so that the octets of a probe arrive as they were sent.
+ * A tunnel to the service through the proxy that the environment names (RFC 9110 §9.3.6), for http
+ * as well as https, so that the octets of a probe arrive unchanged.
  */
 import { request as requestPlain } from 'node:http'
 import { request as requestTls } from 'node:https'
@@ -10,7 +10,7 @@ import { Unreachable } from './probe-message.ts'
 
 const tunnelLimitMs = 5000
 
-/** Undefined: nothing says that there is a proxy. Rejects with `Unreachable`. */
+/** Undefined: the environment names no proxy. Rejects with `Unreachable`. */
 export function openProbeTunnel(target: URL): Promise<Socket> | undefined {
   const { env, execArgv } = process
   const proxy = allowsEnvironmentProxy(env, execArgv) ? findProxyRoute(target, env) : undefined

@@ -1,11 +1,11 @@
-/** Reads as the first caller that may, and the addresses in what was read. */
+/** Reads as the first caller that is allowed to, and extracts addresses from the response. */
 import { parseLinks } from '../http/link.ts'
 import type { Bench } from './bench.ts'
 import { type ApiPath, type CheckCaller, pathBelow } from './discovered-service.ts'
 import { type FoundLink, type Json, linkIn, memberAt } from './probe-content.ts'
 import type { ProbeExchange } from './probe-message.ts'
 
-/** The first caller that may read it, the anonymous one first. */
+/** The first caller that may read it, beginning with the anonymous one. */
 export async function readAsAnyone(
   bench: Bench,
   path: string,
@@ -19,11 +19,11 @@ export async function readAsAnyone(
   return exchange
 }
 
-/** The caller whose credentials a request carried; undefined: it had none. */
+/** The caller whose credentials a request carried; undefined: none. */
 export const findSender = (bench: Bench, { request }: ProbeExchange): CheckCaller | undefined =>
   bench.callers.find(({ fields }) => Object.entries(fields).every(([name, value]) => request.fields[name] === value))
 
-/** The addresses of the next page, by `_links` and by Link; none: the page is the last one. */
+/** The addresses of the next page, from `_links` and Link; none: this is the last page. */
 export const listNextPages = (page: ProbeExchange): readonly string[] =>
   [linkIn(page.json, 'next'), fieldLinks(page).find(({ rel }) => rel === 'next')?.href].filter(
     each => each !== undefined,
@@ -38,7 +38,7 @@ export function toPath(bench: Bench, href: string, base = '/'): string | undefin
   return url && url.origin === bench.transport.origin ? url.pathname + url.search : undefined
 }
 
-/** The path of an item by its identifier: `id`, or the member that the description has for it. */
+/** The path of an item from its identifier: `id`, or the member that the description declares. */
 export function pathOfIdentifier(
   { path, itemPath }: { readonly path: string; readonly itemPath: ApiPath | undefined },
   value: Json | undefined,
@@ -48,5 +48,5 @@ export function pathOfIdentifier(
   return ['string', 'number', 'bigint'].includes(typeof id) ? pathBelow(path, encodeLoosely(String(id))) : undefined
 }
 
-/** Percent-encoded; half of a surrogate pair, which UTF-8 cannot say, is replaced. */
+/** Percent-encoded; a lone surrogate, which UTF-8 cannot express, is replaced. */
 export const encodeLoosely = (text: string): string => encodeURIComponent(text.toWellFormed())

@@ -1,10 +1,10 @@
 /**
- * RFC 9112 §4–§7: the octets of one response, as they arrive. Interim responses (1xx) are passed
- * over; content that is longer than `replyOctetsMax` ends there and is not whole.
+ * RFC 9112 §4–§7: reads the octets of one response as they arrive. Interim responses (1xx) are
+ * skipped; content longer than `replyOctetsMax` is cut there and marked incomplete.
  */
 import type { ProbeReply } from './probe-message.ts'
 
-/** What came is not a response of HTTP/1.1. */
+/** The octets are not an HTTP/1.1 response. */
 export class HeadTooOdd extends Error {}
 
 const headOctetsMax = 256 * 1024
@@ -14,7 +14,7 @@ type Framing = 'none' | 'chunked' | 'until close' | number
 
 export class ReplyReader {
   isDone = false
-  /** Whether 100 (Continue) has come: the peer asks for the content. */
+  /** Whether 100 (Continue) has arrived: the peer asks for the content. */
   isInvited = false
   readonly #method: string
   #octets: Buffer = Buffer.alloc(0)
@@ -40,12 +40,12 @@ export class ReplyReader {
     else this.#readContent(this.#framing)
   }
 
-  /** Whether not one octet has come. */
+  /** Whether not one octet has arrived. */
   get isEmpty(): boolean {
     return this.#framing === undefined && this.#octets.length === 0
   }
 
-  /** The connection ended. Returns whether there is a response. */
+  /** The connection has ended. Returns whether there is a response. */
   end(): boolean {
     if (this.#framing === undefined) return false
     if (!this.isDone) this.#finish(this.#octets, this.#framing === 'until close')
@@ -68,7 +68,7 @@ export class ReplyReader {
     return this.#lines.find(([each]) => each.toLowerCase() === name)?.[1]
   }
 
-  /** Returns whether to look for another head: that one was interim (RFC 9110 §15.2). */
+  /** Returns whether to read another head, because this one was interim (RFC 9110 §15.2). */
   #readHead(): boolean {
     const end = this.#octets.indexOf('\r\n\r\n')
     if (end < 0) return false
@@ -106,7 +106,7 @@ export class ReplyReader {
       this.#finish(this.#octets.subarray(0, framing), this.#octets.length === framing)
   }
 
-  /** RFC 9112 §7.1, from the start each time: responses to probes are small. */
+  /** RFC 9112 §7.1, read from the start each time, since responses to probes are small. */
   #readChunks(): void {
     const pieces: Uint8Array[] = []
     for (let at = 0; ; ) {

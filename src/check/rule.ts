@@ -1,4 +1,4 @@
-/** A rule as data, and what became of it: the words of the checker. */
+/** A rule as data, and its outcome: the vocabulary of the checker. */
 import type { Trial } from './trial.ts'
 import type { Finding, RuleStatus } from './verdict.ts'
 
@@ -14,7 +14,7 @@ export interface CheckRule {
   readonly probe: (trial: Trial) => Promise<void> | void
 }
 
-/** The conventions have one section of each number for both styles. */
+/** The conventions have one section with each number for both styles. */
 export const sectionOf = ({ id }: Pick<CheckRule, 'id'>): string => {
   const [, style = '', section = ''] = /^([ABCD])(\d+)\./.exec(id) ?? []
   return `section ${section}, ${styleNames[style] ?? 'both styles'}`
@@ -25,7 +25,7 @@ const styleNames: Readonly<Record<string, string>> = { A: 'style A (HTTP)', B: '
 export interface RuleVerdict {
   readonly rule: CheckRule
   readonly status: RuleStatus
-  /** Why it fails, does not apply or cannot be observed; what was compared if it passes. */
+  /** Why it fails, does not apply or cannot be observed; if it passes, what was compared. */
   readonly reason: string
   readonly findings: readonly Finding[]
 }
@@ -39,6 +39,6 @@ export interface CheckReport {
   readonly verdicts: readonly RuleVerdict[]
   /** What the run created and could not remove. */
   readonly leftBehind: readonly string[]
-  /** What the reader should know of the run itself. */
+  /** Remarks for the reader about the run itself. */
   readonly remarks: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** One run: discovery, every rule, removal of what was made, the report. */
+/** One run: discovery, every rule, removal of what was created, the report. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../base/attempt.ts'
 import { Bench, type BenchOptions } from './bench.ts'
@@ -15,7 +15,7 @@ import { type Finding, NotApplicable, NotObservable } from './verdict.ts'
 
 /** The rules that a run checks, and how it reports its verdicts. */
 export interface CheckOptions extends Partial<BenchOptions> {
-  /** The path to begin at. Default: /. */
+  /** The path at which to begin. Default: /. */
   readonly basePath?: string
   /** Default: all. */
   readonly rules?: readonly CheckRule[]
@@ -32,7 +32,7 @@ export const defaultBenchOptions: BenchOptions = {
   lockLimitMs: 90_000,
 }
 
-/** Rejects with `Unreachable` where nothing answers at the address. */
+/** Rejects with `Unreachable` if there is no response at the address. */
 export async function runCheck(transport: ProbeTransport, options: CheckOptions = {}): Promise<CheckReport> {
   const { basePath = '/', rules = checkRules, onVerdict, ...given } = options
   const [startedAt, startMs] = [new Date().toISOString(), performance.now()]
@@ -48,7 +48,7 @@ export async function runCheck(transport: ProbeTransport, options: CheckOptions 
     for (const rule of [...rules].sort((a, b) => Number(a.isPassive ?? false) - Number(b.isPassive ?? false))) {
       const known = journal?.earlier && restoreJudgement(journal.earlier, rule.id)
       const verdict = known ? { rule, ...known } : await judgeRule(rule, bench)
-      // A rule that had no time left is tried again.
+      // A rule for which no time was left is tried again.
       if (!known && !bench.isOutOfTime) journal?.addVerdict(verdict)
       verdicts.push(verdict)
       onVerdict?.(verdict)
@@ -70,7 +70,7 @@ export async function runCheck(transport: ProbeTransport, options: CheckOptions 
   }
 }
 
-/** What an interrupted run has left is taken up. Throws `JournalMismatch` for another run. */
+/** Continues what an interrupted run left. Throws `JournalMismatch` for another run. */
 function beginJournal(bench: Bench, address: string, rules: readonly CheckRule[]): void {
   const { journal, allowChanges } = bench.options
   journal?.begin({
@@ -94,7 +94,7 @@ async function judgeRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
   return { rule, status: 'not applicable', reason: `exception of the profile: ${exception}`, findings: [] }
 }
 
-/** Tries a rule, again where a caller's name was locked meanwhile and is open now. */
+/** Tries a rule, and again if a caller's name was locked meanwhile and is now open. */
 async function tryRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
   const first = await probeRule(rule, bench)
   const refused = first.status === 'fail' ? await findRefusedCaller(bench) : undefined
@@ -106,7 +106,7 @@ async function tryRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
   return { rule, status: 'not observable', reason, findings: second.findings }
 }
 
-/** What a probe has found counts, also when it cannot go on. */
+/** The findings of a probe count even if it cannot continue. */
 async function probeRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
   const trial = new Trial(bench)
   let ended: RuleVerdict | undefined
@@ -122,7 +122,7 @@ async function probeRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
 }
 
 const askAgainMs = 5000
-/** @returns whether a caller's name that was locked is open again; a run waits once for each */
+/** @returns whether a caller's locked name is open again; a run waits once for each caller */
 async function awaitAdmission(bench: Bench, refused: CheckCaller): Promise<boolean> {
   const untilMs = performance.now() + bench.options.lockLimitMs
   while (performance.now() + askAgainMs < untilMs && !bench.isOutOfTime) {
@@ -135,7 +135,7 @@ async function awaitAdmission(bench: Bench, refused: CheckCaller): Promise<boole
   return false
 }
 
-/** A caller who is answered 401 where the same GET was served before: failures say nothing then. */
+/** A caller that gets 401 where the same GET succeeded before: then failures say nothing. */
 async function findRefusedCaller(bench: Bench): Promise<CheckCaller | undefined> {
   for (const caller of bench.callers) {
     const isOwn = ({ request: { method, fields }, status }: ProbeExchange) =>
@@ -153,13 +153,13 @@ function endOfTrial(rule: CheckRule, thrown: unknown): RuleVerdict {
   if (thrown instanceof NotApplicable) return { rule, status: 'not applicable', reason: thrown.message, findings: [] }
   if (thrown instanceof NotObservable || thrown instanceof Unreachable)
     return { rule, status: 'not observable', reason: thrown.message, findings: [] }
-  // One probe that breaks must not cost the verdicts of the others.
+  // One broken probe must not cost the verdicts of the others.
   const said = messageOf(thrown)
   return { rule, status: 'not observable', reason: `${brokenProbe}: ${said}`, findings: [] }
 }
 const brokenProbe = 'a checker without this mistake, please report it'
 
-/** @param isCutShort the probe broke off: what it has seen until then proves nothing */
+/** @param isCutShort the probe broke off, so what it has seen until then proves nothing */
 function judgeFindings(
   rule: CheckRule,
   findings: readonly Finding[],

@@ -1,10 +1,10 @@
 /**
- * What a run has done, line by line in a file, so that an interrupted one goes on where it stood.
- * What always holds:
- *  (1) A line is written when it has happened: an exchange, something made or removed, a verdict.
- *  (2) Only the same run goes on: the same address, version of the service, rules and settings.
- *  (3) No credential is written; what services have answered is, and only the owner may read it.
- *  (4) A line that was cut by the end of the program is passed over.
+ * Records what a run has done, line by line in a file, so that an interrupted run continues where
+ * it stopped. What always holds:
+ *  (1) A line is written after the event: an exchange, something created or removed, a verdict.
+ *  (2) Only the same run continues: the same address, version of the service, rules and settings.
+ *  (3) No credential is written; responses of services are, so only the owner may read the file.
+ *  (4) A line cut off by the end of the program is ignored.
  */
 import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
@@ -33,7 +33,7 @@ export interface MadeThing {
   readonly isItem: boolean
 }
 
-/** What a verdict says of its rule. */
+/** The content of a verdict about its rule. */
 interface Judgement {
   readonly status: RuleStatus
   readonly reason: string
@@ -44,7 +44,7 @@ interface KeptVerdict {
   readonly id: string
   readonly status: RuleStatus
   readonly reason: string
-  /** Evidence by its place among the exchanges of the run. */
+  /** Evidence by its position among the exchanges of the run. */
   readonly findings: readonly { readonly holds: boolean; readonly says: string; readonly evidence: readonly number[] }[]
 }
 
@@ -64,7 +64,7 @@ export interface EarlierRun {
   readonly startedAt: string
   readonly exchanges: readonly ProbeExchange[]
   readonly verdicts: readonly KeptVerdict[]
-  /** Made and not removed. */
+  /** Created and not yet removed. */
   readonly made: readonly MadeThing[]
   readonly leftBehind: readonly string[]
 }
@@ -76,7 +76,7 @@ export class JournalMismatch extends Error {}
 export class RunJournal {
   readonly earlier: EarlierRun | undefined
   readonly #file: string
-  /** Until it is known whose run this is. */
+  /** Lines kept until it is known whose run this is. */
   #waiting: JournalLine[] | undefined = []
   readonly #places = new Map<ProbeExchange, number>()
 
@@ -130,7 +130,7 @@ export class RunJournal {
     this.#append({ verdict: { id: rule.id, status, reason, findings: kept } })
   }
 
-  /** The run has ended: nothing is left to go on with. */
+  /** The run has ended, so there is nothing to continue. */
   end(): void {
     rmSync(this.#file, { force: true })
   }
@@ -151,7 +151,7 @@ export function digestRules(
   return hash.digest('hex').slice(0, 16)
 }
 
-/** What the earlier run found of a rule, with the exchanges as they were. */
+/** The earlier run's findings on a rule, with the original exchanges. */
 export function restoreJudgement({ exchanges, verdicts }: EarlierRun, ruleId: string): Judgement | undefined {
   const kept = verdicts.find(({ id }) => id === ruleId)
   if (!kept) return undefined

@@ -1,6 +1,6 @@
 /**
- * Whether JSON is what a schema of an OpenAPI description says: JSON Schema 2020-12, and `nullable`
- * of OpenAPI 3.0. A keyword that is not known here allows everything: no judgement is false.
+ * Judges whether JSON matches a schema of an OpenAPI description: JSON Schema 2020-12, and
+ * `nullable` of OpenAPI 3.0. An unknown keyword allows everything, so no judgement is false.
  */
 import { writeJson } from '../http/json.ts'
 import { matchesPattern } from './ecma-pattern.ts'
@@ -18,7 +18,7 @@ interface Judged {
   readonly depth: number
 }
 
-/** What is wrong and where; undefined if nothing is. */
+/** What is wrong, and where; undefined if nothing. */
 export function findMismatch(document: Json, schema: Json | undefined, value: Json): string | undefined {
   return judgeValue(schema, { document, value, at: '', depth: 0 })
 }
@@ -56,7 +56,7 @@ const judgeReference: Judge = (schema, judged) => {
   return reference === undefined ? undefined : judgeValue(findReferenced(judged.document, reference), deeper(judged))
 }
 
-/** §10.2.1. Of oneOf, one is enough here: to say that two hold needs every keyword. */
+/** §10.2.1. For oneOf, one match is enough here: deciding that two match needs every keyword. */
 const judgeCombination: Judge = ({ allOf, anyOf, oneOf }, judged) => {
   for (const part of asArray(allOf)) {
     const wrong = judgeValue(part, deeper(judged))
@@ -92,9 +92,9 @@ const judgeType: Judge = ({ type, enum: choices, const: only }, judged) => {
 const judgeNumber: Judge = (schema, judged) => {
   const { value } = judged
   if (typeof value !== 'number' && typeof value !== 'bigint') return undefined
-  // In OpenAPI 3.0 they are booleans, which say how the bound is meant.
+  // In OpenAPI 3.0 they are booleans that say how the bound is meant.
   const [isAbove, isBelow] = [schema['exclusiveMinimum'] === true, schema['exclusiveMaximum'] === true]
-  // A bound that a double has rounded is compared as roughly.
+  // A bound that was rounded to a double is compared with that precision.
   const near = (bound: number | bigint) => (typeof bound === 'bigint' || isExactBound(bound) ? value : Number(value))
   const bounds: readonly Bound[] = [
     ['minimum', bound => (isAbove ? near(bound) > bound : near(bound) >= bound)],
@@ -106,7 +106,7 @@ const judgeNumber: Judge = (schema, judged) => {
   return sayFirstBound(schema, judged, bounds)
 }
 
-/** A binary fraction is not quite the decimal that was written. */
+/** A binary fraction is not exactly the decimal that was written. */
 function isMultiple(value: number | bigint, step: number | bigint): boolean {
   if (step <= 0) return true
   if (isExactInteger(value) && isExactInteger(step)) return BigInt(value) % BigInt(step) === 0n
@@ -173,7 +173,7 @@ const judgeMembers: Judge = (schema, judged) => {
     name =>
       !isOfHal(String(name)) &&
       !Object.hasOwn(record, String(name)) &&
-      // OpenAPI §4.8.24: a required member that is write-only is not sent back.
+      // OpenAPI §4.8.24: a required member that is write-only is not in responses.
       resolvedMember(document, schema, String(name))['writeOnly'] !== true,
   )
   if (missing !== undefined) return sayWrong(judged, `the schema requires ${missing}`)

@@ -1,7 +1,7 @@
 /**
- * Content that a JSON Schema of an OpenAPI description accepts, and what of an existing item a
- * client may send back. Where no text is found for a pattern, an existing value or the profile has
- * to serve.
+ * Content that a JSON Schema of an OpenAPI description accepts, and the parts of an existing item
+ * that a client may send back. If no text can be found for a pattern, an existing value or the
+ * profile has to help.
  */
 import { attempt, isSyntaxError } from '../base/attempt.ts'
 import { writePatternText } from '../base/pattern-text.ts'
@@ -13,7 +13,9 @@ const depthMax = 8
 /** A longer text is not sent: the service refuses the sample instead. */
 const textCharactersMax = 100_000
 
-/** Follows `#/…` references of the same document, and takes the parts of `allOf` for one schema. */
+/**
+ * Resolves `#/…` references within the document, and merges the parts of `allOf` into one schema.
+ */
 export function resolveSchema(document: Json, schema: Json | undefined, depth = 0): ProbedRecord {
   if (depth > depthMax) return asRecord(schema)
   const reference = asText(memberAt(schema, '$ref'))
@@ -30,7 +32,7 @@ export function findReferenced(document: Json, reference: string): Json | undefi
   return pointer && memberAt(document, ...pointer)
 }
 
-/** JSON Schema 2020-12 §10.2.1.1: what both say holds. */
+/** JSON Schema 2020-12 §10.2.1.1: both apply. */
 const joinSchemas = (one: ProbedRecord, other: ProbedRecord): ProbedRecord => ({
   ...other,
   ...one,
@@ -42,7 +44,7 @@ const joinSchemas = (one: ProbedRecord, other: ProbedRecord): ProbedRecord => ({
     : {}),
 })
 
-/** §10.2.1.2: the schema as each of its alternatives completes it; the schema alone without any. */
+/** §10.2.1.2: the schema completed by each of its alternatives; without any, the schema alone. */
 function alternativesOf(document: Json, given: Json | undefined): readonly ProbedRecord[] {
   const { oneOf, anyOf, ...own } = resolveSchema(document, given)
   const parts = [...asArray(oneOf), ...asArray(anyOf)].map(part => resolveSchema(document, part))
@@ -75,7 +77,7 @@ export function makeSample(document: Json, given: Json | undefined, depth = 0): 
   )
 }
 
-/** Names for the members that a map must have. */
+/** Names for members that a map must have. */
 function listFreeNames(document: Json, schema: ProbedRecord): readonly Json[] {
   const lacking = Number(schema['minProperties'] ?? 0) - asArray(schema['required']).length
   if (lacking <= 0) return []
@@ -102,7 +104,7 @@ function makeText(schema: ProbedRecord): string {
   return pattern === undefined || pattern.test(plain) ? plain : (makePatternText(pattern, schema) ?? plain)
 }
 
-/** Repetitions beyond the fewest, as they are tried. */
+/** Repetitions beyond the minimum, in the order of trying. */
 const repetitions = [0, 1, 2, 4, 8, 16]
 function makePatternText(pattern: RegExp, schema: ProbedRecord): string | undefined {
   const least = Number(schema['minLength'] ?? 0)
@@ -111,7 +113,9 @@ function makePatternText(pattern: RegExp, schema: ProbedRecord): string | undefi
     .map(more => writePatternText(pattern, () => 0, more))
     .find(text => text.length >= least && text.length <= most && pattern.test(text))
 }
-/** Undefined for what ECMA-262 does not know, and for patterns whose texts may be too long. */
+/**
+ * Undefined for syntax that ECMA-262 does not know, and for patterns whose texts may be too long.
+ */
 function readPattern(pattern: string | undefined): RegExp | undefined {
   if (pattern === undefined) return undefined
   const counts = [...pattern.matchAll(/\{(?:\d*,)?(\d+)/g)].map(([, count]) => Number(count))
@@ -119,7 +123,7 @@ function readPattern(pattern: string | undefined): RegExp | undefined {
   return size > textCharactersMax ? undefined : attempt(() => new RegExp(pattern, 'u'), isSyntaxError)
 }
 
-/** An item as a client sends it: without what is read-only, at any depth, and without its links. */
+/** An item as a client sends it: without read-only members, at any depth, and without links. */
 export function toDraft(document: Json | undefined, given: Json | undefined, value: Json): Json {
   if (document === undefined || given === undefined) return withoutServerMembers(value)
   const schema = alternativesOf(document, given).reduce(joinSchemas)
@@ -129,7 +133,7 @@ export function toDraft(document: Json | undefined, given: Json | undefined, val
   const members = Object.entries(asRecord(value)).flatMap(([name, each]) => {
     const known = memberAt(schema, 'properties', name)
     const member = resolveSchema(document, known ?? asRecord(schema['additionalProperties']))
-    // What the schema does not name, such as the identifier, is of the server.
+    // A member that the schema does not name, such as the identifier, belongs to the server.
     const isKnown = isOpen || known !== undefined
     return !isKnown || member['readOnly'] === true ? [] : [[name, toDraft(document, member, each)] as const]
   })
@@ -140,8 +144,8 @@ const withoutServerMembers = (value: Json): Json =>
   Object.fromEntries(Object.entries(asRecord(value)).filter(([name]) => name !== 'id' && !name.startsWith('_')))
 
 /**
- * JSON Pointers (RFC 6901) to members that the schema does not declare, of the value and of what is
- * in it, as far as one schema says what that is.
+ * JSON Pointers (RFC 6901) to members that the schema does not declare, at any depth, as far as one
+ * schema decides that.
  */
 export function findUndeclared(
   document: Json,
@@ -169,7 +173,7 @@ export function findUndeclared(
   })
 }
 
-/** The members of HAL are judged by A2.2. */
+/** A2.2 judges the members of HAL. */
 export const isOfHal = (name: string): boolean => /^_(?:links|embedded|templates)$/.test(name)
 
 /** The names of all members that the schema declares; undefined if it leaves them open. */

@@ -1,5 +1,5 @@
 /**
- * The endpoints of SOAP that WSDL documents describe, each with an operation that changes nothing.
+ * The SOAP endpoints that WSDL documents describe, each with a safe operation.
  */
 import { type ClarkName, parseClarkName } from '../base/clark-name.ts'
 import { type Find, readWsdl11, type WsdlMessage, type WsdlOperation } from '../describe/index.ts'
@@ -34,14 +34,14 @@ export async function discoverSoap(bench: Bench, locations: readonly string[]): 
   return targets
 }
 
-/** A document that was not asked for: its evidence is the document itself. */
+/** A document that was not requested: its evidence is the document itself. */
 const asExchange = (file: string, content: Uint8Array): ProbeExchange =>
   new ProbeExchange(
     { method: 'FILE', target: file, fields: {} },
     { status: 200, lines: [['content-type', 'text/xml']], content, isWhole: true, tookMs: 0 },
   )
 
-/** With the documents of this origin that it imports, and those that they import. */
+/** Reads a document and, recursively, the documents of this origin that it imports. */
 async function readTargetWithImports(bench: Bench, path: string, described: ProbeExchange): Promise<SoapTarget> {
   const known = new Map<string, Uint8Array | undefined>()
   const address = bench.transport.origin + path
@@ -82,7 +82,7 @@ function readTarget(
   return { location, described, find, document, endpoints }
 }
 
-/** Requests stay at the address that the run was given: other ports are named. */
+/** Requests stay at the address given to the run: other ports are only named. */
 function noteForeignPorts(bench: Bench, { location, document }: SoapTarget): void {
   const { origin } = bench.transport
   for (const { name, soap, address } of document?.services.flatMap(({ ports }) => ports) ?? [])
@@ -97,12 +97,12 @@ export interface ProbeOperation {
   readonly endpoint: SoapEndpointTarget
   readonly operation: WsdlOperation
   readonly as: CheckCaller | undefined
-  /** XML of the content of the Body. */
+  /** The content of the Body as XML. */
   readonly body: string
   readonly answered: ProbeExchange
 }
 
-/** Operations that succeed and change nothing, the anonymous caller first. */
+/** Safe operations that succeed, the anonymous caller first. */
 export const findSafeOperations = (bench: Bench, endpoint: SoapEndpointTarget): Promise<readonly ProbeOperation[]> =>
   bench.once(`safe ${endpoint.words.number} ${endpoint.path}`, async () => {
     const found: ProbeOperation[] = []
@@ -118,7 +118,7 @@ export const findSafeOperations = (bench: Bench, endpoint: SoapEndpointTarget): 
 export const isSafe = ({ profile }: Bench, name: string): boolean =>
   profile.safeOperations?.includes(name) ?? /^(?:[Gg]et|[Ll]ist|[Ff]ind|[Rr]ead|[Qq]uery)(?![a-z])/.test(name)
 
-/** As the first caller that is let in; undefined if it is refused all the same. */
+/** Sent as the first caller that is admitted; undefined if it is refused all the same. */
 export async function trySafeOperation(
   bench: Bench,
   endpoint: SoapEndpointTarget,
@@ -127,12 +127,12 @@ export async function trySafeOperation(
 ): Promise<ProbeOperation | undefined> {
   const { as, answered } = await sendAsLetIn(bench, endpoint, operation, { body })
   const message = readSoapMessage(answered)
-  // A Fault of another version of SOAP is a matter of B9.1.
+  // B9.1 judges a Fault of another SOAP version.
   const isUsable = message !== undefined && message.child?.name.local !== 'Fault'
   return isUsable ? { endpoint, operation, as, body, answered } : undefined
 }
 
-/** Without credentials, else as the first caller that is not answered 401. */
+/** Sent without credentials, otherwise as the first caller that does not get 401. */
 export async function sendAsLetIn(
   bench: Bench,
   endpoint: SoapEndpointTarget,
@@ -150,9 +150,9 @@ export async function sendAsLetIn(
 }
 
 /**
- * The element or RPC wrapper of an operation's input, with the least that its schema requires.
+ * The element or RPC wrapper of an operation's input, with the minimum that its schema requires.
  *
- * @param given its content in place of that. Default: what the profile has for the operation
+ * @param given its content instead. Default: the profile's content for the operation
  */
 export function writeOperationBody(
   bench: Bench,
@@ -168,7 +168,7 @@ export function writeOperationBody(
   return writeProbeElement(uri, local, writeMembers(given, isQualified ? uri : ''))
 }
 
-/** The same with the least that its schema requires, whatever the profile has. */
+/** The same with the minimum that its schema requires, whatever the profile has. */
 export function writeSampleBody({ document }: SoapEndpointTarget, operation: WsdlOperation): string {
   const sampler = new SchemaSampler(document.schemas)
   const { name, style, input } = operation
@@ -178,7 +178,7 @@ export function writeSampleBody({ document }: SoapEndpointTarget, operation: Wsd
   return writeProbeElement(uri, local, declaration ? sampler.writeContent(declaration) : '')
 }
 
-/** What the Body of its input holds in document style. */
+/** The element in the Body of a document-style input. */
 function elementOf({ name, input }: WsdlOperation): ClarkName {
   return parseClarkName(input?.parts[0]?.element ?? '') ?? { uri: '', local: name }
 }
@@ -202,7 +202,8 @@ function writeRpcParts(sampler: SchemaSampler, input: WsdlMessage | undefined): 
     .map(({ name, type }) => {
       const of = parseClarkName(type ?? '')
       const declared = of && sampler.find('type', of.uri, of.local)
-      // A part without content is one that is not given; its type does not say that it may be left out.
+      // A part without content means that it is not given; its type cannot say that it may be left
+      // out.
       return `<${name}>${declared ? sampler.writeContent(declared) : ''}</${name}>`
     })
     .join('')
@@ -212,11 +213,11 @@ export interface MessageSending {
   readonly as?: CheckCaller | undefined
   readonly action?: string
   readonly fields?: Readonly<Record<string, string>>
-  /** In place of the written message. */
+  /** Replaces the written message. */
   readonly text?: string | Uint8Array
 }
 
-/** POST of a message that changes nothing. */
+/** A POST with a message that changes nothing. */
 export function sendMessage(
   bench: Bench,
   { path, words }: Pick<SoapEndpointTarget, 'path' | 'words'>,
@@ -231,7 +232,7 @@ export function sendMessage(
   })
 }
 
-/** A usable operation of each endpoint of document style that has one, one for each version. */
+/** A usable operation for each document-style endpoint that has one, for each version. */
 export async function listProbeOperations(bench: Bench): Promise<readonly ProbeOperation[]> {
   const found: ProbeOperation[] = []
   for (const { endpoints } of bench.service.soap)

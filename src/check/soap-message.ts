@@ -1,6 +1,6 @@
 /**
- * Messages of SOAP as a checker writes and reads them: both versions as two columns, spelled by
- * hand, so that a mistake of the stack under test is not repeated here.
+ * SOAP messages as a checker writes and reads them: both versions as two columns, written out by
+ * hand, so that an error of the stack under test is not repeated here.
  */
 import { memoizeByObject } from '../base/memo.ts'
 import { type Element, escapeText, Malformed, parseXml } from '../xml/index.ts'
@@ -15,7 +15,7 @@ export interface SoapWords {
   /** SOAP 1.1 §4.4.1; SOAP 1.2 Part 1 §5.4.6. */
   readonly faultCodes: readonly string[]
   readonly sender: 'Client' | 'Sender'
-  /** What the message is at fault for, where the version has no code of its own. */
+  /** The code for such a message, where the version has no separate code. */
   readonly dataEncodingUnknown: 'Client' | 'DataEncodingUnknown'
 }
 
@@ -49,7 +49,7 @@ export interface MessageParts {
   readonly header?: string
   /** XML of the content of the Body. Undefined: no Body. */
   readonly body?: string
-  /** In place of that of the version. */
+  /** Replaces that of the version. */
   readonly namespace?: string
   readonly bodyAttributes?: string
 }
@@ -84,18 +84,18 @@ export interface ReadMessage {
 }
 export interface ReadFaultMessage {
   readonly element: Element
-  /** The local name of the code, if it is in the namespace of the version. */
+  /** The local name of the code, if it is in the version's namespace. */
   readonly code: string | undefined
-  /** Of the code, wherever it is from. */
+  /** The namespace of the code, whichever it is. */
   readonly codeNamespace: string | undefined
-  /** The code as the fault writes it; empty where it has none. */
+  /** The code as the fault writes it; empty if it has none. */
   readonly codeText: string
   readonly detail: readonly Element[]
 }
 
 const rootPart = /\r\n\r\n([\s\S]*?)\r\n--/
 
-/** The Envelope in a response, of a package its first part; undefined without one. */
+/** The Envelope in a response, or in the first part of a package; undefined without one. */
 export const readSoapMessage = (exchange: ProbeExchange): ReadMessage | undefined => readOnce(exchange).message
 
 const readOnce = memoizeByObject((exchange: ProbeExchange) => ({
@@ -127,7 +127,7 @@ function parseMessage(exchange: ProbeExchange): ReadMessage | undefined {
   }
 }
 
-/** Whether it is a success whose Body holds something else than a Fault. */
+/** Whether it is a success whose Body has something other than a Fault. */
 export function isAnswer(exchange: ProbeExchange): boolean {
   const message = readSoapMessage(exchange)
   return exchange.isSuccess && message !== undefined && message.fault === undefined

@@ -1,13 +1,13 @@
 /**
  * HTTP/1.1 over a plain or TLS socket, one message at a time, for a checker: nothing is repaired,
- * repeated, decoded or hidden. HTTP/2 is Node's, over TLS alone. What always holds:
+ * repeated, decoded or hidden. HTTP/2 is Node's, only over TLS. What always holds:
  *  (1) A request ends: with a response, or with `Unreachable` within its time limit.
  *  (2) No more than `repliesOctetsMax` octets of a response are kept.
- *  (3) A connection is used again only after a response that was whole and did not close it.
- *  (4) Where the peer has closed such a connection without a word, an idempotent request is sent
- *      once more, on a new one (RFC 9112 §9.3.1).
- *  (5) Content that is announced is never sent: a peer has `announcedLimitMs` to answer without it,
- *      and `invitedLimitMs` once it has asked for it with 100 (Continue).
+ *  (3) A connection is reused only after a complete response that did not close it.
+ *  (4) If the peer closes such a connection without a response, an idempotent request is sent once
+ *      more, on a new one (RFC 9112 §9.3.1).
+ *  (5) Announced content is never sent: a peer has `announcedLimitMs` to respond without it, and
+ *      `invitedLimitMs` once it has asked for it with 100 (Continue).
  */
 import type { ClientHttp2Session } from 'node:http2'
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
@@ -29,11 +29,11 @@ import { HeadTooOdd, ReplyReader } from './reply-reader.ts'
 
 /** How the checker connects to a service. */
 export interface SocketOptions {
-  /** Accepts a certificate that no known authority has signed. Default: false. */
+  /** Accepts a certificate that no known authority signed. Default: false. */
   readonly insecure?: boolean
 }
 
-/** The way to a service by sockets of its own. Rejects an address other than http and https. */
+/** The way to a service through separate sockets. Rejects an address other than http or https. */
 export async function openSocketTransport(address: string, options: SocketOptions = {}): Promise<ProbeTransport> {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol))
@@ -67,7 +67,7 @@ class SocketCarrier {
     }
   }
 
-  /** RFC 9113 §3.2: TLS agrees on HTTP/2; plain http has HTTP/1.1 alone. */
+  /** RFC 9113 §3.2: TLS negotiates HTTP/2; plain http only has HTTP/1.1. */
   async findVersions(): Promise<readonly ProbeVersion[]> {
     if (this.#url.protocol !== 'https:') return ['1.1']
     const { connect } = await import('node:http2')
@@ -90,7 +90,7 @@ class SocketCarrier {
     return ['1.1', '2']
   }
 
-  /** At once where no proxy is in between, so that no event of it is missed. */
+  /** Without a proxy it connects at once, so that no event of the socket is missed. */
   #connect(raw?: Socket): Socket {
     if (this.#url.protocol === 'https:') return this.#connectTls('http/1.1', raw)
     const socket = raw ?? connectPlain({ ...placeOf(this.#url), noDelay: true })
@@ -126,7 +126,7 @@ class SocketCarrier {
     })
   }
 
-  /** One turn of the loop later, so that a close that has come meanwhile is seen. */
+  /** One turn of the event loop later, so that a close that arrived meanwhile is seen. */
   async #takeKept(): Promise<Socket | undefined> {
     const kept = this.#kept
     this.#kept = undefined
@@ -154,7 +154,7 @@ class SocketCarrier {
         reject(thrown instanceof HeadTooOdd ? new Unreachable(thrown.message) : thrown)
         return
       }
-      // What should not follow the head of a response to HEAD may come after it.
+      // Octets that should not follow the head of a response to HEAD may arrive after it.
       if (reader.isDone && method === 'HEAD') late ??= setTimeout(resolve, lateOctetsMs)
       else if (reader.isDone) resolve()
       else if (reader.isInvited) invited ??= setTimeout(() => reject(new Unreachable(invitedReason)), invitedLimitMs)
@@ -180,7 +180,7 @@ class SocketCarrier {
     return reader.reply(performance.now() - startMs)
   }
 
-  /** Never rejects: a connection that fails is one that the peer has closed. */
+  /** Never rejects: a connection that fails counts as closed by the peer. */
   async #converse(pieces: readonly OctetPiece[], { limitMs, quietMs }: ConversationLimits): Promise<Conversation> {
     const startMs = performance.now()
     const tunnel = openProbeTunnel(this.#url)
@@ -257,7 +257,7 @@ class SocketCarrier {
   }
 }
 
-/** The first response of what came, and how many there are. */
+/** The first response among the octets, and how many there are. */
 function readConversation(octets: Buffer, tookMs: number): Omit<Conversation, 'isClosed'> {
   const reader = new ReplyReader('GET')
   try {
@@ -275,7 +275,7 @@ const placeOf = ({ protocol, hostname, port }: URL) => ({
   port: Number(port || (protocol === 'https:' ? 443 : 80)),
 })
 
-/** Each exchange has its own listener; between exchanges the close that follows is enough. */
+/** Each exchange has its own listener; between exchanges the close event that follows is enough. */
 const ignoreLateError = (): undefined => undefined
 
 const connectLimitMs = 5000
@@ -290,7 +290,7 @@ const idempotentMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE',
 /** The peer closed the connection before the first octet of a response. */
 class ClosedSilently extends Unreachable {}
 
-/** RFC 9112 §3: the head as given; Host, the length and the fate of the connection are ours. */
+/** RFC 9112 §3: the head as given; we set Host, the length and whether the connection stays. */
 function writeRequest(request: ProbeRequest, host: string, isLast: boolean): Uint8Array {
   const { method, target, content, announcedOctets } = request
   const fields: ProbeFields = {

@@ -1,4 +1,4 @@
-/** One rule on trial: what its probe sends, compares and cannot see. */
+/** One rule on trial: what its probe sends, what it compares and what it cannot see. */
 import type { Bench, Sending } from './bench.ts'
 import type { ProbeExchange } from './probe-message.ts'
 import { type Finding, NotApplicable, NotObservable } from './verdict.ts'
@@ -23,24 +23,24 @@ export class Trial {
     this.#findings.push({ holds, says, evidence: given.length > 0 || !this.#last ? given : [this.#last] })
   }
 
-  /** @param what the request, as a phrase that "is answered" can follow */
+  /** @param what the request, as a phrase before "is answered" */
   expectStatus(exchange: ProbeExchange, statuses: readonly number[], what: string): void {
     const isOne = statuses.includes(exchange.status)
     const wanted = statuses.join(' or ')
     this.expect(isOne, `${what} is answered ${wanted}${isOne ? '' : `, not ${exchange.status}`}`, exchange)
   }
 
-  /** Ends the trial: the rule says nothing of this service. */
+  /** Ends the trial: the rule does not concern this service. */
   skip(reason: string): never {
     throw new NotApplicable(reason)
   }
 
-  /** Ends the trial: it cannot go on without this. */
+  /** Ends the trial, which cannot continue without this. */
   lack(needed: string): never {
     throw new NotObservable(needed)
   }
 
-  /** Ends the trial where the caller may not do this: the refusal says nothing of the rule. */
+  /** Ends the trial if the caller may not do this: the refusal says nothing about the rule. */
   requireAllowed({ status, request }: ProbeExchange): void {
     if (status === 401 || status === 403) this.lack(`a caller that may ${request.method} ${request.target}: --caller`)
   }

@@ -1,4 +1,4 @@
-/** What a trial can come to. */
+/** The possible outcomes of a trial. */
 import type { ProbeExchange } from './probe-message.ts'
 
 export const ruleStatuses = ['pass', 'fail', 'not applicable', 'not observable'] as const
@@ -9,11 +9,14 @@ export type RuleStatus = (typeof ruleStatuses)[number]
 export interface Finding {
   readonly holds: boolean
   readonly says: string
-  /** What shows it. */
+  /** The exchanges that show it. */
   readonly evidence: readonly ProbeExchange[]
 }
 
-/** The rule says nothing of this service. */
+/** The rule does not concern this service. */
 export class NotApplicable extends Error {}
-/** The rule may say something, but this run cannot see it; the message says what it would need. */
+/**
+ * The rule may concern the service, but this run cannot see it; the message says what it would
+ * need.
+ */
 export class NotObservable extends Error {}

@@ -1,8 +1,8 @@
 /**
- * Whether an element is what an XML Schema of a description says: its children, their order and
- * number, and the lexical forms of simple types. What is not known here (types that a message
- * names, substitution by another schema, wildcards, patterns) allows everything, and so does what
- * is deeper than 64 elements or has more than 5,000 children: no judgement is false.
+ * Judges whether an element matches an XML Schema of a description: its children, their order and
+ * number, and the lexical forms of simple types. Whatever this judge does not know (types named in
+ * a message, substitution by another schema, wildcards, patterns) allows everything, and so does
+ * content deeper than 64 elements or with more than 5,000 children: no judgement is false.
  */
 import { memoizeByObject } from '../base/memo.ts'
 import type { Element } from '../xml/tree.ts'
@@ -18,7 +18,7 @@ const attributeIn = (element: Element, name: string, uri = ''): string | undefin
 const partsOfSchema = (element: Element | undefined, ...names: readonly string[]): readonly Element[] =>
   element?.elements().filter(({ name }) => name.uri === xs && names.includes(name.local)) ?? []
 
-/** A place in a content model, as far as it is known. */
+/** A place in a content model, as far as the judge knows it. */
 type Model =
   | { readonly kind: 'element'; readonly uri: string; readonly local: string; readonly declaration: Element }
   | { readonly kind: 'sequence' | 'choice' | 'all'; readonly members: readonly ModelParticle[] }
@@ -39,13 +39,13 @@ export class SchemaJudge {
     this.#sampler = new SchemaSampler(schemas)
   }
 
-  /** What is wrong, with the path; undefined: nothing, or the schemas have no such element. */
+  /** What is wrong, with the path; undefined: nothing, or the schemas do not have this element. */
   findMismatch(element: Element): string | undefined {
     const declaration = this.#sampler.find('element', element.name.uri, element.name.local)
     return declaration && this.#judge(element, declaration, element.name.local, 0)
   }
 
-  /** The same of an element of this type, such as a part of RPC. */
+  /** The same for an element with this type, such as an RPC part. */
   findTypeMismatch(element: Element, uri: string, local: string): string | undefined {
     if (uri === xs) return judgeBuiltIn(element.text, local, element.name.local)
     const type = this.#sampler.find('type', uri, local)
@@ -78,7 +78,7 @@ export class SchemaJudge {
 
   // Content models (XML Schema Part 1 §3.8, §3.9)
 
-  /** Undefined: a part of it is not known. */
+  /** Undefined: part of it is unknown. */
   #particlesOf(type: Element, depth: number): readonly ModelParticle[] | undefined {
     if (depth > depthMax) return undefined
     const [content] = partsOfSchema(type, 'complexContent')
@@ -160,7 +160,7 @@ export class SchemaJudge {
     return undefined
   }
 
-  /** The places at which the particle may end, of those at which it may begin. */
+  /** The positions where the particle may end, given those where it may begin. */
   #match({ model, min, max }: ModelParticle, starts: ReadonlySet<number>, walk: Walk): ReadonlySet<number> {
     let now = starts
     const ends = new Set(min === 0 ? starts : [])
@@ -231,7 +231,7 @@ export class SchemaJudge {
   }
 }
 
-/** How far a match of children has come, and what was looked for there. */
+/** How far the matching of children has come, and what was expected there. */
 interface Walk {
   readonly children: readonly Element[]
   furthest: number
@@ -254,7 +254,7 @@ function explainMismatch({ children, furthest, expected }: Walk, at: string): st
 }
 
 type DeclaredElement = Extract<Model, { readonly kind: 'element' }>
-/** Elements of one name have one type within a model (Part 1 §3.8.6). */
+/** Elements with one name have one type within a model (Part 1 §3.8.6). */
 const listDeclarations = (model: Model): readonly DeclaredElement[] =>
   model.kind === 'element'
     ? [model]
@@ -265,7 +265,7 @@ const listDeclarations = (model: Model): readonly DeclaredElement[] =>
 const signedNumber = /^[+-]?\d+$/
 const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 const zone = '(?:Z|[+-]\\d{2}:\\d{2})?'
-/** Part 2 §3: the lexical forms of types that have one; a type that is not here has any. */
+/** Part 2 §3: the lexical forms of types that have one; any form for other types. */
 const forms: Readonly<Record<string, RegExp>> = {
   boolean: /^(?:true|false|0|1)$/,
   decimal: numberForm,

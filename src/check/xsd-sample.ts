@@ -12,7 +12,7 @@ const plainAttribute = (element: Element, name: string): string | undefined =>
 const childrenOf = (element: Element | undefined, ...names: readonly string[]): readonly Element[] =>
   element?.elements().filter(({ name }) => name.uri === xs && names.includes(name.local)) ?? []
 
-/** Global declarations, by kind and Clark name; of two with one name, the first. */
+/** Global declarations by kind and Clark name; the first of two with the same name. */
 const indexDeclarations = memoizeByObject((schemas: readonly Element[]): ReadonlyMap<string, Element> => {
   const found = new Map<string, Element>()
   for (const schema of schemas)
@@ -42,7 +42,7 @@ export class SchemaSampler {
     return own.length === 0 || own.some(schema => saysQualified(schema, schema))
   }
 
-  /** The content of a declared element, with what it requires and nothing else. */
+  /** The content of a declared element: what it requires, and nothing else. */
   writeContent(declaration: Element, depth = 0): string {
     const [inline] = childrenOf(declaration, 'complexType', 'simpleType')
     const type = inline ?? this.#resolveType(declaration)
@@ -100,7 +100,7 @@ export class SchemaSampler {
   }
 }
 
-/** Whether a local element below is qualified, by its own form or by that of the schema. */
+/** Whether a local element is qualified, by its own form or by the schema's. */
 const saysQualified = (below: Element, schema: Element): boolean =>
   below
     .elements()

@@ -24,7 +24,7 @@ const writeFields = (lines: Iterable<readonly [string, string]>): string =>
 const maskField = (name: string, value: string): string =>
   showControls(secretFields.test(name) ? maskSecret(value) : value)
 
-/** What would act on a terminal or hide text, such as ESC, is shown as U+FFFD. */
+/** Characters that would act on a terminal or hide text, such as ESC, are shown as U+FFFD. */
 export const showControls = (text: string): string => text.replaceAll(/[^\P{C}\n\t]/gu, '\ufffd')
 
 export const maskFields = (fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
@@ -33,7 +33,7 @@ export const maskFields = (fields: Readonly<Record<string, string>>): Readonly<R
 /** The passwords of UsernameTokens. */
 export const maskContent = (text: string): string => text.replaceAll(/(<[\w.-]*:?Password\b[^>]*>)[^<]*/g, '$1***')
 
-/** The scheme stays, the secret goes. */
+/** Keeps the scheme and hides the secret. */
 const maskSecret = (value: string): string =>
   value.replace(/^(\S+)\s.*$|^.*$/s, (_, scheme) => `${scheme ?? ''} ***`.trim())
 

@@ -1,5 +1,6 @@
 /**
- * The report for a reader at a terminal: what fails first, with its exchange; then what is unseen.
+ * The report for a reader at a terminal: first the failures, each with its exchange; then what
+ * could not be observed.
  */
 import type { CheckReport, RuleVerdict } from '../rule.ts'
 import { showControls, writeExchange } from './exchange-text.ts'
@@ -8,8 +9,8 @@ import { countStatuses } from './report-json.ts'
 const linesMax = 14
 
 /**
- * A report for a terminal: failures with their exchanges, what could not be observed, counts.
- * Rules of `known` failed before.
+ * A report for a terminal: failures with their exchanges, what could not be observed, counts. Rules
+ * in `known` failed before.
  */
 export function writeTerminalReport(report: CheckReport, known: ReadonlySet<string> = new Set()): string {
   const { verdicts } = report

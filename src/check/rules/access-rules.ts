@@ -24,7 +24,10 @@ const misspellPassword = (name: string, password: string): CheckCaller => ({
   fields: { authorization: `Basic ${Buffer.from(`${name}:${password}-wrong`).toString('base64')}` },
 })
 
-/** Without what their scheme needs, or with what it cannot have (RFC 7617 §2, RFC 6750 §2.1). */
+/**
+ * Credentials that lack what their scheme needs, or have what it forbids (RFC 7617 §2, RFC 6750
+ * §2.1).
+ */
 const malformedCredentials: readonly string[] = [
   'Basic',
   'Basic %%%',
@@ -34,7 +37,7 @@ const malformedCredentials: readonly string[] = [
   'no-such-scheme',
 ]
 
-/** RFC 9110 §11.1: the scheme is compared without regard to case. */
+/** RFC 9110 §11.1: the scheme is case-insensitive. */
 function changeCase(caller: CheckCaller | undefined): readonly CheckCaller[] {
   const [, scheme = '', credentials = ''] = /^(basic|bearer)( .*)$/i.exec(caller?.fields['authorization'] ?? '') ?? []
   return [scheme.toLowerCase(), scheme.toUpperCase()]
@@ -42,7 +45,7 @@ function changeCase(caller: CheckCaller | undefined): readonly CheckCaller[] {
     .map(each => ({ name: `the scheme ${each}`, fields: { authorization: each + credentials } }))
 }
 
-/** Whatever it says of the change, a caller without credentials has got in. */
+/** Whatever the response says about the change, a caller without credentials was admitted. */
 async function expectGuardedChanges(trial: Trial): Promise<void> {
   const item = await createTemporaryItem(trial.bench)
   if ((await trial.send('GET', item.path)).status !== 401) return
@@ -53,7 +56,9 @@ async function expectGuardedChanges(trial: Trial): Promise<void> {
   }
 }
 
-/** What was refused to an anonymous caller is refused to one that proves nothing. */
+/**
+ * A message refused to an anonymous caller is refused to a caller whose credentials prove nothing.
+ */
 async function expectGuardedMessages(trial: Trial): Promise<void> {
   const probes = await listProbeOperations(trial.bench).catch(() => [])
   for (const { endpoint, operation, body } of probes.filter(({ as }) => as !== undefined))
@@ -63,7 +68,7 @@ async function expectGuardedMessages(trial: Trial): Promise<void> {
     }
 }
 
-/** The answer to the first change that the item knows, else to the last one. */
+/** The response to the first change that the item supports, otherwise to the last one. */
 async function tryChange(trial: Trial, item: CreatedItem, as: CheckCaller): Promise<ProbeExchange | undefined> {
   let answer: ProbeExchange | undefined
   for (const method of ['DELETE', 'PUT', 'PATCH']) {
@@ -73,7 +78,7 @@ async function tryChange(trial: Trial, item: CreatedItem, as: CheckCaller): Prom
   return answer
 }
 
-/** Links say what a caller may do; without a difference in them, callers may have equal rights. */
+/** Links say what a caller may do; if they do not differ, callers may have equal rights. */
 const offersLess = (one: ProbeExchange, other: ProbeExchange): boolean =>
   linksIn(other.json).some(({ rel }) => !linksIn(one.json).some(each => each.rel === rel))
 
@@ -85,7 +90,7 @@ export const accessRules: readonly CheckRule[] = [
     probe: async (trial: Trial) => {
       const { path, as, read } = await readGuardedItem(trial.bench)
       const anonymous = await trial.send('GET', path)
-      // A cookie that everybody gets, such as that of a load balancer, is no session of the caller.
+      // A cookie that every caller gets, such as a load balancer's, is not a session.
       const opened = cookiesOf(read).filter(name => !cookiesOf(anonymous).includes(name))
       trial.expect(opened.length === 0, 'credentials open no session', anonymous, read)
       for (const each of changeCase(as)) {
@@ -96,7 +101,7 @@ export const accessRules: readonly CheckRule[] = [
       if (field === undefined) return
       const schemes = (parseChallenges(field) ?? []).map(({ scheme }) => scheme.toLowerCase())
       const used = (as?.fields['authorization'] ?? '').split(' ')[0]?.toLowerCase() ?? ''
-      if (used === '') return // an API key has no scheme of HTTP
+      if (used === '') return // an API key has no HTTP scheme
       trial.expect(schemes.includes(used), `the challenges name ${used}, which is accepted`, anonymous, read)
     },
   },
@@ -134,7 +139,7 @@ export const accessRules: readonly CheckRule[] = [
         const refused = await trial.send('GET', path, { fields: { authorization } })
         trial.expectStatus(refused, [401, 400], `Authorization: ${authorization}`)
       }
-      // Last, and once: a service may count wrong passwords of a name.
+      // Last, and only once, since a service may count wrong passwords for a name.
       const named = reader?.password === undefined ? [] : [misspellPassword(reader.name, reader.password)]
       for (const as of [undefined, wrongBasic, wrongBearer, ...named]) {
         const refused = await trial.send('GET', path, { as })
@@ -177,14 +182,14 @@ async function readTlsVersion(origin: URL): Promise<string> {
   return promise
 }
 
-/** The answers to each caller that the service knows and refuses. */
+/** The responses to each caller that the service knows and refuses. */
 export async function listRefusals(trial: Trial): Promise<readonly ProbeExchange[]> {
   const { collection, draft } = await createTemporaryItem(trial.bench)
   const refused: ProbeExchange[] = []
   for (const as of trial.bench.callers) {
     const read = await trial.send('GET', collection.path, { as })
     if (!read.isSuccess) continue
-    // Content that cannot be accepted: where the refusal fails, nothing is made.
+    // Content that cannot be accepted: if it is not refused, nothing is created.
     const posted = await postDraft(trial.bench, collection, { as, json: { ...(draft as object), '-': null } })
     if (posted.status === 401 || posted.status === 403) refused.push(posted)
   }
@@ -192,8 +197,8 @@ export async function listRefusals(trial: Trial): Promise<readonly ProbeExchange
 }
 
 /**
- * The refusals of changes to a new item that the service shows to a caller, and not to everyone:
- * it knows this one.
+ * The refused changes to a new item that the service shows to a caller but not to everyone: so it
+ * knows this caller.
  */
 export async function listRefusedChanges(trial: Trial): Promise<readonly ProbeExchange[]> {
   const item = await createTemporaryItem(trial.bench)

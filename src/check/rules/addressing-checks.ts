@@ -1,4 +1,4 @@
-/** B2.11 and B4.11: messages with the blocks of WS-Addressing 1.0, and what answers them. */
+/** B2.11 and B4.11: messages with blocks of WS-Addressing 1.0, and the responses to them. */
 import type { ProbeExchange } from '../probe-message.ts'
 import { listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
 import { addressingNamespace, blockNamed, isAnswer, readSoapMessage } from '../soap-message.ts'
@@ -12,11 +12,11 @@ export interface AddressedExchange {
   readonly answered: ProbeExchange
 }
 
-/** One message of a safe operation for each version, its reply to come with the response. */
+/** One message of a safe operation for each version, whose reply goes into the response. */
 export const sendAddressed = (trial: Trial): Promise<readonly AddressedExchange[]> =>
   trial.bench.once('addressed', () => sendEach(trial, listProbeOperations(trial.bench)))
 
-/** The same of operations that fail. */
+/** The same with operations that fail. */
 export const sendAddressedFailures = (trial: Trial): Promise<readonly AddressedExchange[]> =>
   trial.bench.once('addressed failures', () => sendEach(trial, collectFailures(trial.bench)))
 
@@ -31,7 +31,8 @@ async function sendEach(
 
 /**
  * @param replyTo the last part of an address that WS-Addressing defines (Core §2.1)
- * @param action of the Action block; undefined leaves it out. Default: that of the operation
+ * @param action the content of the Action block; undefined omits the block. Default: the
+ *   operation's action
  */
 export async function sendWithBlocks(
   trial: Trial,
@@ -53,7 +54,7 @@ export async function sendWithBlocks(
 const actionOf = ({ endpoint, operation }: Omit<ProbeOperation, 'answered'>): string =>
   operation.action || `${endpoint.document.targetNamespace}/${operation.name}`
 
-/** SOAP Binding §4, §6.4: an Action that is missing, or another one than that of HTTP. */
+/** SOAP Binding §4, §6.4: a missing Action, or one that differs from HTTP's. */
 export async function expectActionBlock(trial: Trial, probe: Omit<ProbeOperation, 'answered'>): Promise<void> {
   const { answered: bare } = await sendWithBlocks(trial, probe, 'anonymous', {})
   trial.expect(!isAnswer(bare), 'a message with a MessageID and no Action is refused', bare)
@@ -62,11 +63,11 @@ export async function expectActionBlock(trial: Trial, probe: Omit<ProbeOperation
   trial.expect(!isAnswer(answered), 'an Action that is not that of HTTP is refused', answered)
 }
 
-/** The text of an addressing block of the answer; empty without one. */
+/** The text of an addressing block in the response; empty without one. */
 export const readBlockText = (answered: ProbeExchange, local: string): string =>
   blockNamed(readSoapMessage(answered), addressingNamespace, local)?.text.trim() ?? ''
 
-/** Core §3.3 and Metadata §4.4: where the description declares actions, that of the reply. */
+/** Core §3.3 and Metadata §4.4: the action of the reply, where the description declares actions. */
 export function expectReplyAction(trial: Trial, { probe, answered }: AddressedExchange): void {
   const described = trial.bench.service.soap.find(({ document }) => document === probe.endpoint.document)
   if (!/:Action=["']/.test(described?.described.text ?? '')) return
@@ -75,7 +76,7 @@ export function expectReplyAction(trial: Trial, { probe, answered }: AddressedEx
   trial.expect(given === reply, `its Action is ${reply}${given === reply ? '' : `, not ${given}`}`, answered)
 }
 
-/** Core §3.2: two messages have two identifiers. */
+/** Core §3.2: two messages have different identifiers. */
 export function expectOwnIdentifiers(trial: Trial, answers: readonly AddressedExchange[]): void {
   const given = answers.filter(({ answered }) => readBlockText(answered, 'MessageID') !== '')
   const ids = new Set(given.map(({ answered }) => readBlockText(answered, 'MessageID')))

@@ -90,7 +90,7 @@ export const bindingRules: readonly CheckRule[] = [
         const wrong = await sendMessage(trial.bench, endpoint, { body }, { as, action: 'urn:example:another-action' })
         trial.expect(!isAnswer(wrong), 'an action that disagrees with the Body is refused', wrong)
         if (endpoint.words.number === '1.2') await expectWithoutAction(trial, { endpoint, as, body, answered: right })
-        // A service may do what the action says, so that has to be safe as well.
+        // A service may follow the action, so the action's operation has to be safe as well.
         const other = endpoint.port.operations.find(
           ({ name, action }) => action !== '' && action !== operation.action && isSafe(trial.bench, name),
         )
@@ -126,7 +126,7 @@ export const bindingRules: readonly CheckRule[] = [
       }
       for (const each of trial.bench.exchanges) {
         const message = readSoapMessage(each)
-        // Other statuses are those of HTTP, which a message did not reach.
+        // Other statuses are HTTP's own, for a request whose message was not processed.
         const isOdd = message?.fault && [404, 409, 410].includes(each.status)
         const isSender11 = message?.fault && message.words.number === '1.1' && each.status === 400
         if (isOdd || isSender11) trial.expect(false, `a Fault comes with 500, not ${each.status}`, each)
@@ -226,7 +226,7 @@ export const bindingRules: readonly CheckRule[] = [
   },
 ]
 
-/** Throws `NotApplicable` where the description does not offer them. */
+/** Throws `NotApplicable` if the description does not offer packages. */
 async function expectPackages(trial: Trial): Promise<void> {
   for (const { endpoint, as, operation, body } of await listProbeOperations(trial.bench)) {
     const described = trial.bench.service.soap.find(each => each.document === endpoint.document)
@@ -286,7 +286,10 @@ async function expectOneWay(trial: Trial, { endpoint, operation }: OneWay): Prom
   }
 }
 
-/** A receiver may demand the parameter (WSDL 1.1 for SOAP 1.2, soapActionRequired), not stumble. */
+/**
+ * A receiver may demand the parameter (WSDL 1.1 for SOAP 1.2, soapActionRequired), but must not
+ * break.
+ */
 async function expectWithoutAction(
   trial: Trial,
   { endpoint, as, body, answered }: Pick<ProbeOperation, 'endpoint' | 'as' | 'body' | 'answered'>,

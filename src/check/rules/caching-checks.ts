@@ -1,4 +1,4 @@
-/** A4.19: what responses say of caching, each by itself, next to one another and through time. */
+/** A4.19: what responses say about caching, each by itself, compared with others, and over time. */
 import { setTimeout } from 'node:timers/promises'
 import { parseCacheControl } from '../../http/cache.ts'
 import { parseDate } from '../../http/date.ts'
@@ -8,9 +8,9 @@ import type { ReadItem } from '../materials.ts'
 import type { ProbeExchange, ProbeFields } from '../probe-message.ts'
 import type { Trial } from '../trial.ts'
 
-/** By which clocks may differ. */
+/** How far clocks may differ. */
 export const clockMs = 300_000
-/** A clock that is wrong by more says nothing of freshness. */
+/** A clock that is wrong by more says nothing about freshness. */
 const dayMs = 86_400_000
 
 type FieldFlaw = (fields: ProbeFields) => string | undefined
@@ -22,7 +22,7 @@ const dateOf = (fields: ProbeFields, name: string): number | undefined => {
 const secondsOf = (text: string | true | undefined): number | undefined =>
   typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : undefined
 
-/** How long caches of today may keep a response, in seconds; undefined: it does not say. */
+/** How long current caches may keep a response, in seconds; undefined: it does not say. */
 function lifetimeOf(fields: ProbeFields): number | undefined {
   const directives = parseCacheControl(fields['cache-control'] ?? '')
   if (directives['no-store'] !== undefined || directives['no-cache'] === true) return 0
@@ -32,7 +32,7 @@ function lifetimeOf(fields: ProbeFields): number | undefined {
 const fieldFlaws: readonly FieldFlaw[] = [
   // RFC 9110 §8.8.3
   ({ etag }) => (etag === undefined || isEntityTag(etag) ? undefined : `ETag ${etag} is an entity tag in quotes`),
-  // §5.6.7; RFC 9111 §5.3: 0 and -1 are known for what has expired.
+  // §5.6.7; RFC 9111 §5.3: 0 and -1 are in use for expired responses.
   fields => {
     const name = ['date', 'last-modified', 'expires'].find(each => {
       const text = fields[each]
@@ -57,7 +57,7 @@ const fieldFlaws: readonly FieldFlaw[] = [
       ? 'Last-Modified is not after Date'
       : undefined
   },
-  // RFC 9111 §5.3: caches of HTTP/1.0 go by Expires.
+  // RFC 9111 §5.3: HTTP/1.0 caches follow Expires.
   fields => {
     const [expires, date, lifetime] = [dateOf(fields, 'expires'), dateOf(fields, 'date'), lifetimeOf(fields)]
     const isLonger =
@@ -76,14 +76,14 @@ const fieldFlaws: readonly FieldFlaw[] = [
       ? `Age ${age} is within max-age, where must-revalidate is given`
       : undefined
   },
-  // RFC 9110 §6.6.1; that of a cache is of the response that it keeps.
+  // RFC 9110 §6.6.1; a cache's Date belongs to the response that it stores.
   fields => {
     const date = fields['age'] === undefined ? dateOf(fields, 'date') : undefined
     return date !== undefined && Math.abs(date - Date.now()) > dayMs ? `Date ${fields['date']} is of today` : undefined
   },
 ]
 
-/** Each response to GET and HEAD; one finding for each flaw. */
+/** Judges each response to GET and HEAD; one finding for each flaw. */
 export function expectSoundFields(trial: Trial): void {
   const reads = trial.bench.exchanges.filter(({ request }) => request.method === 'GET' || request.method === 'HEAD')
   for (const flaw of fieldFlaws) {
@@ -92,7 +92,7 @@ export function expectSoundFields(trial: Trial): void {
   }
 }
 
-/** RFC 9110 §8.8.1: a strong tag stands for the same octets, whatever was negotiated and when. */
+/** RFC 9110 §8.8.1: a strong tag stands for the same octets, regardless of negotiation and time. */
 export function expectOneContentByTag(trial: Trial): void {
   const reads = trial.bench.exchanges.filter(
     ({ request, status, fields, reply }) =>
@@ -100,7 +100,7 @@ export function expectOneContentByTag(trial: Trial): void {
       status === 200 &&
       reply.isWhole &&
       fields['etag']?.startsWith('"') &&
-      // What is given where a coding is refused is compared by A4.18.
+      // A4.18 compares the responses where a coding is refused.
       (request.fields['accept-encoding'] === undefined || fields['content-encoding'] !== undefined),
   )
   for (const [, [first, ...others]] of Map.groupBy(
@@ -119,17 +119,17 @@ export function expectOneContentByTag(trial: Trial): void {
   }
 }
 
-/** Seconds in dates differ after it. */
+/** After this time, dates differ by their seconds. */
 const lookAfterMs = 1100
 
-/** An item that was read at the start is read twice more: it has the same validators. */
+/** Reads an item from the start of the run twice more: it must have the same validators. */
 export async function lookAgain(trial: Trial, { path, as, read }: ReadItem): Promise<void> {
   const second = await trial.send('GET', path, { as })
   await setTimeout(lookAfterMs)
   const looks = [read, second, await trial.send('GET', path, { as })]
   if (new Set(looks.map(({ text }) => text)).size > 1) return
   const valuesOf = (name: string) => looks.map(({ fields }) => fields[name]).filter(each => each !== undefined)
-  // A validator may change once without a change of the content (RFC 9110 §8.8.1), not each time.
+  // A validator may change once without a change of content (RFC 9110 §8.8.1), but not every time.
   for (const name of ['etag', 'last-modified']) {
     const given = valuesOf(name)
     if (given.length < looks.length) continue
@@ -139,10 +139,10 @@ export async function lookAgain(trial: Trial, { path, as, read }: ReadItem): Pro
   if (dates.length === looks.length && new Set(dates).size === 1) trial.expect(false, 'Date goes on', ...looks)
 }
 
-/** What came or went between two requests is asked again. */
+/** How often a value that came or went between two requests is checked again. */
 const looksMax = 3
 
-/** RFC 9110 §13.1.2: what has an entity tag is not sent to a client that has it. */
+/** RFC 9110 §13.1.2: a representation with an entity tag is not sent to a client that has it. */
 export async function expectConditionalList(trial: Trial, { path, reader: as }: CollectionTarget): Promise<void> {
   const seen: ProbeExchange[] = []
   for (let look = 0; look < looksMax; look++) {
@@ -157,7 +157,9 @@ export async function expectConditionalList(trial: Trial, { path, reader: as }: 
   trial.expect(isKnown, `${path} is answered 304 to its entity tag`, ...seen.slice(-2))
 }
 
-/** A field of requests, two values of it, and what differs in the responses where it counts. */
+/**
+ * A field of requests, two of its values, and what differs in the responses if it has an influence.
+ */
 const negotiations = [
   {
     name: 'accept-language',
@@ -171,7 +173,10 @@ const negotiations = [
   },
 ] as const
 
-/** RFC 9110 §12.5.5: Vary names what had an influence, which a third look tells from mere time. */
+/**
+ * RFC 9110 §12.5.5: Vary names each field with an influence; a third request tells that from mere
+ * time.
+ */
 export async function expectVary(trial: Trial, { path, as }: ReadItem): Promise<void> {
   for (const { name, values, shown } of negotiations) {
     const [one, other, again] = [
@@ -188,7 +193,7 @@ export async function expectVary(trial: Trial, { path, as }: ReadItem): Promise<
 const namesInVary = ({ vary = '' }: ProbeFields): readonly string[] =>
   vary.split(',').map(each => each.trim().toLowerCase())
 
-/** RFC 9111 §3.5: with these a shared cache gives the response to others, while it is fresh. */
+/** RFC 9111 §3.5: with these a shared cache gives the response to other users while it is fresh. */
 export function allowsSharing(fields: ProbeFields): boolean {
   const directives = parseCacheControl(fields['cache-control'] ?? '')
   if (directives['private'] === true || directives['no-store'] !== undefined) return false
@@ -196,13 +201,13 @@ export function allowsSharing(fields: ProbeFields): boolean {
   return directives['must-revalidate'] !== undefined && (lifetimeOf(fields) ?? 0) > 0
 }
 
-/** Those of RFC 9111 §5.2.2 and RFC 8246, which say whether a response may be kept. */
+/** The directives of RFC 9111 §5.2.2 and RFC 8246, which say whether a response may be stored. */
 const knownDirectives: readonly string[] = [
   ...['no-store', 'no-cache', 'private', 'public', 'max-age', 's-maxage', 'must-revalidate', 'proxy-revalidate'],
   ...['must-understand', 'immutable'],
 ]
 
-/** Whether a response says explicitly how it may be kept. */
+/** Whether a response explicitly says how it may be stored. */
 export const saysCaching = ({ fields }: ProbeExchange): boolean =>
   Object.keys(parseCacheControl(fields['cache-control'] ?? '')).some(each => knownDirectives.includes(each)) ||
   fields['expires'] !== undefined

@@ -1,4 +1,4 @@
-/** D2: what attackers send to a REST interface: small, and removed again where it was accepted. */
+/** D2: what attackers send to a REST interface. Each is small, and removed again if accepted. */
 import { encodeBase64Url } from '../../base/base64.ts'
 import { writeJson } from '../../http/json.ts'
 import { parametersOf, schemaOfContent } from '../discovery.ts'

@@ -1,5 +1,6 @@
 /**
- * D3: values by SOAP's encoding that claim more than they hold (SOAP 1.1 §5, SOAP 1.2 Part 2 §3).
+ * D3: values in SOAP's encoding that claim more than they contain (SOAP 1.1 §5, SOAP 1.2 Part 2
+ * §3).
  */
 import type { CheckRule } from '../rule.ts'
 import { sendMessage } from '../soap-discovery.ts'

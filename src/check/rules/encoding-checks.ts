@@ -1,4 +1,4 @@
-/** B2.8: what SOAP encoding says of arrays and references (SOAP 1.1 §5, SOAP 1.2 Part 2 §3). */
+/** B2.8: what SOAP encoding requires of arrays and references (SOAP 1.1 §5, SOAP 1.2 Part 2 §3). */
 import type { Element } from '../../xml/index.ts'
 import type { ReadMessage, SoapWords } from '../soap-message.ts'
 
@@ -23,7 +23,7 @@ export function findEncodingFlaw({ body, words }: ReadMessage): string | undefin
   return elements.map(findArrayFlaw).find(each => each !== undefined) ?? findLostReference(elements, words)
 }
 
-/** SOAP 1.1 §5.4.2: an array says the type of its members, and may say their number. */
+/** SOAP 1.1 §5.4.2: an array states the type of its members, and may state their number. */
 function findTypedArrayFlaw(element: Element): string | undefined {
   const encoding = encodingNamespaces['1.1']
   const type = element.qname(attributeOf(element, instanceNamespace, 'type') ?? '')
@@ -34,7 +34,7 @@ function findTypedArrayFlaw(element: Element): string | undefined {
     return isArray && isElsewhere === undefined ? `the array ${element.name.local} has no arrayType` : undefined
   const [, member = '', size = ''] = /^(.*?)(?:\[,*\])*\[([\d,]*)\]$/.exec(said) ?? []
   if (element.qname(member) === undefined) return `the arrayType "${said}" names no type`
-  // Parts of an array say where they belong (§5.4.2.1, §5.4.2.2).
+  // A part of an array says where it belongs (§5.4.2.1, §5.4.2.2).
   const isPart = [element, ...element.elements()].some(
     each => attributeOf(each, encoding, 'offset') ?? attributeOf(each, encoding, 'position'),
   )

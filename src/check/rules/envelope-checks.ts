@@ -1,4 +1,4 @@
-/** B2.2, B2.4, B2.5, B7.2: parts of an Envelope, its blocks, and those that explain a Fault. */
+/** B2.2, B2.4, B2.5, B7.2: the parts of an Envelope, its blocks, and those that explain a Fault. */
 
 import { parseClarkName } from '../../base/clark-name.ts'
 import type { WsdlOperation } from '../../describe/index.ts'
@@ -17,25 +17,25 @@ import {
 import { type ReadMessage, type SoapWords, writeProbeElement, writeSoapMessage } from '../soap-message.ts'
 import { SchemaSampler } from '../xsd-sample.ts'
 
-/** An element that no description has. */
+/** An element that is in no description. */
 export const unknownBody = '<q:NoSuchOperation xmlns:q="urn:example:diglot-check"/>'
 
 interface OddEnvelope {
   readonly what: string
   readonly text: string
-  /** What its first Body asks for is unknown: a service may refuse it for that reason alone. */
+  /** The element in its first Body is unknown: a service may refuse it for that alone. */
   readonly isUnknown?: true
 }
 
-/** A message that has the wrong parts, and what came of it. */
+/** A message with wrong parts, and the response to it. */
 export interface OddMessage extends Omit<OddEnvelope, 'text'> {
   readonly words: SoapWords
   readonly answered: ProbeExchange
 }
 
 /**
- * SOAP 1.1 §4; SOAP 1.2 Part 1 §5.1. What follows the Body of SOAP 1.1 is nowhere forbidden, so of
- * two Bodies there the first one counts.
+ * SOAP 1.1 §4; SOAP 1.2 Part 1 §5.1. Nothing forbids content after the Body of SOAP 1.1, so if
+ * there are two Bodies the first one counts.
  */
 function listOddEnvelopes({ endpoint: { words }, body }: ProbeOperation): readonly OddEnvelope[] {
   const write = (...parts: readonly string[]): string =>
@@ -49,7 +49,7 @@ function listOddEnvelopes({ endpoint: { words }, body }: ProbeOperation): readon
   ]
 }
 
-/** Messages of a safe operation, each with other parts than an Envelope has. */
+/** Messages of a safe operation, each with parts that an Envelope does not have. */
 export const sendOddEnvelopes = (bench: Bench): Promise<readonly OddMessage[]> =>
   bench.once('odd envelopes', async () => {
     const sent: OddMessage[] = []
@@ -71,8 +71,8 @@ export interface DeclaredBlocks {
 }
 
 /**
- * Of each endpoint, a message that changes nothing with the blocks that its description declares,
- * all mandatory (WSDL 1.1 §3.7).
+ * For each endpoint, a safe message with the blocks that its description declares, all of them
+ * mandatory (WSDL 1.1 §3.7).
  */
 export async function sendDeclaredBlocks(bench: Bench): Promise<readonly DeclaredBlocks[]> {
   const sent: DeclaredBlocks[] = []
@@ -102,14 +102,17 @@ function writeDeclaredBlocks({ document }: SoapEndpointTarget, { input }: WsdlOp
   })
 }
 
-/** The name in the attribute `qname`, as Clark has it; a value that names nothing as it is. */
+/** The name in the attribute `qname` in Clark's notation; a value that names nothing unchanged. */
 export function readNamedElement(element: Element): string {
   const said = element.attributes.find(({ name }) => name.uri === '' && name.local === 'qname')?.value ?? ''
   const name = element.qname(said.trim())
   return name === undefined ? `"${said}"` : `{${name.uri}}${name.local}`
 }
 
-/** SOAP 1.2 Part 1 §5.4.8: the blocks that a MustUnderstand fault names; it need not name any. */
+/**
+ * SOAP 1.2 Part 1 §5.4.8: the blocks that a MustUnderstand fault names, though it need not name
+ * any.
+ */
 export const listNotUnderstood = ({ header, words }: ReadMessage): readonly string[] =>
   (header?.elements() ?? [])
     .filter(({ name }) => name.uri === words.namespace && name.local === 'NotUnderstood')

@@ -1,4 +1,6 @@
-/** B5, B7 and B9: what is refused and how, credentials in messages, versions of messages. */
+/**
+ * B5, B7 and B9: which messages are refused and how, credentials in messages, versions of messages.
+ */
 
 import type { WsdlOperation } from '../../describe/index.ts'
 import { escapeText } from '../../xml/index.ts'
@@ -33,7 +35,7 @@ export const faultRules: readonly CheckRule[] = [
           trial.skip('the endpoint does not understand Security blocks')
         trial.expect(!isAnswer(refused), 'a token with a wrong password is refused', refused)
       }
-      // Once: a service may count wrong passwords of a name.
+      // Only once, since a service may count wrong passwords for a name.
       const caller = trial.bench.callers.find(({ password }) => password !== undefined)
       const [first] = probes
       if (!caller || !first) return
@@ -133,7 +135,7 @@ export const faultRules: readonly CheckRule[] = [
           'an unknown encoding',
         )
       }
-      // Whether they are refused is a matter of B2.2, a code of another namespace one of B2.10.
+      // B2.2 judges whether they are refused, B2.10 a code of another namespace.
       for (const { what, words, answered, isUnknown } of await sendOddEnvelopes(trial.bench))
         if (!isUnknown && hasCodeOf(words, answered)) expectCode(trial, answered, [words.sender], what)
     },
@@ -250,13 +252,13 @@ export const faultRules: readonly CheckRule[] = [
   },
 ]
 
-/** A mandatory Security block; without a password, it has no Password either. */
+/** A mandatory Security block; without a password it has no Password element either. */
 export function usernameToken(name: string, password: string | undefined): string {
   const secret = password === undefined ? '' : `<w:Password Type="${passwordText}">${escapeText(password)}</w:Password>`
   return `<w:Security xmlns:w="${wsse}" s:mustUnderstand="1"><w:UsernameToken><w:Username>${escapeText(name)}</w:Username>${secret}</w:UsernameToken></w:Security>`
 }
 
-/** Of the Envelope that was sent; undefined: it was none of either version. */
+/** The version of the Envelope that was sent; undefined: neither version. */
 function versionOfRequest({ request }: ProbeExchange): '1.1' | '1.2' | undefined {
   const [, uri] = /<(?:[\w-]+:)?Envelope[^>]*? xmlns(?::[\w-]+)?="([^"]*)"/.exec(decodeLatin(request.content)) ?? []
   return Object.values(soapWords).find(({ namespace }) => namespace === uri)?.number
@@ -270,7 +272,7 @@ const hasCodeOf = ({ faultCodes }: SoapWords, answered: ProbeExchange): boolean 
 const listDeclaredFaults = ({ faults }: WsdlOperation): readonly (string | undefined)[] =>
   faults.flatMap(({ parts }) => parts.map(({ element }) => element))
 
-/** A service may accept it, and a Fault that is declared is the application's. */
+/** A service may accept it, and a declared Fault belongs to the application. */
 function expectSender(
   trial: Trial,
   { endpoint, operation, answered }: Pick<ProbeOperation, 'endpoint' | 'operation' | 'answered'>,
@@ -287,7 +289,7 @@ function expectCode(trial: Trial, exchange: ProbeExchange, codes: readonly strin
   trial.expect(isOne, `${what} gives ${codes.join(' or ')}${isOne ? '' : `, not ${code ?? exchange.status}`}`, exchange)
 }
 
-/** An endpoint of the same version of SOAP, and of another one of the service. */
+/** An endpoint with the same version of SOAP and another version of the service. */
 const findOtherVersion = ({ service }: Bench, { words, document }: SoapEndpointTarget) =>
   service.soap
     .flatMap(({ endpoints }) => endpoints)
@@ -314,7 +316,7 @@ function expectDeclaredUpgrade(trial: Trial): void {
   }
 }
 
-/** Attacks on the parser that do no harm: each is small, and none names an address. */
+/** Harmless attacks on the parser: each is small, and none names an address. */
 function hostileMessages({ words }: Pick<SoapEndpointTarget, 'words'>): readonly (readonly [string, string])[] {
   const envelope = (body: string): string =>
     `<s:Envelope xmlns:s="${words.namespace}"><s:Body>${body}</s:Body></s:Envelope>`

@@ -1,4 +1,4 @@
-/** A4.17–A4.25: what the fields of requests and responses mean. */
+/** A4.17–A4.25: the meaning of fields in requests and responses. */
 
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { CreatedItem } from '../bench.ts'
@@ -70,7 +70,7 @@ export const fieldRules: readonly CheckRule[] = [
       const put = await trial.send('PUT', made, { as: maker, content: 'probe', fields: { ...fields, ...match } })
       if (put.status === 401 || put.status === 403) return
       trial.expectStatus(put, [415], 'PUT of content of an unknown type')
-      // RFC 9110 §8.3.1: types have no case; RFC 8259 §11: a charset has no effect.
+      // RFC 9110 §8.3.1: types are case-insensitive; RFC 8259 §11: a charset has no effect.
       const spelled = { ...(await currentMatch(trial.bench, made, maker)), 'content-type': 'Application/JSON; charset=utf-8' } // biome-ignore format: one row
       const known = await trial.send('PUT', made, { as: maker, json: draft, fields: spelled })
       trial.expect(known.status !== 415, 'PUT of Application/JSON; charset=utf-8 is not answered 415', known)
@@ -232,7 +232,7 @@ export const fieldRules: readonly CheckRule[] = [
       for (const selection of selections) {
         const query = `${parameter['name']}=${selection.map(encodeLoosely).join(',')}`
         const partial = await trial.send('GET', `${path}?${query}`, { as })
-        // An identifier that comes in addition says which item it is.
+        // An additional identifier says which item it is.
         const members = Object.keys(asRecord(partial.json)).filter(
           each => !each.startsWith('_') && (selection.includes(each) || each !== 'id'),
         )
@@ -248,7 +248,7 @@ export const fieldRules: readonly CheckRule[] = [
     how: 'on one kept connection, a request without credentials after one with them is answered as on a connection of its own',
     probe: async (trial: Trial) => {
       const { path, as } = await readGuardedItem(trial.bench)
-      // Nothing of the request before is known to a connection that has had another one.
+      // The connection with another request knows nothing about the request before.
       await trial.send('GET', trial.bench.service.basePath, { ownConnection: true })
       const alone = await trial.send('GET', path, { ownConnection: true })
       await trial.send('GET', path, { as })
@@ -265,7 +265,7 @@ export const fieldRules: readonly CheckRule[] = [
 
 const anyType = '*/*'
 
-/** RFC 9110 §13.1.2: the condition is about the representation that is selected. */
+/** RFC 9110 §13.1.2: the condition is about the selected representation. */
 async function expectOtherTag(trial: Trial, one: ProbeExchange, two: ProbeExchange): Promise<void> {
   const [tag, accept = ''] = [one.fields['etag'], two.request.fields['accept']]
   if (tag === undefined) return
@@ -274,7 +274,7 @@ async function expectOtherTag(trial: Trial, one: ProbeExchange, two: ProbeExchan
   trial.expectStatus(read, [200], `GET of ${two.mediaType} with the entity tag of ${one.mediaType}`)
 }
 
-/** RFC 9110 §13.1.1: tags that do not match, a weak one by the strong comparison. */
+/** RFC 9110 §13.1.1: tags that do not match, among them a weak one, by the strong comparison. */
 function listOtherTags({ fields }: ProbeExchange): readonly { readonly tag: string; readonly what: string }[] {
   const own = fields['etag']
   return [
@@ -310,7 +310,7 @@ async function expectListedTag(trial: Trial, item: CreatedItem, method: string):
   trial.expect(put.status !== 412, 'If-Match with a list that has the entity tag holds', put)
 }
 
-/** RFC 9110 §13.1.1: `*` does not hold where there is nothing. */
+/** RFC 9110 §13.1.1: `*` is false where nothing exists. */
 async function expectRemovedForGood(trial: Trial, item: CreatedItem): Promise<void> {
   const fields = await currentMatch(trial.bench, item.path, item.as)
   const removed = await trial.send('DELETE', item.path, { as: item.as, fields })
@@ -320,7 +320,7 @@ async function expectRemovedForGood(trial: Trial, item: CreatedItem): Promise<vo
   trial.expect(!put.isSuccess, 'PUT of what was removed with If-Match: * is refused', removed, put)
 }
 
-/** The tag of one state is not that of another (RFC 9110 §8.8.1). */
+/** The tag of one state differs from that of another (RFC 9110 §8.8.1). */
 async function expectNewTag(trial: Trial): Promise<void> {
   const item = await createTemporaryItem(trial.bench)
   const method = item.collection.itemPath?.operations['PUT'] ? 'PUT' : 'PATCH'
@@ -330,18 +330,18 @@ async function expectNewTag(trial: Trial): Promise<void> {
   trial.expect(before !== after, 'another content has another entity tag', made.before, made.changed, made.after)
 }
 
-/** In words, or as OpenAPI says it (§4.8.12.2: `explode: false`). */
+/** Stated in words, or in OpenAPI (§4.8.12.2: `explode: false`). */
 const isCommaList = (parameter: ProbedRecord): boolean =>
   /comma/i.test(asText(parameter['description']) ?? '') ||
   (parameter['explode'] === false && asRecord(parameter['schema'])['type'] === 'array')
 
-/** Undefined: the coding is unknown or the octets are not of it. */
+/** Undefined: the coding is unknown, or the octets do not match it. */
 function decodeCoded(octets: Uint8Array, coding: string | undefined): string | undefined {
   const decode = coding === undefined ? (given: Uint8Array) => given : decoders[coding]
   try {
     return decode && new TextDecoder().decode(decode(octets))
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown) return undefined // zlib names what it found
+    if (thrown instanceof Error && 'code' in thrown) return undefined // errors of zlib have a code
     throw thrown
   }
 }

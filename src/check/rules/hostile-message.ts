@@ -1,4 +1,7 @@
-/** Messages that attack an endpoint, and what becomes of them: small, and none changes anything. */
+/**
+ * Messages that attack an endpoint, and what becomes of them: all are small, and none changes
+ * anything.
+ */
 import type { Bench } from '../bench.ts'
 import type { SoapEndpointTarget } from '../discovered-service.ts'
 import { type ProbeExchange, requireUnreachable, Unreachable } from '../probe-message.ts'
@@ -8,15 +11,15 @@ import type { Trial } from '../trial.ts'
 
 const quickMs = 5000
 
-/** By name, a whole message in place of that of a safe operation. */
+/** By name: a whole message that replaces that of a safe operation. */
 export type Hostile = readonly (readonly [what: string, text: string | Uint8Array])[]
 
-/** Sends each in place of the message of each safe operation, and wants none of them answered. */
+/** Sends each instead of the message of each safe operation, and expects all to be refused. */
 export async function expectAllRefused(trial: Trial, write: (probe: ProbeOperation) => Hostile): Promise<void> {
   for (const probe of await listProbeOperations(trial.bench)) await expectEachRefused(trial, probe, write(probe))
 }
 
-/** The same for one operation. @param fields of each request, in place of the usual ones */
+/** The same for one operation. @param fields of each request, instead of the usual ones */
 export async function expectEachRefused(
   trial: Trial,
   probe: ProbeOperation,
@@ -39,7 +42,7 @@ export function sendText(
   return sendMessage(bench, endpoint, {}, { as, action: operation.action, text, fields })
 }
 
-/** Refused by a Fault or by a status that blames the sender, and soon. */
+/** Refused promptly, by a Fault or by a status that blames the sender. */
 export function expectRefused(trial: Trial, what: string, refused: ProbeExchange): void {
   const fault = readSoapMessage(refused)?.fault
   const isBlamed = fault
@@ -53,7 +56,10 @@ export function expectRefused(trial: Trial, what: string, refused: ProbeExchange
 export const writeHostileEnvelope = ({ words }: SoapEndpointTarget, body: string, more = ''): string =>
   `<s:Envelope xmlns:s="${words.namespace}"${more}><s:Body>${body}</s:Body></s:Envelope>`
 
-/** The first text in an element, replaced; without one, an element with it as the last child. */
+/**
+ * Replaces the first text in an element; if there is none, adds an element with it as the last
+ * child.
+ */
 export function putIntoBody(body: string, content: string): string {
   const leaf = />([^<>]+)<\//
   if (leaf.test(body)) return body.replace(leaf, () => `>${content}</`)

@@ -1,7 +1,7 @@
 /**
- * D1: attacks over HTTP, in a form that does no harm: each shape is small, asks with GET for the
- * entry, and has the same end under every reading of its length, so that nothing is left for a
- * connection that a gateway shares.
+ * D1: attacks over HTTP in a harmless form: each is small, sends GET for the entry, and ends at the
+ * same octet however its length is read, so nothing is left over on a connection that a gateway
+ * shares.
  */
 import type { Heard } from '../bench.ts'
 import { readSomeItem } from '../materials.ts'
@@ -13,7 +13,7 @@ const limits = { limitMs: 3000, quietMs: 500 }
 const toOctets = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 const addressedHost = ({ bench }: Trial): string => new URL(bench.transport.origin).host
 
-/** GET of the entry with these lines after Host, then content. */
+/** GET of the entry with these lines after Host, followed by content. */
 const sendHead = (trial: Trial, lines: readonly string[], content = ''): Promise<Heard> =>
   sendLines(trial, [`Host: ${addressedHost(trial)}`, ...lines], content)
 
@@ -22,7 +22,7 @@ function sendLines(trial: Trial, lines: readonly string[], content = ''): Promis
   return trial.bench.converse([{ octets: toOctets(head + content) }], limits)
 }
 
-/** A status that says no, or a connection that ends without a word. */
+/** The status refuses, or the connection ends without a response. */
 function expectNo(trial: Trial, what: string, { exchange, isClosed, replies }: Heard): void {
   const status = exchange?.status
   const isRefused = status === undefined || (status >= 400 && status < 500) || status === 501 || status === 505
@@ -31,7 +31,7 @@ function expectNo(trial: Trial, what: string, { exchange, isClosed, replies }: H
   if (status === undefined && !isClosed) trial.expect(true, `${what} is not answered`, exchange)
 }
 
-/** Refused, or answered once, and nothing more is read on that connection. */
+/** Refused, or answered once with nothing further read from that connection. */
 function expectEnd(trial: Trial, what: string, { exchange, isClosed, replies }: Heard): void {
   const closes = isClosed || /\bclose\b/i.test(exchange?.fields['connection'] ?? '')
   const isSafe = replies < 2 && (exchange === undefined || exchange.status >= 400 || closes)
@@ -42,7 +42,7 @@ const noContent = '0\r\n\r\n'
 const marker = 'x-probe-split'
 const script = '<script>alert(7)</script>'
 const elsewhere = 'attacker.example'
-/** RFC 9112 §6.3: both readings take two octets or none; a line that is left over is passed by. */
+/** RFC 9112 §6.3: both readings take two octets or none; a leftover line is skipped. */
 const contradictions: readonly (readonly string[])[] = [
   ['Content-Length: 2', 'Content-Length: 0'],
   ['Content-Length: 0, 2'],

@@ -1,4 +1,4 @@
-/** A1 and A2: what the interface is, and what its representations look like. */
+/** A1 and A2: the interface itself, and what its representations look like. */
 
 import { expandTemplate, templateVariables } from '../../http/uri-template.ts'
 import { Malformed, parseXml } from '../../xml/index.ts'
@@ -38,7 +38,7 @@ import type { Trial } from '../trial.ts'
 import { saysCaching } from './caching-checks.ts'
 import { watchSomeJob } from './job-rules.ts'
 
-/** RFC 9110 §9.3.4: what does not exist yet has an address, too. */
+/** RFC 9110 §9.3.4: something that does not exist yet has an address, too. */
 async function isMadeByPut(trial: Trial, path: string): Promise<boolean> {
   const { fields } = await trial.send('OPTIONS', path)
   return (fields['allow'] ?? '').split(',').some(each => each.trim() === 'PUT')
@@ -298,7 +298,7 @@ export const interfaceRules: readonly CheckRule[] = [
       for (const { href } of templates) {
         const bare = /^[^{}]+\{[?&][^{}]*\}$/.test(href) ? expandTemplate(href, {}) : undefined
         const target = bare === undefined ? undefined : toPath(trial.bench, bare, trial.bench.service.basePath)
-        // Of what the description has, there are rules of its own.
+        // Described targets have their own rules.
         if (target === undefined || trial.bench.service.paths.some(each => isOfTemplate(target, each.path))) continue
         const read = await readAsAnyone(trial.bench, target)
         trial.expect(![404, 410].includes(read.status), `${href} without variables leads to a resource`, read)
@@ -347,7 +347,7 @@ async function expectListedTypes(trial: Trial, { path, operations, reader: as }:
   }
 }
 
-/** A DTD and XML 1.1 are lawful, and not read here. */
+/** A DTD and XML 1.1 are allowed, but this checker does not read them. */
 const isUnreadXml = (text: string): boolean => /<!DOCTYPE|^<\?xml version=["']1\.1/.test(text)
 
 function expectForm(trial: Trial, { mediaType, json, text, reply, fields }: ProbeExchange): void {
@@ -362,7 +362,7 @@ function expectForm(trial: Trial, { mediaType, json, text, reply, fields }: Prob
   if (!isFormed) trial.expect(false, `content of the type ${mediaType} has its form`)
 }
 
-/** What changes by itself, so that a cache may not guess. */
+/** Content that changes by itself, so a cache must not guess. */
 async function expectCachingOfMade(trial: Trial): Promise<void> {
   for (const start of [watchSomeJob, createSomeSearch]) {
     const made = await start(trial.bench).catch(() => undefined)
@@ -372,7 +372,7 @@ async function expectCachingOfMade(trial: Trial): Promise<void> {
   }
 }
 
-/** A flag, such as `hasPassword`, and a link tell no secret. */
+/** A flag, such as `hasPassword`, or a link reveals no secret. */
 const secretPattern = /pass(?:word|wd)|secret|hash$|salt$|^_(?:id|rev|version|row)|rowid/i
 function findSecretMembers(value: Json): readonly string[] {
   if (Array.isArray(value)) return [...new Set((value as readonly Json[]).flatMap(findSecretMembers))]
@@ -382,12 +382,12 @@ function findSecretMembers(value: Json): readonly string[] {
   ])
 }
 
-/** What all items have is said once. */
+/** A property of all items is reported once. */
 const generalize = (pointers: readonly string[]): readonly string[] => [
   ...new Set(pointers.map(each => each.replace(/\/\d+(?=\/)/g, '/*'))),
 ]
 
-/** One that changes by itself, also without such requests, shows nothing. */
+/** A collection that changes by itself, even without such requests, shows nothing. */
 async function expectSafeCollection(trial: Trial, { path, reader: as }: CollectionTarget): Promise<void> {
   const readNames = async (): Promise<ProbeExchange> => trial.send('GET', path, { as })
   const hasSameItems = (one: ProbeExchange, other: ProbeExchange): boolean =>
@@ -400,7 +400,7 @@ async function expectSafeCollection(trial: Trial, { path, reader: as }: Collecti
     trial.expect(false, `safe methods leave the items of ${path} as they were`, before, after)
 }
 
-/** A job at its end is as it was after safe methods, and is still there. */
+/** Safe methods leave a finished job unchanged, and do not remove it. */
 async function askEndedJob(trial: Trial, facts: (read: ProbeExchange) => string): Promise<void> {
   const { last, location, as } = (await watchSomeJob(trial.bench).catch(() => undefined)) ?? {}
   if (!last || location === undefined) return
@@ -410,7 +410,7 @@ async function askEndedJob(trial: Trial, facts: (read: ProbeExchange) => string)
   trial.expect(facts(before) === facts(after), 'safe methods leave a job as it was', before, after)
 }
 
-/** Items may come and go between two requests: so often they are compared. */
+/** Items may come and go between two requests: how often they are compared. */
 const looksMax = 3
 
 async function followSelf(trial: Trial, path: string, as: CheckCaller | undefined): Promise<void> {
@@ -428,7 +428,7 @@ async function followSelf(trial: Trial, path: string, as: CheckCaller | undefine
   trial.expect(false, `the self link of ${path} leads to its items`, ...seen.slice(-2))
 }
 
-/** A representation and its items, those that have `_links`. */
+/** A representation and its items: those that have `_links`. */
 const listLinkHolders = ({ json }: ProbeExchange): readonly Json[] =>
   [json, ...(itemsOf(json) ?? [])].flatMap(each =>
     each !== undefined && memberAt(each, '_links') !== undefined ? [each] : [],
@@ -442,12 +442,15 @@ function hasSoundLinks(holder: Json): boolean {
     .every(link => asText(memberAt(link as Json, 'href')) !== undefined)
 }
 
-/** Relations that lead to a representation, whatever the description says of their addresses. */
+/** Relations that lead to a representation, whatever the description says about their addresses. */
 const navigationRelations: readonly string[] = ['collection', 'related', 'up']
-/** What a link leads to may have been removed: so many are tried before the relation is wrong. */
+/**
+ * The target of a link may have been removed: how many are tried before the relation counts as
+ * wrong.
+ */
 const linksTried = 3
 
-/** Parts of items are a matter of A4.10, links to pages of A4.1. */
+/** A4.10 judges parts of items, A4.1 links to pages. */
 async function followRelations(trial: Trial, { items, parts, reader: as }: CollectionTarget): Promise<void> {
   const { paths } = trial.bench.service
   const mayRead = (path: string): boolean =>
@@ -471,7 +474,7 @@ async function followRelations(trial: Trial, { items, parts, reader: as }: Colle
   }
 }
 
-/** A crawler that follows the links of an item performs nothing. */
+/** A crawler that follows the links of an item must not perform an action. */
 async function askOfferedActions(trial: Trial, facts: (read: ProbeExchange) => string): Promise<void> {
   const found = await createActionItem(trial.bench)
   if (!found) return
@@ -482,7 +485,7 @@ async function askOfferedActions(trial: Trial, facts: (read: ProbeExchange) => s
   trial.expect(facts(before) === facts(after), 'safe methods perform no action', before, after)
 }
 
-/** RFC 9457 §3.1: what is wrong with a problem document; undefined for any other response. */
+/** RFC 9457 §3.1: the flaw of a problem document; undefined for any other response. */
 function findProblemFlaw(exchange: ProbeExchange): string | undefined {
   const { mediaType, reply, status, request } = exchange
   if (!/^application\/problem\+(?:json|xml)$/.test(mediaType) || reply.content.length === 0) return undefined
@@ -502,14 +505,14 @@ function findProblemFlaw(exchange: ProbeExchange): string | undefined {
   return said === undefined || Number(said) === status ? undefined : `has the status ${said}`
 }
 
-/** One mismatch is shown of each operation and status. */
+/** Shows one mismatch for each operation and status. */
 function judgeAnswers(trial: Trial): void {
   const { service, exchanges } = trial.bench
   const known = new Map<string, string | undefined>()
   const judged = exchanges.flatMap(exchange => {
     const found = findAnswerSchema(service, exchange)
     const { json, text, request, status } = exchange
-    // Content of another type than it names is a matter of A1.6 and A4.18.
+    // A1.6 and A4.18 judge content whose type is not the one it names.
     if (!found || json === undefined) return []
     const answer = `${status} of ${request.method} ${found.path}`
     const key = `${answer} ${exchange.mediaType} ${text}`
@@ -532,7 +535,7 @@ interface AnswerSchema {
   readonly schema: Json
 }
 
-/** Undefined: the description says nothing of this answer, or it is not of JSON. */
+/** Undefined: the description says nothing about this response, or it is not JSON. */
 function findAnswerSchema(
   { paths, openapi }: DiscoveredService,
   { request, status, mediaType, reply, fields }: ProbeExchange,
@@ -551,10 +554,10 @@ function findAnswerSchema(
   return chosen && schema !== undefined ? { path: chosen.path, schema } : undefined
 }
 
-/** `application/json` of `application/json; charset=utf-8`. */
+/** From `application/json; charset=utf-8`, `application/json`. */
 const essenceOf = (type: string): string => (type.split(';')[0] ?? '').trim().toLowerCase()
 
-/** The client has chosen what an item leaves out. */
+/** The client has chosen which members an item leaves out. */
 const selectsMembers = (target: string): boolean => /[?&](?:fields|select|\$select|_fields)=/.test(target)
 
 /** Before a hyphen, some of them are nouns: call-logs, list-prices, set-pieces. */
@@ -563,7 +566,7 @@ const verbPattern =
 
 export const isVendorType = (type: string): boolean => /^application\/vnd\..*\.?v[0-9]+.*\+json$/.test(type)
 
-/** The media types of an operation's 200 in the description. */
+/** The media types that the description has for the 200 of an operation. */
 export function listedTypes({ bench }: Trial, operation: Parameters<typeof memberAt>[0]): readonly string[] {
   const { openapi } = bench.service
   if (openapi === undefined) return []

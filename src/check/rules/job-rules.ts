@@ -23,7 +23,7 @@ const pollEveryMs = 100
 const pollsMax = 100
 
 interface ProbedJob extends StartedPost {
-  /** While it was not at its end. */
+  /** Before it had finished. */
   readonly running: readonly ProbeExchange[]
   readonly last: ProbeExchange | undefined
 }
@@ -47,7 +47,10 @@ export const watchSomeJob = (bench: Bench): Promise<ProbedJob> =>
 const stateIn = ({ profile }: Bench, path: string, value: Json): string | undefined =>
   readState(value, profile.machines?.[path]?.member)
 
-/** What a caller may do depends on who it is, too: one to whom the states differ is enough. */
+/**
+ * What a caller may do also depends on who they are: one caller for whom the states differ is
+ * enough.
+ */
 async function compareStates(trial: Trial, path: string): Promise<void> {
   const seen: ProbeExchange[] = []
   for (const as of [undefined, ...trial.bench.callers]) {
@@ -70,7 +73,10 @@ function relationsByState(bench: Bench, path: string, list: ProbeExchange): Read
   return new Map(items.map(value => [stateIn(bench, path, value) ?? '', listRelations(value)]))
 }
 
-/** After an action, a state does not offer what it refuses, unless its address can be read. */
+/**
+ * After an action, a state does not offer an action that it refuses, unless its address can be
+ * read.
+ */
 async function expectNoSpentAction(trial: Trial): Promise<void> {
   const performed = await performSomeAction(trial.bench).catch(() => undefined)
   if (!performed?.acted.isSuccess || performed.action.part.operations['GET']) return
@@ -82,12 +88,12 @@ async function expectNoSpentAction(trial: Trial): Promise<void> {
   trial.expect(again.status !== 409, `an item that refuses ${rel} with 409 does not link to it`, after, again)
 }
 
-/** Words that nothing has: two, since a search may find what is only like a word. */
+/** Words that occur nowhere: two, since a search may find something merely similar to one. */
 const senselessWords = ['qzxvkjwq', 'wjqkzzxv']
-/** A page of fewer results may be the same by chance. */
+/** A page with fewer results may be the same by chance. */
 const tellingResults = 3
 
-/** Of a search by q, what it gives for words that nothing has is not what it gives for none. */
+/** The results of a search by q for nonsense words differ from those without q. */
 function expectSelection(trial: Trial, all: ProbeExchange, found: readonly ProbeExchange[]): void {
   const names = namesOnPage(all.json)
   const told = found.filter(({ isSuccess }) => isSuccess)
@@ -96,7 +102,7 @@ function expectSelection(trial: Trial, all: ProbeExchange, found: readonly Probe
   trial.expect(!isIgnored, 'q selects results: a word that nothing has gives others than no word', all, ...told)
 }
 
-/** Another search, for words that nothing has; the results of none where its content has no q. */
+/** Another search, for nonsense words; without q in its content, it returns its usual results. */
 async function searchSenselessly(trial: Trial, { posted, as }: StartedPost): Promise<readonly ProbeExchange[]> {
   const { service } = trial.bench
   const search = service.searches.find(({ path }) => path === posted.request.target)

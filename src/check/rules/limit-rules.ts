@@ -1,4 +1,4 @@
-/** A8, A9, B8 and C6: limits, versions, and what complements requests. */
+/** A8, A9, B8 and C6: limits, versions, and additions to requests. */
 
 import { parseRateLimitPolicy } from '../../http/rate-limit.ts'
 import type { Bench } from '../bench.ts'
@@ -21,8 +21,7 @@ interface Flood {
 }
 
 /**
- * Sends the request of the profile once more often than its limit allows, and once as another
- * caller.
+ * Sends the request of the profile once more than its limit allows, and once as another caller.
  */
 const exceedLimit = (bench: Bench): Promise<Flood | undefined> =>
   bench.once('limit', async () => {
@@ -93,7 +92,7 @@ export const limitRules: readonly CheckRule[] = [
       const { collections, paths } = trial.bench.service
       const versions = listVersions(trial.bench)
       const placed = versions.flatMap(version => {
-        // A version may add collections and leave some out.
+        // A version may add and omit collections.
         const inVersion = collections.map(each => ({ ...each, path: versionedPath(each.path, version) }))
         return inVersion.find(each => paths.some(({ path }) => path === each.path)) ?? []
       })
@@ -171,7 +170,7 @@ export const limitRules: readonly CheckRule[] = [
   },
 ]
 
-/** A new item as the other versions know it, put back there. */
+/** A new item as the other versions represent it, written back there. */
 async function putThroughVersions(trial: Trial): Promise<void> {
   const { bench } = trial
   const item = await createTemporaryItem(bench).catch(() => undefined)

@@ -1,7 +1,7 @@
 /**
- * D3: what attackers send to an endpoint of SOAP: each message is at most 200 KB, expands to 20 KB,
- * and names no address but one of the check itself. None can change anything: the operation in it
- * is one that reads, or none at all.
+ * D3: what attackers send to a SOAP endpoint: each message has at most 200 KB, expands to at most
+ * 20 KB, and names only addresses of the checker. None can change anything: its operation only
+ * reads, or does not exist.
  */
 import { gzipSync } from 'node:zlib'
 import type { ProbeExchange } from '../probe-message.ts'
@@ -19,7 +19,7 @@ import { probeWrapping } from './signature-wrapping.ts'
 const levels = 5000
 const inflatedOctets = 8 * 1024 * 1024
 
-/** Names with one hash in Java's String, and as many without: 2,048 of 22 letters. */
+/** Names with one hash in Java's String, and as many with different ones: 2,048 of 22 letters. */
 const listCombinations = ([one, other]: readonly [string, string]): readonly string[] =>
   Array.from({ length: 2048 }, (_, at) =>
     Array.from({ length: 11 }, (_, bit) => ((at >> bit) & 1 ? one : other)).join(''),
@@ -316,7 +316,7 @@ export const messageAttacks: readonly CheckRule[] = [
   },
 ]
 
-/** The blocks of WS-Addressing that a request has, each mandatory. */
+/** The WS-Addressing blocks of a request, each mandatory. */
 function writeAddressing({ endpoint, operation }: ProbeOperation) {
   const action = operation.action || `${endpoint.document.targetNamespace}/${operation.name}`
   const write = (name: string, content: string): string =>

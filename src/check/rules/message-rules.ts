@@ -205,7 +205,7 @@ export const messageRules: readonly CheckRule[] = [
         const { answered, operation } = probe
         const isEncoded = operation.output?.use === 'encoded'
         const child = readSoapMessage(answered)?.child
-        // A literal answer may name the derived type of an element (XML Schema Part 1 §2.6.1).
+        // A literal response may name the derived type of an element (XML Schema Part 1 §2.6.1).
         const signs = isEncoded ? /:?encodingStyle=|:type=/ : /:?encodingStyle=/
         const named = child !== undefined && signs.test(answered.text)
         trial.expect(
@@ -262,7 +262,7 @@ export const messageRules: readonly CheckRule[] = [
         const message = readSoapMessage(exchange)
         if (!message?.fault) continue
         const { code, codeNamespace = '', codeText } = message.fault
-        // SOAP 1.1 §4.4.1 lets other specifications add codes of their own, as WS-Security does.
+        // SOAP 1.1 §4.4.1 allows other specifications to add their own codes, as WS-Security does.
         if (message.words.number === '1.1' && code === undefined && codeNamespace !== '') continue
         const isOne = code !== undefined && message.words.faultCodes.includes(code)
         trial.expect(
@@ -381,7 +381,7 @@ function spaceOut({ endpoint, body }: ProbeOperation): string {
   return `${lines.join('\n')}\n`
 }
 
-/** SOAP 1.2 Part 1 §5.4.1: a Value, then at most one Subcode, which is made likewise. */
+/** SOAP 1.2 Part 1 §5.4.1: a Value, then at most one Subcode with the same structure. */
 function hasCodeParts(code: Element | undefined, words: SoapWords): boolean {
   const [value, subcode, ...others] = code?.elements() ?? []
   const isOf = (element: Element, local: string) => element.name.uri === words.namespace && element.name.local === local
@@ -401,7 +401,7 @@ function expectParts(trial: Trial, { operation, answered }: ProbeOperation, answ
   )
 }
 
-/** What follows "a mandatory block", and the Header. */
+/** The phrase after "a mandatory block", and the Header. */
 function listMandatoryBlocks(words: SoapWords): readonly (readonly [what: string, header: string])[] {
   const mandatory = ' s:mustUnderstand="1"'
   const [role, receiver] = [` s:${words.roleAttribute}="${words.next}"`, `${words.namespace}/role/ultimateReceiver`]
@@ -440,7 +440,7 @@ export function listJudgedMessages({ service, exchanges }: Bench): readonly Judg
 }
 const judgeOf = memoizeByObject((schemas: readonly Element[]) => new SchemaJudge(schemas))
 
-/** Which of two operations answers, that of the action or that of the Body, is a matter of B4.3. */
+/** B4.3 judges which of two operations responds: the action's or the Body's. */
 function hasForeignAction({ request }: ProbeExchange, { port }: SoapEndpointTarget): boolean {
   const { soapaction, 'content-type': type = '' } = request.fields
   const action = (soapaction ?? /action="?([^";]*)/.exec(type)?.[1] ?? '').replaceAll('"', '')
@@ -457,7 +457,7 @@ export async function listAllOperations(bench: Bench): Promise<readonly ProbeOpe
   return [...new Set([...found, ...others])].filter(each => each !== undefined)
 }
 
-/** One of each endpoint of document style that has a safe one. */
+/** One operation for each document-style endpoint that has a safe one. */
 async function listDocumentOperations(bench: Bench): Promise<readonly ProbeOperation[]> {
   const found = [...(await listProbeOperations(bench))]
   for (const endpoint of bench.service.soap.flatMap(each => each.endpoints)) {

@@ -153,7 +153,7 @@ export const methodRules: readonly CheckRule[] = [
       const fields = await currentMatch(trial.bench, item.path, item.as)
       const removed = await trial.send('DELETE', item.path, { as: item.as, fields })
       if (removed.status === 403 || removed.status === 405) trial.lack('an item that its maker may remove')
-      // RFC 9110 §15.5.10: the machine of its resource, for one, keeps it as it stands.
+      // RFC 9110 §15.5.10: for example, the machine of its resource may keep it in this state.
       if (removed.status === 409) trial.lack('an item that may be removed in its first state')
       trial.expect(
         removed.isSuccess,
@@ -221,7 +221,7 @@ export const methodRules: readonly CheckRule[] = [
         ...others,
       ]) {
         const get = await trial.send('GET', target.path, { as: target.as })
-        // The content of an error may name the method; which success it is has rules of its own.
+        // The content of an error may name the method; other rules judge which success it is.
         if (get.status !== 200) continue
         const head = await trial.send('HEAD', target.path, { as: target.as })
         trial.expect(get.status === head.status, `HEAD of ${target.path} has the status of GET`, get, head)
@@ -233,7 +233,7 @@ export const methodRules: readonly CheckRule[] = [
           head,
         )
         const differing = findDifferingFields(get, head)
-        // What changes by itself between two requests shows nothing.
+        // A value that changes by itself between two requests shows nothing.
         if (
           differing.length > 0 &&
           findDifferingFields(get, await trial.send('GET', target.path, { as: target.as })).length > 0
@@ -314,7 +314,7 @@ export const methodRules: readonly CheckRule[] = [
 ]
 
 const headFields = ['content-type', 'etag', 'last-modified', 'content-length', 'cache-control', 'vary']
-/** RFC 9110 §9.3.2: a server may leave out what it would have to generate the content for. */
+/** RFC 9110 §9.3.2: a server may omit fields for which it would have to generate the content. */
 const isOmittedLength = (name: string, get: ProbeExchange, head: ProbeExchange): boolean =>
   name === 'content-length' && (head.fields[name] === undefined || get.fields[name] === undefined)
 
@@ -327,7 +327,7 @@ export const methodsOf = ({ fields }: ProbeExchange): readonly string[] =>
     .map(each => each.trim())
     .filter(each => each !== '')
 
-/** Of a type that GET gives where Accept asks for it. */
+/** HEAD for a type that GET returns if Accept asks for it. */
 async function expectHeadOfType(trial: Trial): Promise<void> {
   const { path, as, read, collection } = await readSomeItem(trial.bench)
   const accept = listedTypes(trial, collection.itemPath?.operations['GET']).find(
@@ -341,10 +341,10 @@ async function expectHeadOfType(trial: Trial): Promise<void> {
   trial.expect(head.mediaType === get.mediaType, `HEAD with Accept: ${accept} has the type of GET`, get, head)
 }
 
-/** No service can understand this content, so nothing is changed by it. */
+/** No service can understand this content, so it changes nothing. */
 const senseless = { fields: { 'content-type': 'application/x-no-such-type' }, content: 'probe' }
 
-/** Allow may name more than the description does. DELETE has no content, so it is not sent. */
+/** Allow may name more methods than the description. DELETE has no content, so it is not sent. */
 async function expectHonestAllow(
   trial: Trial,
   options: ProbeExchange,
@@ -366,7 +366,7 @@ async function expectHonestAllow(
   }
 }
 
-/** A target, and a method by which this caller uses it. */
+/** A target, and a method with which this caller uses it. */
 interface UsedTarget {
   readonly path: string
   readonly as: CheckCaller | undefined
@@ -387,7 +387,7 @@ async function listUsedTargets(bench: Bench): Promise<readonly UsedTarget[]> {
   ]
 }
 
-/** A job that has been started, and the actions that a new item offers. */
+/** A started job, and the actions that a new item offers. */
 async function listMadeTargets(bench: Bench): Promise<readonly UsedTarget[]> {
   const job = await startSomeJob(bench).catch(() => undefined)
   const offered = await createActionItem(bench)
@@ -406,7 +406,7 @@ async function expectUseAllowed(trial: Trial, { path, as, method }: UsedTarget):
 
 const sayStatus = ({ isSuccess, status }: ProbeExchange): string => (isSuccess ? '' : `, not ${status}`)
 
-/** RFC 6902 §4.3: the member gets the value that it had first. */
+/** RFC 6902 §4.3: the member gets its first value back. */
 async function expectPatchedBack(
   trial: Trial,
   { path, as, draft }: CreatedItem,
@@ -423,7 +423,7 @@ async function expectPatchedBack(
   await expectWholePatch(trial, path, as, name)
 }
 
-/** RFC 5789 §2, RFC 6902 §5: a patch is applied as a whole, or not at all. */
+/** RFC 5789 §2, RFC 6902 §5: a patch is applied completely or not at all. */
 async function expectWholePatch(trial: Trial, path: string, as: CheckCaller | undefined, name: string): Promise<void> {
   const before = await trial.send('GET', path, { as })
   const fields = { 'content-type': 'application/json-patch+json', ...(await currentMatch(trial.bench, path, as)) }
@@ -445,7 +445,7 @@ function expectChanged(trial: Trial, made: ChangedMember | undefined, method: st
   trial.expect(isThere, `${name} is "${value}" after a ${method} that says so`, changed, after)
 }
 
-/** What a client sent is in what it reads; members of the server come in addition. */
+/** A read contains what the client sent; the server may add members. */
 function hasState(read: Json | undefined, sent: Json): boolean {
   if (Array.isArray(sent)) {
     const list = Array.isArray(read) ? (read as readonly Json[]) : []
@@ -461,7 +461,7 @@ async function followPages(trial: Trial, first: ProbeExchange, as: CheckCaller |
   let count = 0
   for (; count < pagesMax; count++) {
     const items = itemsOf(page.json) ?? []
-    // Values without a name of their own may be equal.
+    // Values without their own names may be equal.
     const ids = items.flatMap(each => linkIn(each, 'self') ?? memberAt(each, 'id') ?? []).map(String)
     trial.expect(new Set(ids).size === ids.length && !ids.some(id => seen.has(id)), 'no item comes twice', page)
     for (const id of ids) seen.add(id)
@@ -479,7 +479,7 @@ async function followPages(trial: Trial, first: ProbeExchange, as: CheckCaller |
   trial.expect(isBack, 'the last page links to the previous one', page)
 }
 
-/** By `_links` or by Link; undefined on the last page. */
+/** From `_links` or Link; undefined on the last page. */
 function findNextPage(trial: Trial, page: ProbeExchange): string | undefined {
   const [href, other] = listNextPages(page)
   if (href === undefined) return undefined
@@ -498,7 +498,7 @@ function findNextPage(trial: Trial, page: ProbeExchange): string | undefined {
   return path
 }
 
-/** `previous` of the second page is the first one, and `self` is the page itself. */
+/** `previous` of the second page is the first page, and `self` is the page itself. */
 async function goBack(
   trial: Trial,
   first: ProbeExchange,
@@ -523,11 +523,11 @@ async function goBack(
 interface LinkedPart {
   readonly path: string
   readonly as: CheckCaller | undefined
-  /** A client puts it there. */
+  /** A client creates it there. */
   readonly mayBeAbsent: boolean
 }
 
-/** The parts that the items in collections link to, one for each path of the description. */
+/** The parts to which the items in collections link, one for each path of the description. */
 function listLinkedParts(bench: Bench): readonly LinkedPart[] {
   const found = new Map<string, LinkedPart>()
   for (const { items, parts, reader } of bench.service.collections)

@@ -1,4 +1,4 @@
-/** D3: packages (multipart/related, XOP 1.0) that are made to cost more than their octets. */
+/** D3: packages (multipart/related, XOP 1.0) designed to cost more than their octets. */
 import type { CheckRule } from '../rule.ts'
 import { listProbeOperations, sendMessage } from '../soap-discovery.ts'
 import { isAnswer, type SoapWords, soapFields, writeSoapMessage } from '../soap-message.ts'

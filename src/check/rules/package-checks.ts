@@ -1,4 +1,4 @@
-/** B4.12: the packages that answer (XOP 1.0 §4.1, MTOM §3.2, RFC 2387 §3). */
+/** B4.12: packages as responses (XOP 1.0 §4.1, MTOM §3.2, RFC 2387 §3). */
 import { parseMediaType } from '../../http/media-type.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { readSoapMessage } from '../soap-message.ts'
@@ -7,7 +7,7 @@ const xopType = 'application/xop+xml'
 const includePattern = /<(?:[\w-]+:)?Include\b[^>]*?\bhref=["']cid:([^"']*)["']/g
 const identifierPattern = /^content-id:\s*<?([^>\r\n]*)>?/gim
 
-/** What is wrong with an MTOM package; undefined for a sound one, and for other content. */
+/** The flaw of an MTOM package; undefined for a sound one, and for other content. */
 export function findPackageFlaw(exchange: ProbeExchange): string | undefined {
   const given = parseMediaType(exchange.fields['content-type'] ?? '')
   const message = readSoapMessage(exchange)
@@ -24,7 +24,7 @@ export function findPackageFlaw(exchange: ProbeExchange): string | undefined {
   return lost === undefined ? undefined : `an Include names "${lost}", which the package does not have`
 }
 
-/** RFC 2392 §2: the identifier as in Content-ID, percent-encoded. */
+/** RFC 2392 §2: the identifier as in Content-ID, percent-decoded. */
 function decodeLoosely(text: string): string {
   return URL.canParse(`cid:${text}`) && !/%(?![0-9A-Fa-f]{2})/.test(text) ? decodeURIComponent(text) : text
 }

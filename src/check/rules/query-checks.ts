@@ -1,4 +1,4 @@
-/** A4.23: what the query parameters of a collection select, and how they order it. */
+/** A4.23: which items the query parameters of a collection select, and in which order. */
 import type { CheckCaller, CollectionTarget } from '../discovered-service.ts'
 import { parametersOf } from '../discovery.ts'
 import { asRecord, asText, itemsOf, type Json, memberAt, type ProbedRecord } from '../probe-content.ts'
@@ -13,7 +13,7 @@ interface MemberFilter {
 const writeFilters = (filters: readonly MemberFilter[]): string =>
   filters.map(({ name, value }) => `${name}=${encodeLoosely(value)}`).join('&')
 
-/** False: no parameter has the name of a member that divides the items. */
+/** False: no parameter is named like a member that divides the items. */
 export async function checkQueries(trial: Trial, collection: CollectionTarget): Promise<boolean> {
   const { path, operations, reader } = collection
   const parameters = parametersOf(trial.bench.service.openapi, operations['GET'])
@@ -34,14 +34,14 @@ export async function checkQueries(trial: Trial, collection: CollectionTarget): 
   return true
 }
 
-/** Items differ in a member that is text, so that a filter by it leaves some of them out. */
+/** Items differ in a text member, so a filter by it leaves some of them out. */
 function isDividing(name: string, items: readonly Json[]): boolean {
   const values = items.map(each => memberAt(each, name))
   return name !== 'id' && typeof values[0] === 'string' && new Set(values).size > 1
 }
 const filterBy = (name: string, item: Json): MemberFilter => ({ name, value: String(memberAt(item, name)) })
 
-/** Of items that the first one selects, the second leaves some out. */
+/** Two filters, the second of which leaves out some of the items that the first selects. */
 function findTwoFilters(names: readonly string[], items: readonly Json[]): readonly MemberFilter[] | undefined {
   for (const name of names.filter(each => typeof memberAt(items[0], each) === 'string' && each !== 'id')) {
     const filter = filterBy(name, items[0] as Json) // there is one with this name
@@ -52,7 +52,7 @@ function findTwoFilters(names: readonly string[], items: readonly Json[]): reado
   return undefined
 }
 
-/** A filter may look for a part of a text, whatever its case. */
+/** A filter may search for part of a text, ignoring case. */
 const matches = (item: Json, { name, value }: MemberFilter): boolean =>
   String(memberAt(item, name)).toLowerCase().includes(value.toLowerCase())
 
@@ -68,7 +68,7 @@ async function checkFilter(
   trial.expect(isSelected, `${query} selects by its value${filters.length > 1 ? 's' : ''}`, filtered)
 }
 
-/** Of a type that has no such value, it may be refused. */
+/** A type without such a value may refuse it. */
 async function checkUnmatched(
   trial: Trial,
   { path, reader }: CollectionTarget,
@@ -89,7 +89,7 @@ async function checkUnmatched(
 
 const pageSizes: ReadonlySet<string> = new Set(['size', 'limit', 'page_size', 'pagesize', 'per_page', 'perpage'])
 
-/** The link to the next page keeps what was asked for. */
+/** The link to the next page keeps the parameters of the request. */
 async function checkNextPage(
   trial: Trial,
   { path, reader }: CollectionTarget,
@@ -124,7 +124,7 @@ async function checkSorting(
   }
 }
 
-/** An order is seen where values differ, so these members come first. */
+/** An order shows only where values differ, so these members come first. */
 function listOrderable(items: readonly Json[]): readonly string[] {
   const item = asRecord(items[0])
   const differ = (name: string): boolean => new Set(items.map(each => memberAt(each, name))).size > 1
@@ -154,7 +154,7 @@ function isOrdered(values: readonly (Json | undefined)[]): boolean {
 
 const isNumeral = (text: string): boolean => /^-?[0-9.]+$/.test(text)
 
-/** Databases order texts without regard to case, or as people do. */
+/** Databases order texts ignoring case, or as people do. */
 const collations = (['base', 'variant'] as const).map(sensitivity => {
   const { compare } = new Intl.Collator('en', { sensitivity })
   return (one: Json | undefined, other: Json | undefined): boolean => compare(String(one), String(other)) <= 0

@@ -1,4 +1,4 @@
-/** What an earlier release described, and what of it is still described (A9.4, B9.2). */
+/** Compares what an earlier release described with what is still described (A9.4, B9.2). */
 import type { LostPromises, PublishedWsdl } from '../../describe/index.ts'
 import type { SoapTarget } from '../discovered-service.ts'
 import type { ProbeExchange } from '../probe-message.ts'

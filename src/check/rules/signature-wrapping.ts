@@ -1,4 +1,7 @@
-/** The oldest attack on XML signatures: what is proven and what is read are two elements. */
+/**
+ * The oldest attack on XML signatures: the proven element and the element that is read are
+ * different.
+ */
 import type { Bench } from '../bench.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { isAnswer } from '../soap-message.ts'
@@ -11,7 +14,7 @@ interface Wrapping {
 }
 
 /**
- * The wrapped messages come first: none of them repeats one that was accepted. The message as it is
+ * The wrapped messages come first, and none of them repeats an accepted one. The unchanged message
  * comes last, and once in a run: it shows that the others were refused for being wrapped.
  */
 export async function probeWrapping(trial: Trial): Promise<void> {
@@ -38,8 +41,8 @@ const sendWrapped = (bench: Bench): Promise<Wrapping> =>
   })
 
 /**
- * The signed Body moved into a block of the Header, and a copy of it, unsigned, in its place; the
- * operation in it stays the same. Empty where there is nothing to move.
+ * Moves the signed Body into a block of the Header and puts an unsigned copy in its place; its
+ * operation stays the same. Empty if there is nothing to move.
  */
 function wrapBody(xml: string): readonly string[] {
   const body = /<((?:[\w.-]+:)?)Body\b[^>]*>[\s\S]*<\/\1Body>/.exec(xml)?.[0]

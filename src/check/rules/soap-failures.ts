@@ -1,4 +1,4 @@
-/** Faults of operations that change nothing: they are asked for what does not exist. */
+/** Faults of safe operations: they are asked for something that does not exist. */
 import type { WsdlOperation } from '../../describe/index.ts'
 import type { Bench } from '../bench.ts'
 import type { CheckCaller, SoapEndpointTarget } from '../discovered-service.ts'
@@ -6,7 +6,7 @@ import type { ProbeExchange } from '../probe-message.ts'
 import { isSafe, listProbeOperations, sendMessage, writeSampleBody } from '../soap-discovery.ts'
 import { readSoapMessage } from '../soap-message.ts'
 
-/** A message that was answered by a Fault, and the answer. */
+/** A message that got a Fault, and the response. */
 export interface Failure {
   readonly endpoint: SoapEndpointTarget
   readonly operation: WsdlOperation
@@ -15,7 +15,7 @@ export interface Failure {
   readonly answered: ProbeExchange
 }
 
-/** One for each endpoint and operation that fails so. */
+/** One for each endpoint and operation that fails this way. */
 export const collectFailures = (bench: Bench): Promise<readonly Failure[]> =>
   bench.once('failures', async () => {
     const found: Failure[] = []
@@ -31,7 +31,7 @@ export const collectFailures = (bench: Bench): Promise<readonly Failure[]> =>
     return found
   })
 
-/** Part 2 Table 20: in SOAP 1.2 a fault of the sender may come with 400. */
+/** Part 2 Table 20: in SOAP 1.2 a sender fault may have status 400. */
 const isFailure = ({ endpoint, answered }: Failure): boolean =>
   (answered.status === 500 || (answered.status === 400 && endpoint.words.number === '1.2')) &&
   readSoapMessage(answered)?.fault !== undefined

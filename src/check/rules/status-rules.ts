@@ -1,4 +1,4 @@
-/** A7: each status as section 7.1 uses it. */
+/** A7: each status, used as section 7.1 describes. */
 
 import type { CreatedItem } from '../bench.ts'
 import { type CollectionTarget, lastSegmentOf, pathBelow } from '../discovered-service.ts'
@@ -385,7 +385,7 @@ export const statusRules: readonly CheckRule[] = [
           trial.expect(false, `${what}: ${read.message}`)
           continue
         }
-        // A redirection to the normal form of an address is no crash.
+        // A redirect to the normal form of an address is not a crash.
         const isFound = read.status >= 300 && read.status < 500
         trial.expect(isFound, `${what}${isFound ? '' : `, not ${read.status}`}`, read)
       }
@@ -402,7 +402,7 @@ async function expectNoEffect(trial: Trial, before: ProbeExchange, refused: Prob
   trial.expect(isSame, `a ${refused.request.method} that is refused has no effect`, before, refused, after)
 }
 
-/** What an item has offered before an action and not after it; first the action itself. */
+/** What an item offered before an action but not after it; first the action itself. */
 async function listSpentActions(
   trial: Trial,
   item: CreatedItem,
@@ -415,7 +415,7 @@ async function listSpentActions(
   return [performed, ...others.filter(({ path }) => path !== performed.path)]
 }
 
-/** The identifier is of the described form. Whether the answer is an error is a matter of A1.10. */
+/** The identifier has the described form. A1.10 judges whether the response is a problem. */
 async function expectAbsentItem(trial: Trial): Promise<void> {
   const { collection } = await readSomeItem(trial.bench)
   const read = await readAbsentItem(trial.bench)
@@ -429,12 +429,12 @@ async function expectAbsentItem(trial: Trial): Promise<void> {
     trial.expectStatus(read, [404, 410], 'GET of an item that does not exist')
 }
 
-/** A PUT or a PATCH may make the item again (RFC 9110 §9.3.4, RFC 5789 §2). */
+/** A PUT or PATCH may create the item again (RFC 9110 §9.3.4, RFC 5789 §2). */
 async function expectChangesOfAbsent(trial: Trial): Promise<void> {
   const { bench } = trial
   if (bench.mayChange(absentPath(bench))) {
     const posted = await trial.send('POST', absentPath(bench), { as: bench.callers[0], json: {} })
-    // A redirection to the normal form of an address makes nothing.
+    // A redirect to the normal form of an address creates nothing.
     const isRefused = (posted.status >= 300 && posted.status < 500) || posted.status === 501
     trial.expect(isRefused, `POST to an unknown path is refused${isRefused ? '' : `, not ${posted.status}`}`, posted)
   }
@@ -453,10 +453,10 @@ async function expectChangesOfAbsent(trial: Trial): Promise<void> {
     )
   }
 }
-/** A caller may not know, or a method not be allowed. */
+/** The caller may not be allowed to know, or the method not be allowed. */
 const absentStatuses = [404, 410, 409, 412, 401, 403, 405, 415, 428]
 
-/** Those that the description requires of a new item, as far as one schema says it. */
+/** The members that the description requires in a new item, as far as one schema says so. */
 function listRequiredMembers({ bench }: Trial, { operations }: CollectionTarget): readonly string[] {
   const { openapi } = bench.service
   const schema = openapi && schemaOfContent(openapi, memberAt(operations['POST'], 'requestBody'))
@@ -473,7 +473,7 @@ const oddContents: readonly (readonly [what: string, content: string | Uint8Arra
 
 const notModifiedFields = ['etag', 'cache-control', 'vary', 'expires', 'content-location', 'date']
 const lastingFields = ['etag', 'cache-control'] as const
-/** A number of seconds may grow less as time goes on. */
+/** A number of seconds may decrease over time. */
 const withoutNumbers = ({ fields }: ProbeExchange, name: (typeof lastingFields)[number]): string | undefined =>
   name === 'cache-control' ? fields[name]?.replaceAll(/\d+/g, '') : fields[name]
 

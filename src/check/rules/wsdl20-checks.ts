@@ -1,4 +1,4 @@
-/** B2.13: a WSDL 2.0 describes the endpoint that the WSDL 1.1 describes, and that answers. */
+/** B2.13: a WSDL 2.0 describes the same endpoint as the WSDL 1.1, and the one that responds. */
 import type { WsdlMessage, WsdlPort } from '../../describe/index.ts'
 import { readDescription } from '../../describe/read-wsdl.ts'
 import { readWsdl20Services } from '../../describe/read-wsdl20.ts'
@@ -8,7 +8,7 @@ import type { ProbeExchange } from '../probe-message.ts'
 import { toPath } from '../reading.ts'
 import type { Trial } from '../trial.ts'
 
-/** Of the mapping, services and operations keep their names, portType and port do not. */
+/** In the mapping, services and operations keep their names, portType and port do not. */
 export function compareDescriptions(
   trial: Trial,
   read: ProbeExchange,
@@ -16,7 +16,7 @@ export function compareDescriptions(
   endpoints: readonly SoapEndpointTarget[],
 ): void {
   const description = readDescription(read.reply.content, read.request.target)
-  // A document that it imports, which was not read, may have what is missing here.
+  // An imported document that was not read may contain what is missing here.
   if (description instanceof Malformed || description.document.missing.length > 0) return
   const { services } = readWsdl20Services(description.descriptions)
   const ports = services
@@ -55,7 +55,7 @@ function compareOperations(
   )
 }
 
-/** Parts with a type, as RPC has them, have no element in WSDL 1.1. */
+/** Parts with a type, as in RPC, have no element in WSDL 1.1. */
 function isAnotherElement(one: WsdlMessage | undefined, other: WsdlMessage | undefined): boolean {
   const [given, expected] = [one?.parts[0]?.element, other?.parts[0]?.element]
   return given !== undefined && expected !== undefined && given !== expected
