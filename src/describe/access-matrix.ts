@@ -34,7 +34,7 @@ export function writeAccessMatrix(service: Service): string {
   return writeMarkdownTable([head, ...rows]) + legend + guarded
 }
 
-/** An exchange has the name that it has in the audit. */
+/** An exchange has the same name as in the audit. */
 const nameOf = (operation: Operation): string =>
   operation.kind === 'exchange' ? `${operation.port.port}.${operation.exchangeName}` : operation.name
 

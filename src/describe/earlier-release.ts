@@ -1,15 +1,15 @@
-/** An earlier release of a service, with which its descriptions of now are compared. */
+/** An earlier release of a service, with which its current descriptions are compared. */
 import type { Json } from '../base/objects.ts'
 import type { Find } from './read-wsdl.ts'
 
-/** A WSDL as it was read, in the encoding that it declares. */
+/** A WSDL as read, in the encoding that it declares. */
 export interface PublishedWsdl {
   readonly location: string
   readonly octets: Uint8Array
   readonly find: Find
 }
 
-/** An OpenAPI document as it was read; one that was given is parsed. */
+/** An OpenAPI document: text as read, or JSON that was parsed already. */
 export type PublishedOpenApi = { readonly text: string } | { readonly json: Json }
 
 /** The changes that break callers, a sentence each; otherwise what a comparison would need. */

@@ -1,18 +1,20 @@
 /**
- * What a WSDL, of either version, says of an endpoint besides its contract: addressing, MTOM, and
+ * What a WSDL of either version says about an endpoint besides its contract: addressing, MTOM, and
  * the security of its messages (WS-Policy, WS-Addressing 1.0 Metadata §3 and §4).
  */
 import { writeTag } from './markup.ts'
 
-/** What the endpoint supports in addition to the contract; all but its security is optional. */
+/**
+ * What the endpoint supports in addition to the contract; everything except security is optional.
+ */
 export interface EndpointPolicy {
   readonly addressing?: boolean
   readonly mtom?: boolean
-  /** What it requires and what its answers prove. */
+  /** What requests must prove, and what replies prove. */
   readonly security?: AttachedPolicies | undefined
 }
 
-/** Texts of wsp:Policy (WS-Policy 1.2), and which of them is attached to what, by its wsu:Id. */
+/** Texts of wsp:Policy (WS-Policy 1.2), and which is attached where, by its wsu:Id. */
 export interface AttachedPolicies {
   readonly written: string
   readonly idOf: (subject: 'endpoint' | 'operation' | 'input' | 'output', operation?: string) => string | undefined
@@ -23,7 +25,7 @@ export interface AttachedPolicies {
  */
 const wsp12Ns = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
 
-/** To a policy of its security, at what it is attached to. */
+/** A reference to one of the security policies, at the element to which it is attached. */
 export function policyReferenceTag(
   attached: AttachedPolicies | undefined,
   ...to: Parameters<AttachedPolicies['idOf']>
@@ -32,16 +34,16 @@ export function policyReferenceTag(
   return id === undefined ? undefined : writeTag('sec:PolicyReference', { 'xmlns:sec': wsp12Ns, URI: `#${id}` })
 }
 
-/** The parts of a WSDL that tell an endpoint's policy. */
+/** The parts of a WSDL that state an endpoint's policy. */
 export interface PolicyMarkup {
   readonly isAddressed: boolean
-  /** The declarations of the prefixes of the others. */
+  /** The prefix declarations for the other parts. */
   readonly namespaces: Readonly<Record<string, string>>
-  /** WS-Policy 1.5: assertions about the endpoint, each optional; then those of its security. */
+  /** WS-Policy 1.5: assertions about the endpoint, each optional; then the security policies. */
   readonly written: readonly (string | undefined)[]
-  /** WS-PolicyAttachment §4: at a binding. */
+  /** WS-PolicyAttachment §4: in a binding. */
   readonly reference: string | undefined
-  /** To a policy of its security, at what it is attached to. */
+  /** A reference to one of the security policies, at the element to which it is attached. */
   readonly attach: (...to: Parameters<AttachedPolicies['idOf']>) => string | undefined
   /** The attribute for the [action] of a message (WS-Addressing 1.0 Metadata §4.1). */
   readonly action: (uri: string) => Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** Examples of messages that others have designed: a fold over the types of their schema. */
+/** Examples of messages that another party designed: a fold over the types of their schema. */
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { compileXsdPattern } from '../contract/lexical/xsd-pattern.ts'
 import { countRequired, initialOf } from '../contract/xml-members.ts'
@@ -18,14 +18,14 @@ import {
 } from '../contract/xml-type.ts'
 import { createChoose, type ExamplePlace, listExampleTexts, NoExample, placeWithin } from './example-text.ts'
 
-/** The value of an element, as a handler gives it. Throws `NoExample`. */
+/** The value of an element, as a handler would provide it. Throws `NoExample`. */
 export function makeMessage(root: AnyRootElement, place: ExamplePlace): unknown {
   const value = makeFixed(root.type(), root.marks) ?? makeTyped(root.type(), root.name, place, 0)
   if (value === undefined) throw new NoExample(place, 'its type has no value that ends')
   return value
 }
 
-/** From here on elements are left out, or nil, where they may be: a type may need itself. */
+/** From this depth on optional elements are left out or nil, since a type may contain itself. */
 const depthOfOptional = 5
 const depthMax = 16
 
@@ -120,17 +120,17 @@ function makeMember(key: string, member: AnyMember, place: ExamplePlace, depth: 
   }
 }
 
-/** A media type that is within a range of them, where those that it may have are open. */
+/** A media type within the allowed range, where the allowed types are open. */
 function nameMediaType({ mediaTypes, isText }: AttachmentMark, made: unknown): unknown {
   const range = mediaTypes.find(each => each.includes('*')) ?? (mediaTypes.length === 0 ? '*' : undefined)
   if (range === undefined) return made
   const [, whole = isText ? 'text' : 'application'] = /^([^*/]+)\//.exec(range) ?? []
-  return { ...(made as object), mediaType: `${whole}/${usualSubtypes[whole] ?? 'example'}` } // of such a type
+  return { ...(made as object), mediaType: `${whole}/${usualSubtypes[whole] ?? 'example'}` } // a value of such a type
 }
 /** RFC 4735 has the subtype `example` for all others. */
 const usualSubtypes: Readonly<Record<string, string>> = { application: 'octet-stream', image: 'png', text: 'plain' }
 
-/** The first branch, in an order of the seed, that has a value. */
+/** The first branch that has a value, in an order given by the seed. */
 function makeChoice(members: TypeMembers, place: ExamplePlace, depth: number): MemberValues | undefined {
   const all = Object.entries(members)
   const from = createChoose(place)(all.length)
@@ -150,7 +150,7 @@ function makeForeign(namespaces: WildcardNamespaces): string {
 
 // Simple types
 
-/** Names in values are in James Clark's notation, which needs no prefix. */
+/** Names in values use James Clark's notation, which needs no prefix. */
 const plainNames: NamesAround = { qname: text => ({ uri: '', local: text }) }
 
 function makeFixed(type: AnyXmlType, { isFixed, initial }: ReturnType<typeof initialOf>): unknown {
@@ -170,7 +170,7 @@ export function makeSimple(type: AnyXmlType, place: ExamplePlace): unknown {
   throw new NoExample(place, given === undefined ? 'no text fits its facets' : `"${given}" does not fit its type`)
 }
 
-/** Texts to try, the best one first. */
+/** Texts to try, best first. */
 function listSimpleTexts(type: AnyXmlType, place: ExamplePlace): readonly string[] {
   const { facets, root } = collectFacets(type)
   if (facets.values) return orderBySeed(facets.values, place)
@@ -193,7 +193,7 @@ const orderBySeed = (values: readonly string[], place: ExamplePlace): readonly s
   return [...values.slice(from), ...values.slice(0, from)]
 }
 
-/** All facets of a type and of those that it restricts; the nearest counts. */
+/** All facets of a type and of the types that it restricts; the nearest counts. */
 function collectFacets(type: AnyXmlType): { readonly facets: SchemaFacets; readonly root: AnyXmlType } {
   let facets: SchemaFacets = {}
   let root = type
@@ -208,7 +208,7 @@ function collectFacets(type: AnyXmlType): { readonly facets: SchemaFacets; reado
   return { facets, root }
 }
 
-/** On a bound, or a step inside of it. */
+/** Values on a bound, or one step inside it. */
 function listBounds({ minInclusive, maxInclusive, minExclusive, maxExclusive }: SchemaFacets): readonly string[] {
   const inside = (bound: string | undefined, step: number): string[] => {
     if (bound === undefined) return []
@@ -219,7 +219,7 @@ function listBounds({ minInclusive, maxInclusive, minExclusive, maxExclusive }: 
   const small = minInclusive === undefined && minExclusive === undefined ? [] : inside(minInclusive ?? minExclusive, 1)
   return [...small, ...within, ...inside(minExclusive, 1), ...inside(maxExclusive, -1)]
 }
-/** By one unit of its last place. */
+/** Moves a decimal by one unit of its last place. */
 function moveDecimal(text: string, step: number): string {
   const places = text.split('.')[1]?.length ?? 0
   return (Number(text) + step * 10 ** -places).toFixed(places)

@@ -1,7 +1,7 @@
-/** Readable texts for fields, by their names; and all that an example is made from. */
+/** Readable texts for fields by their names, and everything from which an example is made. */
 import { type Choose, writePatternText } from '../base/pattern-text.ts'
 
-/** Where an example stands: the same place under the same seed has the same value. */
+/** The place of an example: the same place with the same seed has the same value. */
 export interface ExamplePlace {
   readonly seed: number
   /** Such as `orders.note`: the names of fields, without positions in lists. */
@@ -10,7 +10,7 @@ export interface ExamplePlace {
   readonly item: number
   /** The identifier of an item that exists. */
   readonly idOf: (resource: string, item: number) => string | undefined
-  /** Values that the user gives, as text, by name. */
+  /** Values that the user provides, as text, by name. */
   readonly given: Readonly<Record<string, string>>
 }
 export const placeWithin = (place: ExamplePlace, name: string): ExamplePlace => ({
@@ -18,7 +18,7 @@ export const placeWithin = (place: ExamplePlace, name: string): ExamplePlace => 
   name: place.name === '' ? name : `${place.name}.${name}`,
 })
 
-/** No value of the field is found: the error names the place and the cure. */
+/** No value can be found for the field; the error names the place and the cure. */
 export class NoExample extends Error {
   override readonly name = 'NoExample'
   constructor(place: ExamplePlace, what: string) {
@@ -26,7 +26,7 @@ export class NoExample extends Error {
   }
 }
 
-/** Choices that follow from a seed and a place alone (FNV-1a, then mulberry32). */
+/** Makes choices that depend only on a seed and a place (FNV-1a, then mulberry32). */
 export function createChoose({ seed, name, item }: ExamplePlace): Choose {
   let state = 0x811c9dc5 ^ seed
   for (const character of `${name}#${item}`) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 0x01000193)
@@ -38,7 +38,7 @@ export function createChoose({ seed, name, item }: ExamplePlace): Choose {
   }
 }
 
-/** What names of fields tell of their values; the first that fits counts. */
+/** What the names of fields say about their values; the first match counts. */
 const wordsByName: readonly (readonly [RegExp, readonly string[]])[] = [
   [/e-?mail/, ['ada@example.org', 'grace@example.org', 'alan@example.org']],
   [/(first|given)name/, ['Ada', 'Grace', 'Alan']],
@@ -66,7 +66,7 @@ interface TextRules {
   readonly xsd?: string | undefined
 }
 
-/** Texts to try, the best one first. */
+/** Texts to try, best first. */
 export function listExampleTexts(place: ExamplePlace, { min = 0, max, expressions = [], xsd }: TextRules): string[] {
   const choose = createChoose(place)
   const last = place.name.split('.').at(-1) ?? ''
@@ -84,7 +84,7 @@ export function listExampleTexts(place: ExamplePlace, { min = 0, max, expression
   ]
   return texts.map(text => fitLength(text, min, max))
 }
-/** Repetitions beyond the fewest, as they are tried. */
+/** Repetitions beyond the minimum, in the order of trying. */
 const repetitions = [2, 1, 0, 3, 4, 5, 6, 8, 10, 16, 32]
 
 function fitLength(text: string, min: number, max = Number.POSITIVE_INFINITY): string {

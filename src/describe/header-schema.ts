@@ -1,6 +1,6 @@
 /**
- * The elements of header blocks, in one schema for each of their namespaces: those of messages
- * change with the version, and those of headers do not.
+ * The elements of header blocks, in one schema for each of their namespaces, because messages
+ * change with the version and headers do not.
  */
 import type { NamedHeader } from '../contract/header.ts'
 import { asObject } from '../contract/shape.ts'
@@ -16,7 +16,7 @@ export interface UsedHeader {
   readonly element: string
 }
 
-/** The headers that some message has, each once. */
+/** The headers that occur in any message, each once. */
 export function usedHeaders(all: readonly Message[]): readonly UsedHeader[] {
   const headers = distinctHeaders(all)
   const uris = namespacesOf(headers)
@@ -32,7 +32,7 @@ const distinctHeaders = (all: readonly Message[]): readonly NamedHeader[] => [
 const namespacesOf = (headers: readonly NamedHeader[]): readonly string[] => [...new Set(headers.map(({ uri }) => uri))]
 const headerPrefix = (index: number): string => `h${index + 1}`
 
-/** The declarations of their prefixes. */
+/** Declares the prefixes of the headers. */
 export const declareHeaders = (all: readonly Message[]): Attributes =>
   Object.fromEntries(namespacesOf(distinctHeaders(all)).map((uri, index) => [`xmlns:${headerPrefix(index)}`, uri]))
 
@@ -45,7 +45,7 @@ export function writeHeaderSchemas(all: readonly Message[]): readonly string[] {
   })
 }
 
-/** A block may have any attribute of another namespace (SOAP 1.2 Part 1 §5.2). */
+/** A block may have any attribute from another namespace (SOAP 1.2 Part 1 §5.2). */
 const foreignAttributes = writeTag('xs:anyAttribute', { namespace: '##other', processContents: 'lax' })
 
 function headerTag(types: SchemaTypes, { name, content }: NamedHeader): string {

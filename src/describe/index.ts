@@ -1,5 +1,5 @@
 /**
- * Descriptions of a service, all made from its contract. None of them refers to another document.
+ * Descriptions of a service, all generated from its contract. None refers to another document.
  */
 export { writeAccessMatrix } from './access-matrix.ts'
 export type { EarlierRelease, LostPromises, PublishedOpenApi, PublishedWsdl } from './earlier-release.ts'

@@ -1,7 +1,7 @@
 /**
  * Fields as JSON Schema 2020-12: the content that `contract/field-json.ts` accepts, and the
- * responses. Where the reader accepts more than a schema can express well (signs and zeros before
- * decimals), the schema has the canonical form.
+ * responses. Where the reader accepts more than a schema can express well (signs and leading zeros
+ * of decimals), the schema describes the canonical form.
  */
 
 import type { Json } from '../base/objects.ts'
@@ -30,19 +30,19 @@ import { temporalFormat, temporalPattern } from './temporal-pattern.ts'
 
 export type JsonSchema = { readonly [keyword: string]: Json }
 /**
- * `response`: read-only members are there, and later versions may add others. `content`: read-only
- * members are optional, and unknown ones are refused. `patch`: as `content`, but any member may be
- * left out, and null removes one that is not required (RFC 7396 §2).
+ * `response`: read-only members are present, and later versions may add others. `content`:
+ * read-only members are optional, and unknown ones are refused. `patch`: as `content`, but any
+ * member may be left out, and null removes one that is not required (RFC 7396 §2).
  */
 export type SchemaUse = 'response' | 'content' | 'patch'
 const suffixOf: Readonly<Record<SchemaUse, string>> = { response: '', content: 'Draft', patch: 'Patch' }
 
-/** Named schemas, as they are asked for. */
+/** Named schemas, defined on demand. */
 export class Schemas {
   readonly #definitions = new Map<string, JsonSchema>()
   readonly #texts = new Map<string, string>()
   readonly #prefix: string
-  /** @param prefix before every name, and in every reference to it */
+  /** @param prefix precedes every name, also in references */
   constructor(prefix: string) {
     this.#prefix = prefix
   }
@@ -51,7 +51,7 @@ export class Schemas {
     return Object.fromEntries(this.#definitions)
   }
 
-  /** A reference to the schema under this name, or with a number where another schema has it. */
+  /** A reference to the schema with this name, numbered if another schema already has the name. */
   define(wished: string, schema: JsonSchema): JsonSchema {
     const name = this.#prefix + componentName(wished)
     const text = JSON.stringify(schema, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
@@ -66,7 +66,7 @@ export class Schemas {
     }
   }
 
-  /** An object of these fields; `more` are further members of it. */
+  /** An object with these fields; `more` are its further members. */
   object(fields: Fields, use: SchemaUse, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
     const visible = Object.entries(fields).filter(([, field]) => !field.isInternal)
     const required = visible.filter(([, field]) => !isOptional(field, use)).map(([name]) => name)
@@ -112,7 +112,7 @@ export class Schemas {
     })
   }
 
-  /** A patch replaces a list as a whole. */
+  /** A patch replaces the whole list. */
   #list(list: ListShape, use: SchemaUse, name: string | undefined): JsonSchema {
     const item = this.#value(list.item, use)
     const items = { ...item, xml: joinXml(item, { name: itemName(list, name) }) ?? {} }
@@ -140,24 +140,26 @@ export class Schemas {
       const wished = `${capitalize(name)}${capitalize(which)}${suffixOf[use]}`
       return [which, this.define(wished, { ...schema, ...(required.length > 0 && { required }) })] as const
     })
-    if (use === 'patch') return { anyOf: cases.map(([, schema]) => schema) } // the same case, or another one as a whole
+    if (use === 'patch') return { anyOf: cases.map(([, schema]) => schema) } // the same case, or another complete one
     const mapping = Object.fromEntries(cases.map(([which, schema]) => [which, schema['$ref'] as string]))
     return { oneOf: cases.map(([, schema]) => schema), discriminator: { propertyName: on, mapping } }
   }
 }
 
-/** How a member is written in XML (OpenAPI 3.1 §4.8.26), where it is not an element of its name. */
+/**
+ * How a member is written in XML (OpenAPI 3.1 §4.8.26), unless it is an element with its own name.
+ */
 function xmlOfMember(name: string, { isAttribute }: AnyField): JsonSchema {
   const own = toXmlName(name)
   return omitUndefined({ name: own === name ? undefined : own, attribute: isAttribute || undefined })
 }
-/** What a value says of its XML, and what its place says; undefined where neither says anything. */
+/** The XML description from the value and from its place; undefined if neither has one. */
 function joinXml({ xml }: JsonSchema, place: JsonSchema): JsonSchema | undefined {
   const said = { ...(xml as JsonSchema | undefined), ...place }
   return Object.keys(said).length > 0 ? said : undefined
 }
 
-/** What a field says of itself (JSON Schema Validation 2020-12 §9.1, §9.5). */
+/** What a field says about itself (JSON Schema Validation 2020-12 §9.1, §9.5). */
 export function describedBy(field: AnyField): JsonSchema {
   const example = field.texts?.example
   return omitUndefined({
@@ -166,7 +168,7 @@ export function describedBy(field: AnyField): JsonSchema {
     examples: example === undefined || example === null ? undefined : [foldShape(field.shape, exampleCases, example)],
   })
 }
-/** What an absent member stands for (JSON Schema Validation 2020-12 §9.2). */
+/** The value that an absent member stands for (JSON Schema Validation 2020-12 §9.2). */
 const defaultOf = (field: AnyField): Json | undefined =>
   field.defaultValue === undefined ? undefined : writeExampleValue(field, field.defaultValue)
 const exampleMembers = (fields: Fields, value: unknown): { readonly [name: string]: Json } =>
@@ -178,7 +180,7 @@ const exampleMembers = (fields: Fields, value: unknown): { readonly [name: strin
   )
 const writeExampleValue = ({ shape }: AnyField, value: unknown): Json =>
   value === null ? null : foldShape(shape, exampleCases, value)
-/** Examples and defaults have passed the check of their field, so they have its type. */
+/** Examples and defaults have passed their field's check, so they have its type. */
 const exampleCases: ShapeCases<Json, [value: unknown]> = {
   scalar: (shape, value) =>
     ['boolean', 'int', 'long'].includes(shape.kind) || (shape.kind === 'double' && Number.isFinite(value))
@@ -211,7 +213,7 @@ const differsInContent = (fields: Fields): boolean =>
 export const scalarSchema = (shape: Scalar): JsonSchema => foldScalar(shape, scalarSchemas)
 
 export const identifierSchema: JsonSchema = { type: 'string', pattern: `^${identifierPattern}$` }
-/** A generator that knows the format makes a date of it, to which it could apply no pattern. */
+/** A generator that knows the format turns it into a date, to which no pattern applies. */
 const temporalSchema = (shape: TemporalShape): JsonSchema => {
   const format = temporalFormat(shape)
   return format === undefined
@@ -254,7 +256,7 @@ const integerSchema = (
 ): JsonSchema => omitUndefined({ type: 'integer', format, minimum: lowest, maximum: highest, 'x-xsd': xsd })
 
 /**
- * JSON has no number for INF and NaN: they are text. A bound excludes one INF, and NaN (Part 2
+ * JSON has no number for INF and NaN, so they are text. A bound excludes one INF, and NaN (Part 2
  * §3.2.5).
  */
 function doubleSchema({ min, max, xsd }: ScalarOf<'double'>): JsonSchema {

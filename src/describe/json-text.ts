@@ -1,8 +1,8 @@
 import type { Json } from '../base/objects.ts'
 
 /**
- * JSON for people: indented by two spaces, short values on one line; a bigint is written with all
- * its digits, minus zero with its sign.
+ * JSON for people: indented by two spaces, short values on one line, a bigint with all its digits,
+ * minus zero with its sign.
  */
 export function writeJsonText(json: Json, indent = ''): string {
   if (Object.is(json, -0)) return '-0'

@@ -1,4 +1,4 @@
-/** The parts that the OpenAPI documents of all services share: problems, headers, parameters. */
+/** The parts common to the OpenAPI documents of all services: problems, headers, parameters. */
 import type { Json } from '../base/objects.ts'
 
 import { identifierSchema, type JsonSchema } from './json-schema.ts'
@@ -14,23 +14,25 @@ export const linkSchema: JsonSchema = {
   required: ['href'],
 }
 /**
- * Others may be there too. They are not described: next to optional members a schema for all
- * others is a type that TypeScript does not allow (TS2411), so generated clients would not compile.
+ * Other links may be present but are not described: next to optional members, a schema for all
+ * others makes a type that TypeScript does not allow (TS2411), so generated clients would not
+ * compile.
  */
 export const linksSchema = (names: readonly string[], required: readonly string[] = []): JsonSchema => ({
   type: 'object',
   properties: Object.fromEntries(['self', ...names].map(name => [name, refTo('schemas', 'Link')])),
   ...(required.length > 0 && { required }),
 })
-/** Of text that JSON Schema cannot describe; without a schema a client gets `unknown`. */
+/** For text that JSON Schema cannot describe; without a schema a client gets `unknown`. */
 export const textSchema: JsonSchema = { type: 'string' }
 /**
- * Raw octets have no type of JSON (OpenAPI 3.1 §4.8.14.2); tools for 3.0 know a file by its format.
+ * Raw octets have no JSON type (OpenAPI 3.1 §4.8.14.2); tools for 3.0 recognize a file by its
+ * format.
  */
 export const octetsContent = (types: readonly string[]): Members =>
   Object.fromEntries(types.map(type => [type, { schema: { format: 'binary', contentMediaType: type } }]))
 
-/** A message of which octets come as parts of their own (RFC 7578). */
+/** A message some of whose octets are separate parts (RFC 7578). */
 export const formContent: Members = {
   'multipart/form-data': {
     schema: {
@@ -70,7 +72,7 @@ export const jsonPatchSchema: JsonSchema = {
     required: ['op', 'path'],
   },
 }
-/** RFC 9457 §3.1, and the places of flaws in content. */
+/** RFC 9457 §3.1, and the places of flaws in the content. */
 export const problemMembers: Readonly<Record<string, JsonSchema>> = {
   type: { type: 'string', format: 'uri-reference' },
   title: { type: 'string' },
@@ -143,7 +145,7 @@ const notModified = (more: readonly string[]): Members => ({
 })
 export const errorResponses: Members = {
   NotModified: notModified([]),
-  /** Of a job that is not done. */
+  /** For a job that is not done. */
   JobNotModified: notModified(['Retry-After']),
   ...Object.fromEntries(
     refusals.map(([name, , description, ...more]) => [
@@ -179,7 +181,7 @@ const parameterComponent = (
   description,
   schema,
 })
-/** Of an item that the described ones are in. */
+/** The identifier of the item that contains the described ones. */
 export const parentParameter = (name: string): Members =>
   parameterComponent('path', name, identifierSchema, `The identifier of the ${name} that it is in.`)
 

@@ -1,5 +1,5 @@
 /**
- * What OpenAPI 3.2 says and 3.1 cannot: the method QUERY, the items of a stream, and tags within
+ * What OpenAPI 3.2 can express and 3.1 cannot: the method QUERY, the items of a stream, and nested
  * tags.
  */
 import { omitUndefined } from '../base/objects.ts'
@@ -18,19 +18,19 @@ export interface OpenApiRelease {
   readonly methods: Readonly<Record<string, true>>
   readonly tags: (service: Service) => readonly JsonSchema[]
   /**
-   * Whether an answer of this type has its schema next to those of JSON. Generators join the types
-   * of all media types, so text next to JSON makes `Order | string`. The description of the
-   * answer names what is left out.
+   * Whether a response of this type has its own schema next to the JSON types. Generators join the
+   * types of all media types, so text next to JSON would make `Order | string`. The description of
+   * the response names what is left out.
    */
   readonly describesContent: (mediaType: string, isOfPort: boolean) => boolean
   /**
-   * Whether a request that may be XML says so by a schema: generators warn of what they do not
-   * support.
+   * Whether a request that may be XML has a schema for that: generators warn about types that they
+   * do not support.
    */
   readonly describesXmlContent: boolean
-  /** What tells declared problems of one status apart. */
+  /** Distinguishes the declared problems with one status. */
   readonly problemDiscriminator: (schemaOfType: Readonly<Record<string, string>>) => Members
-  /** Addresses besides those of the versions. */
+  /** Addresses other than those of the versions. */
   readonly paths: Members
 }
 
@@ -38,7 +38,10 @@ const commonMethods = { GET: true, POST: true, PUT: true, PATCH: true, DELETE: t
 interface Tagged extends PublicTexts {
   readonly name: string
 }
-/** Those that someone may ask for: of a site for some roles, those of its readers. */
+/**
+ * The resources that someone may request: in a site for some roles, those that its readers may
+ * request.
+ */
 function resourcesOf(service: Service): readonly Tagged[] {
   const asked = new Set(listOperations(service).map(each => ('resource' in each ? each.resource.name : '')))
   return service.resources.filter(({ name }) => asked.has(name)).map(({ name, texts }) => ({ name, ...texts }))
@@ -48,7 +51,7 @@ const jobsOf = ({ jobs }: Service): readonly Tagged[] =>
 const portsOf = ({ ports }: Service): readonly Tagged[] =>
   ports.map(({ port, description }) => ({ name: port, ...(description !== undefined && { description }) }))
 
-/** §4.22: a tag of a group, and the tags below it. */
+/** §4.22: the tag of a group, and the tags below it. */
 function groupTags(name: string, summary: string, members: readonly Tagged[]): readonly JsonSchema[] {
   if (members.length === 0) return []
   const below = members.map(each =>
@@ -63,7 +66,7 @@ function groupTags(name: string, summary: string, members: readonly Tagged[]): r
   return [{ name, summary, kind: 'nav' }, ...below]
 }
 
-/** CloudEvents 1.0, in the JSON format; `data` tells which item has changed. */
+/** CloudEvents 1.0 in the JSON format; `data` says which item has changed. */
 const changeSchema: JsonSchema = {
   type: 'object',
   properties: {
@@ -88,7 +91,7 @@ const changeSchema: JsonSchema = {
   },
   required: ['specversion', 'id', 'source', 'type', 'subject', 'time', 'data'],
 }
-/** §4.14.3.1: one event of the stream; its `data` is JSON. */
+/** §4.14.3.1: one event of the stream, with JSON as its `data`. */
 const eventSchema: JsonSchema = {
   type: 'object',
   properties: {
@@ -153,7 +156,7 @@ export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> =
     ],
     describesContent: () => true,
     describesXmlContent: true,
-    // §4.25: the default is needed for problems that are not declared, such as a conflict.
+    // §4.25: the default covers problems that are not declared, such as a conflict.
     problemDiscriminator: mapping => ({
       discriminator: { propertyName: 'type', mapping, defaultMapping: '#/components/schemas/Problem' },
     }),

@@ -12,7 +12,7 @@ import { linksSchema, type Members, problemMembers, problemXml } from './openapi
 export class VersionSchemas {
   readonly #schemas: Schemas
   readonly #namespace: string
-  /** @param namespace of the version's XML */
+  /** @param namespace the namespace of the version's XML */
   constructor(prefix: string, namespace: string) {
     this.#schemas = new Schemas(prefix)
     this.#namespace = namespace
@@ -31,7 +31,7 @@ export class VersionSchemas {
   }
 
   /**
-   * An item as a client sends it. Fields that a grant binds to a claim of the caller may be left
+   * An item as a client sends it. Fields that a grant ties to a claim of the caller may be left
    * out.
    */
   draft({ kind, resource, grants }: Operation & { readonly resource: Resource }): JsonSchema {
@@ -43,7 +43,7 @@ export class VersionSchemas {
     return this.#schemas.define(wished, { ...schema, required, xml: this.#root(name) })
   }
 
-  /** RFC 7396: what changes, alone. */
+  /** RFC 7396: only the changes. */
   patch(resource: Resource): JsonSchema {
     const schema = this.#schemas.object(resource.fields, 'patch', sentLinks)
     return this.#schemas.define(`${capitalize(singularOf(resource))}Patch`, schema)
@@ -66,13 +66,13 @@ export class VersionSchemas {
     })
   }
 
-  /** What is searched for, and the fields that narrow it. */
+  /** What to search for, and the fields that narrow the search. */
   criteria(resource: Resource): JsonSchema {
     const properties = { q: { type: 'string' }, ...criteriaMembers(resource) }
     const schema = { type: 'object', properties, additionalProperties: false, xml: this.#root('search') }
     return this.#schemas.define(`${capitalize(resource.name)}Criteria`, schema)
   }
-  /** What was asked for, without results: those are read page by page. */
+  /** What was searched for, without the results, which are read page by page. */
   search(resource: Resource): JsonSchema {
     const asked = { q: { type: 'string' }, ...criteriaMembers(resource) }
     return this.#schemas.define(`${capitalize(resource.name)}Query`, {
@@ -83,7 +83,7 @@ export class VersionSchemas {
     })
   }
 
-  /** An answer with links: a job, the output of an action or of a job. */
+  /** A response with links: a job, the output of an action or of a job. */
   linked(name: string, fields: Fields): JsonSchema {
     const schema = this.#schemas.object(fields, 'response', { _links: linksSchema(['related']) })
     return this.#schemas.define(capitalize(name), { ...schema, xml: this.#root(name) })
@@ -122,7 +122,7 @@ const pageMembers: Readonly<Record<string, JsonSchema>> = {
 }
 
 /**
- * The title goes before the description: a generator that names its types by titles would meet the
+ * The title precedes the description: a generator that names its types after titles would find the
  * same one in two versions.
  */
 function resourceTexts({ texts: { title, description } }: Resource): JsonSchema {
@@ -141,7 +141,7 @@ const criteriaMembers = (resource: Resource): Readonly<Record<string, JsonSchema
     comparedFields(resource, resource.given.searchBy ?? []).map(([name, { shape }]) => [name, scalarSchema(shape)]),
   )
 
-/** The fields of these names that a query can compare. */
+/** The fields with these names that a query can compare. */
 export const comparedFields = (
   resource: Resource,
   names: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * OpenAPI of a service, all its versions in one document (rule A9.1). Addresses and media types
- * are arguments: they come from the tables by which the REST face serves them.
+ * OpenAPI of a service, with all its versions in one document (rule A9.1). Addresses and media
+ * types are arguments, taken from the tables with which the REST face serves them.
  */
 
 import { type Json, omitUndefined } from '../base/objects.ts'
@@ -56,14 +56,14 @@ export interface Address {
 }
 /** Facts that an OpenAPI description needs besides the contract. */
 export interface OpenApiOptions {
-  /** The base of `/api`: `https://api.example.org`; by default that of the document. */
+  /** The base of `/api`: `https://api.example.org`; by default the document's own. */
   readonly address?: string
   readonly addresses: (view: Service) => readonly Address[]
-  /** The media types of an operation's responses, the preferred one first. */
+  /** The media types of an operation's responses, most preferred first. */
   readonly answers: (operation: Operation, version: string) => readonly string[]
   /** Faults of a backend, by which any operation may end. Default: none. */
   readonly faultsBehind?: readonly Fault[]
-  /** Of OpenAPI; default 3.1, which more tools read. */
+  /** The OpenAPI version; default 3.1, which more tools read. */
   readonly release?: OpenApiVersion
 }
 
@@ -72,7 +72,7 @@ export function writeOpenApi(service: Service, options: OpenApiOptions): string 
   return writeJsonText(describeOpenApi(service, options))
 }
 
-/** The REST face of a contract as a document of OpenAPI. */
+/** The REST face of a contract as an OpenAPI document. */
 export function describeOpenApi(service: Service, options: OpenApiOptions): { readonly [name: string]: Json } {
   const release = openApiReleases[options.release ?? '3.1']
   const served = Object.entries(service.versions).filter(([, rule]) => !rule.retired)
@@ -179,8 +179,8 @@ class VersionDocument {
   }
 
   /**
-   * Unique in the document: the version, the name of the operation, the place of its address, and
-   * the method where an exchange is asked by another one than POST.
+   * Unique in the document: the version, the name of the operation, its address, and the method
+   * where an exchange is called by one other than POST.
    */
   #operationId({ template, within }: Address, operation: Operation, method = 'POST'): string {
     const first = this.#addresses.find(({ methods }) => [...methods.values()].includes(operation))
@@ -206,7 +206,7 @@ class VersionDocument {
     return [refTo('parameters', known)]
   }
 
-  /** Headers of the contract that have an HTTP field, and the blocks of a port: JSON. */
+  /** Headers of the contract that have an HTTP field, and the blocks of a port as JSON. */
   #headerParameters(operation: Operation): readonly JsonSchema[] {
     const { name } = operation
     if (operation.kind === 'exchange')
@@ -284,7 +284,7 @@ class VersionDocument {
     more: JsonSchema = {},
   ): JsonSchema {
     const known = `${this.#version}.${componentName(resource.name)}.${componentName(name)}${comparison && `.${comparison}`}`
-    // `size` is that of a page, `size[eq]` a field.
+    // `size` is the page size, `size[eq]` a field.
     const asked = comparison || (name === 'q' || pageControls.includes(name) ? 'eq' : '')
     const field = findFilterField(resource, name)?.field
     const about = field && describedParameter(field)
@@ -310,7 +310,7 @@ class VersionDocument {
         return this.#inputContent(operation, operation.action.input, operation.action.rel)
       case 'createSearch':
         return this.#documentContent(this.schemas.criteria(operation.resource))
-      case 'search': // RFC 10008: QUERY has the criteria as its content
+      case 'search': // RFC 10008: the content of QUERY is the criteria
         return method === 'QUERY' ? this.#documentContent(this.schemas.criteria(operation.resource)) : undefined
       case 'startJob':
         return this.#inputContent(operation, operation.job.input, operation.job.one)
@@ -326,7 +326,7 @@ class VersionDocument {
         return undefined
     }
   }
-  /** The same in JSON and in XML. */
+  /** The same content in JSON and in XML. */
   #documentContent(schema: JsonSchema, required = true, xml: JsonSchema = schema): MediaContent {
     const json = { 'application/json': { schema } }
     return this.#release.describesXmlContent
@@ -353,7 +353,7 @@ class VersionDocument {
         content: this.#contentByType(operation, schema),
         ...this.#links(operation),
       },
-      // RFC 7240 §4.2: 201 and 202 are without content then.
+      // RFC 7240 §4.2: then 201 and 202 have no content
       ...(status === 200 &&
         preferences.includes('return') && {
           204: { description: 'Done; by `return=minimal`.', headers: allHeaders(minimalHeaders(operation, names)) },
@@ -428,7 +428,7 @@ class VersionDocument {
     }
   }
 
-  /** RFC 9110 §14, §15.3.7: several ranges come as `multipart/byteranges`. */
+  /** RFC 9110 §14, §15.3.7: several ranges are sent as `multipart/byteranges`. */
   #fileResponses({ file }: OperationOf<'getFile'>, allHeaders: (names: readonly string[]) => Members): Members {
     const validators = ['ETag', 'Last-Modified', 'Cache-Control', 'Vary', 'Accept-Ranges']
     const content = octetsContent(file.mediaTypes)
@@ -465,7 +465,7 @@ class VersionDocument {
     const described = this.#typesOf(operation).filter(type => this.#describes(operation, type))
     return Object.fromEntries(described.map(type => [type, contentOf(operation, type, schema)]))
   }
-  /** In words, where the release has no schema for them. */
+  /** In words, where this OpenAPI version has no schema for them. */
   #otherTypes(operation: Operation): string {
     const others = this.#typesOf(operation).filter(type => !this.#describes(operation, type))
     return others.length === 0 ? '' : `Also as ${others.join(', ')}.`
@@ -507,13 +507,13 @@ class VersionDocument {
     const names = [
       ...(isPlaced ? [operation.safe ? 'Moved' : 'MovedAsAsked'] : []),
       'BadRequest',
-      'Unauthorized', // also where anyone may: for invalid credentials
+      'Unauthorized', // even where anyone may call: for invalid credentials
       ...(open && operation.safe ? [] : ['Forbidden']),
       ...(item ? ['NotFound'] : []),
       ...(this.#typesOf(operation).length > 0 || operation.kind === 'getFile' ? ['NotAcceptable'] : []),
       ...(operation.safe ? [] : ['Conflict']),
       ...(isNamed ? ['Gone'] : []),
-      'PreconditionFailed', // RFC 9110 §13.2.1: of any method
+      'PreconditionFailed', // RFC 9110 §13.2.1: for any method
       ...(operation.kind === 'getFile' ? ['RangeNotSatisfiable'] : []),
       ...(sends ? ['ContentTooLarge', 'UnsupportedMediaType'] : []),
       ...(sends || once ? ['Unprocessable'] : []),
@@ -529,7 +529,7 @@ class VersionDocument {
     return { ...conditional, ...shared, ...this.#problemResponses(behind), ...this.#declaredResponses(operation) }
   }
 
-  /** Declared faults by status; another problem may have the same status. */
+  /** Declared faults by status; other problems may have the same status. */
   #declaredResponses(operation: Operation): Members {
     return operation.kind === 'exchange' || operation.kind === 'getAnswer'
       ? this.#portFaults(operation)
@@ -558,8 +558,8 @@ class VersionDocument {
   }
 
   /**
-   * The element of a fault is the member `fault` of its problem. It is optional, so that any other
-   * problem with that status is one of these, too, and clients may ask for it in each.
+   * The element of a fault is the member `fault` of its problem. It is optional, so any other
+   * problem with that status matches, too, and clients can look for it in each.
    */
   #portFaults(operation: OperationOf<'exchange' | 'getAnswer'>): Members {
     const { faults, exchange } = operation
@@ -583,7 +583,7 @@ class VersionDocument {
   }
 }
 
-/** With its public address, and by path alone, as without one (RFC 9457 §3.1.1). */
+/** With its public address, and with the path alone, as used without one (RFC 9457 §3.1.1). */
 function listProblemTypes(address = '', { fault }: Fault): readonly string[] {
   const path = (URL.canParse(address) ? new URL(address).pathname : address).replace(/\/+$/, '')
   const bases = new Set([address.replace(/\/+$/, ''), path])
@@ -601,24 +601,24 @@ function tagOf(operation: Operation): string {
 
 type WriteResponse = (status: number, description: string, schema: JsonSchema, names: readonly string[]) => Members
 
-/** Whether its answers are messages of a port. */
+/** Whether its responses are messages of a port. */
 const isOfPort = (operation: Operation): boolean =>
   operation.kind === 'getAnswer' || (operation.kind === 'exchange' && !operation.exchange.later)
-/** XML follows `xml` of the schema; that of a port is described by WSDL, octets by nothing. */
+/** XML follows `xml` of the schema; a port's XML is described by its WSDL, octets by nothing. */
 function contentOf(operation: Operation, type: string, schema: JsonSchema): Members {
   if (/[/+]json$/.test(type)) return { schema }
   if (/[/+]xml$/.test(type)) return { schema: isOfPort(operation) ? textSchema : schema }
   return type.startsWith('text/') ? { schema: textSchema } : {}
 }
 
-/** PUT may make a single resource, unless it is there. */
+/** PUT may create a single resource unless it exists. */
 const isMadeOnce = (operation: Operation): boolean => operation.kind === 'create' && operation.resource.isSingle
 
-/** Nothing is kept of a read, nor of an exchange, but of a call whose answer comes later. */
+/** Nothing is stored for a read or an exchange, except for a call that is answered later. */
 const keepsAnswer = (operation: Operation): boolean =>
   !operation.safe && (operation.kind !== 'exchange' || operation.exchange.later !== undefined)
 
-/** The parameters of preconditions that have a use (RFC 9110 §13.1, §14.2). */
+/** The precondition parameters that are useful here (RFC 9110 §13.1, §14.2). */
 function conditionsOf(operation: Operation): readonly string[] {
   const { kind } = operation
   const unchanged = ['ifMatch', 'ifUnmodifiedSince']
@@ -649,14 +649,14 @@ function preferencesOf(operation: Operation, method: string): readonly Preferenc
   return preferenceNames.filter(name => honours[name])
 }
 
-/** Of an answer without content: a PUT that is not stored as it came has no validator. */
+/** For a response without content: a PUT that is stored in another form has no validator. */
 const minimalHeaders = ({ kind }: Operation, names: readonly string[]): readonly string[] =>
   names.filter(name => name !== 'Last-Modified' && (name !== 'ETag' || kind !== 'replace'))
 
 const pageControls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
 const equalityComparisons: readonly Comparison[] = ['ne']
 const orderComparisons: readonly Comparison[] = [...equalityComparisons, 'gt', 'gte', 'lt', 'lte']
-/** Useful comparisons for each kind; the service accepts all of them for any. */
+/** Useful comparisons for each kind, although the service accepts all of them for any kind. */
 const comparisonsOf: Readonly<Record<Scalar['kind'], readonly Comparison[]>> = {
   string: equalityComparisons,
   boolean: equalityComparisons,
@@ -679,10 +679,10 @@ function summaryMembers(operation: Operation) {
   return { summary: title ?? summaryOf(operation), description }
 }
 
-/** The text of a parameter, next to its schema. */
+/** The description of a parameter, next to its schema. */
 const describedParameter = (field: AnyField): JsonSchema => omitUndefined({ description: describeField(field) })
 
-/** OpenAPI has one text for all versions: a paragraph for each that says something. */
+/** OpenAPI has one text for all versions: a paragraph for each that has a text. */
 function infoOf({ title, description, versions }: Service) {
   const own = Object.entries(versions).flatMap(([version, rule]) =>
     rule.description === undefined || rule.retired ? [] : [`${version}: ${rule.description}`],

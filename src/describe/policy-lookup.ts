@@ -1,8 +1,8 @@
 /**
  * The policies that a description attaches to its elements (WS-Policy Attachment 1.5 and 1.2): a
- * `wsp:Policy` or `wsp:PolicyReference` within, the attribute `wsp:PolicyURIs`, or the element with
- * which WSDLs of 2006 demand addressing. References inside of a policy are dissolved: the policy
- * that they name takes their place (WS-Policy Framework 1.5, policy inclusion).
+ * `wsp:Policy` or `wsp:PolicyReference` inside, the attribute `wsp:PolicyURIs`, or the element with
+ * which WSDLs of 2006 demand addressing. References inside a policy are replaced by the policy that
+ * they name (WS-Policy Framework 1.5, policy inclusion).
  */
 import { isTrueText } from '../contract/lexical/text.ts'
 import { Element, type Node } from '../xml/tree.ts'
@@ -13,7 +13,10 @@ export const policyNamespaces: ReadonlySet<string> = new Set([
   'http://www.w3.org/2006/07/ws-policy',
   'http://www.w3.org/ns/ws-policy',
 ])
-/** Of assertions and attributes of addressing: the recommendation, and the candidate of 2006. */
+/**
+ * The namespaces of addressing's assertions and attributes: the recommendation, and the candidate
+ * of 2006.
+ */
 export const addressingNamespaces: readonly string[] = [
   'http://www.w3.org/2007/05/addressing/metadata',
   'http://www.w3.org/2006/05/addressing/wsdl',
@@ -22,32 +25,32 @@ const isPolicyName = ({ name }: Element, local: string): boolean =>
   name.local === local && policyNamespaces.has(name.uri)
 
 export interface PolicyLimits {
-  /** Of all policies of a description. */
+  /** In all policies of a description. */
   readonly inclusions: number
-  /** Policies inside of each other by inclusion. */
+  /** Policies nested by inclusion. */
   readonly depth: number
 }
-/** Policies that include each other may double at each step: no real ones have so many. */
+/** Policies that include each other may double at each step; real ones do not have this many. */
 export const policyLimits: PolicyLimits = { inclusions: 10_000, depth: 64 }
 
 export class PolicyLookup {
   readonly #roots: readonly Element[]
   readonly #addFlaw: (flaw: string) => void
-  /** By `#id`, and by name. */
+  /** By `#id` and by name. */
   #known: ReadonlyMap<string, Element> | undefined
-  /** Of an element that many refer to, such as a message, its policies are looked for once. */
+  /** An element to which many refer, such as a message, has its policies looked up once. */
   readonly #attached = new Map<Element, readonly Element[]>()
-  /** Many elements have one policy: its references are dissolved once. */
+  /** Many elements share one policy, so its references are replaced once. */
   readonly #dissolved = new Map<Element, Element>()
   #inclusions = 0
 
-  /** @param addFlaw gets a phrase for each reference to what is not there */
+  /** @param addFlaw receives a phrase for each reference to something missing */
   constructor(roots: readonly Element[], addFlaw: (flaw: string) => void) {
     this.#roots = roots
     this.#addFlaw = addFlaw
   }
 
-  /** Policies, and assertions that stand by themselves, each once. */
+  /** Policies, and assertions outside policies, each once. */
   of(...elements: readonly (Element | undefined)[]): readonly Element[] {
     return [...new Set(elements.flatMap(each => (each ? this.#attachedTo(each) : [])))]
   }
@@ -79,7 +82,7 @@ export class PolicyLookup {
     this.#dissolved.set(policy, made)
     return made
   }
-  /** @param open the policies around, of which none may include itself */
+  /** @param open the enclosing policies, none of which may include itself */
   #include(element: Element, open: ReadonlySet<Element>): Element {
     const children = element.children.flatMap((child): readonly Node[] => {
       if (child.kind !== 'element') return [child]
@@ -108,13 +111,13 @@ export class PolicyLookup {
 const referredUri = (reference: Element): string =>
   reference.attributes.find(({ name }) => name.uri === '' && name.local === 'URI')?.value.trim() ?? ''
 
-/** WS-Addressing 1.0 WSDL Binding (2006) §3.1: unless it is required, it is an offer. */
+/** WS-Addressing 1.0 WSDL Binding (2006) §3.1: it is only an offer unless it is required. */
 const demandsAddressing = ({ name, attributes }: Element): boolean =>
   name.local === 'UsingAddressing' &&
   addressingNamespaces.includes(name.uri) &&
   attributes.some(each => each.name.local === 'required' && isTrueText(each.value))
 
-/** Also those that stand where they count: other elements may name them. */
+/** Includes policies written where they apply, since other elements may name them. */
 function indexPolicies(roots: readonly Element[]): ReadonlyMap<string, Element> {
   const found = new Map<string, Element>()
   const visit = (element: Element): void => {

@@ -24,14 +24,14 @@ import { componentName, type JsonSchema } from './json-schema.ts'
 
 const plainForm: NamespaceForm = { uri: '', elements: 'qualified', attributes: 'unqualified' }
 
-/** Types with a name, each once: they may refer to themselves. */
+/** Named types, each once, since they may refer to themselves. */
 export class PortJsonSchemas {
   readonly #definitions = new Map<string, JsonSchema>()
   readonly #names = new Map<AnyXmlType, string>()
-  /** Types without a name that are being written. */
+  /** Unnamed types that are currently being written. */
   readonly #open = new Set<AnyXmlType>()
   readonly #prefix: string
-  /** @param prefix before every name, and in every reference to it */
+  /** @param prefix precedes every name, also in references */
   constructor(prefix: string) {
     this.#prefix = prefix
   }
@@ -45,7 +45,7 @@ export class PortJsonSchemas {
     return orNull(addExpected(this.#type(type()), marks), marks.isNillable)
   }
 
-  /** A type without a name has that of its element, since other elements may refer to it, too. */
+  /** An unnamed type gets the name of its element, since other elements may refer to it, too. */
   #referred({ name, type }: AnyRootElement): JsonSchema {
     const { definition } = type()
     if (definition.kind === 'complex' && !definition.name && !this.#names.has(type())) this.#reserve(type(), name.local)
@@ -56,7 +56,7 @@ export class PortJsonSchemas {
     const name = definition.kind === 'builtIn' || definition.kind === 'derivable' ? undefined : definition.name
     const known = this.#names.get(type)
     if (known !== undefined) return { $ref: `#/components/schemas/${known}` }
-    // A type without a name that is inside of itself gets one.
+    // An unnamed type that contains itself gets a name.
     if (name || this.#open.has(type))
       return { $ref: `#/components/schemas/${this.#reserve(type, name?.local ?? 'Part')}` }
     this.#open.add(type)
@@ -64,7 +64,7 @@ export class PortJsonSchemas {
     this.#open.delete(type)
     return schema
   }
-  /** A name that is free, taken before the schema is written: it may mention itself. */
+  /** Reserves a free name before the schema is written, since the schema may refer to itself. */
   #reserve(type: AnyXmlType, local: string): string {
     const wished = this.#prefix + componentName(local)
     let name = wished
@@ -179,7 +179,7 @@ export class PortJsonSchemas {
   }
 }
 
-/** JSON Schema Validation §8.4, of octets with one media type that is no range. */
+/** JSON Schema Validation §8.4, for octets with one media type that is not a range. */
 const addExpected = (schema: JsonSchema, { expects = '*' }: { readonly expects: string | undefined }): JsonSchema =>
   schema['type'] !== 'string' || /[*,;]/.test(expects) ? schema : { ...schema, contentMediaType: expects }
 /** JSON Schema Validation §8.4. */
@@ -189,7 +189,7 @@ const describeAttached = (mark: AttachmentMark | undefined): JsonSchema =>
 const orNull = (schema: JsonSchema, isNillable: boolean): JsonSchema =>
   isNillable ? { anyOf: [schema, { type: 'null' }] } : schema
 
-/** The text of one whole element. */
+/** The text of one complete element. */
 const xmlSchema: JsonSchema = { type: 'string', contentMediaType: 'application/xml' }
 
 const formats: Readonly<Partial<Record<BuiltInName, JsonSchema>>> = {
@@ -201,7 +201,7 @@ const formats: Readonly<Partial<Record<BuiltInName, JsonSchema>>> = {
   base64Binary: { type: 'string', contentEncoding: 'base64' },
   swaRef: { type: 'string', contentEncoding: 'base64' },
 }
-/** A format has bounds of its own; those of the other types are in XML Schema Part 2 §3.3. */
+/** A format implies its bounds; those of the other types are in XML Schema Part 2 §3.3. */
 const integers: Readonly<Record<string, JsonSchema>> = {
   __proto__: null as never,
   ...Object.fromEntries(Object.entries(integerFormats).map(([name, format]) => [name, { format }])),
@@ -212,7 +212,7 @@ const integers: Readonly<Record<string, JsonSchema>> = {
   nonPositiveInteger: { maximum: 0 },
 }
 const lists: ReadonlySet<string> = new Set(['IDREFS', 'ENTITIES', 'NMTOKENS'])
-/** `x-xsd`: the type that says what JSON Schema cannot, such as a date without a zone. */
+/** `x-xsd`: the type, which says what JSON Schema cannot, such as a date without a zone. */
 function builtInSchema(name: BuiltInName): JsonSchema {
   if (lists.has(name)) return { type: 'array', items: { type: 'string' }, minItems: 1 }
   if (integers[name]) return { type: 'integer', ...integers[name], 'x-xsd': name }
@@ -220,7 +220,7 @@ function builtInSchema(name: BuiltInName): JsonSchema {
   return name === 'string' || name === 'boolean' ? known : { ...known, 'x-xsd': name }
 }
 
-/** The facets that JSON Schema has, by the kind of value that the base has in JSON. */
+/** The facets that JSON Schema has, for the JSON kind of the base's values. */
 function facetsSchema(base: AnyXmlType, facets: SchemaFacets): JsonSchema {
   const kind = jsonKindOf(base)
   const { length, minLength = length, maxLength = length, minInclusive, maxInclusive, values } = facets

@@ -52,13 +52,13 @@ export class DocumentPrefixes {
   }
 }
 
-/** One schema while it is written. */
+/** One schema while it is being written. */
 interface SchemaDraft {
   readonly uri: string
   readonly content: string[]
   readonly names: Set<string>
   readonly imports: Set<string>
-  /** Of its local elements. */
+  /** The forms of its local elements. */
   readonly forms: Set<'qualified' | 'unqualified'>
 }
 
@@ -72,7 +72,7 @@ const derivationMethods = ['extension', 'restriction']
 export class PortSchemas {
   readonly #prefixes: DocumentPrefixes
   readonly #drafts = new Map<string, SchemaDraft>()
-  /** Types by those that they are derived from. */
+  /** Types by the type from which they are derived. */
   readonly #derived: ReadonlyMap<AnyXmlType, readonly DerivedXmlType[]>
 
   constructor(elements: Iterable<AnyRootElement>, types: Iterable<AnyXmlType>, prefixes: DocumentPrefixes) {
@@ -85,7 +85,8 @@ export class PortSchemas {
 
   write(): readonly string[] {
     return [...this.#drafts.values()].map(({ uri, content, imports, forms }) => {
-      // Each unqualified element says so; Apache CXF, as a client without generated code, reads this.
+      // Each unqualified element says so itself, because Apache CXF reads that in a client without
+      // generated code.
       const elementFormDefault = forms.has('unqualified') && !forms.has('qualified') ? 'unqualified' : 'qualified'
       return writeTag(
         'xs:schema',
@@ -102,7 +103,7 @@ export class PortSchemas {
       this.#drafts.set(uri, (draft = { uri, content: [], names: new Set(), imports: new Set(), forms: new Set() }))
     return draft
   }
-  /** A name that a schema refers to. */
+  /** A name to which a schema refers. */
   #refer(name: QualifiedName, from: SchemaDraft): string {
     if (name.uri !== from.uri && name.uri !== xsNs) from.imports.add(name.uri)
     return this.#prefixes.qname(name)
@@ -142,14 +143,14 @@ export class PortSchemas {
     return { [this.#prefixes.qname({ uri: mediaUri, local: 'expectedContentTypes' })]: expects }
   }
 
-  /** A tag with a type: by its name, or inside. */
+  /** A tag with a type, named or inside. */
   #typedTag(tag: string, attributes: Attributes, type: AnyXmlType, draft: SchemaDraft, form: NamespaceForm): string {
     const name = this.typeName(type)
     if (!name) return writeTag(tag, attributes, this.#typeTag(type, draft, form))
     const block = tag === 'xs:element' ? this.#blockedMethods(type) : undefined
     return writeTag(tag, { ...attributes, type: this.#refer(name, draft), block })
   }
-  /** The steps of derivation that lead to types which no value has here (Part 1 §3.3.4, 4.3). */
+  /** The derivation steps that lead to types which no value has here (Part 1 §3.3.4, 4.3). */
   #blockedMethods(type: AnyXmlType): string | undefined {
     const { definition } = type
     const known = definition.kind === 'derivable' ? new Set(definition.derived()) : new Set<AnyXmlType>()
@@ -166,13 +167,13 @@ export class PortSchemas {
     visit(definition.kind === 'derivable' ? definition.type : type, new Set())
     return isBlocked ? derivationMethods.filter(each => !used.has(each)).join(' ') || undefined : undefined
   }
-  /** Undefined: it has none. */
+  /** Undefined: it has no name. */
   typeName({ definition }: AnyXmlType): QualifiedName | undefined {
     if (definition.kind === 'builtIn')
       return { uri: definition.name === 'swaRef' ? swaRefUri : xsNs, local: definition.name }
     return definition.kind === 'derivable' ? this.typeName(definition.type) : definition.name
   }
-  /** A type that a part of a message names: one without a name gets this one. */
+  /** A type named in a message part: an unnamed one gets this name. */
   nameForPart(type: AnyXmlType, wish: QualifiedName): string {
     const known = this.typeName(type)
     if (known) return this.#prefixes.qname(known)
@@ -234,7 +235,7 @@ export class PortSchemas {
       Object.entries(others).map(([name, value]) => writeTag(`xs:${name}`, { value })),
     ]
   }
-  /** A value of a declaration with the prefixes of this document. */
+  /** Writes a declaration's value with the prefixes of this document. */
   #fromClark(type: AnyXmlType, value: string): string {
     return renameInText(type, value, clarkNames, name => this.#prefixes.qname(name))
   }
@@ -271,7 +272,7 @@ export class PortSchemas {
     const content = [narrowed, attributes, prohibitedTags(base.type, members)]
     return writeTag('xs:simpleContent', {}, writeTag('xs:restriction', { base: this.#refer(baseName, draft) }, content))
   }
-  /** Text of a restriction: by facets of that of its base, or by a type of its own. */
+  /** The text of a restriction: by facets on that of its base, or by its own type. */
   #narrowedTags(
     before: AnyXmlType | undefined,
     own: AnyXmlType | undefined,
@@ -286,7 +287,7 @@ export class PortSchemas {
     if (!name) return this.#typeTag(own, draft, form)
     return writeTag('xs:simpleType', {}, writeTag('xs:restriction', { base: this.#refer(name, draft) }))
   }
-  /** The base of an extension has to have a name. */
+  /** The base of an extension must have a name. */
   #nameText(type: AnyXmlType, draft: SchemaDraft, form: NamespaceForm): QualifiedName {
     let number = 1
     while (draft.names.has(`type Text${number}`)) number++
@@ -376,7 +377,10 @@ export class PortSchemas {
         return []
     }
   }
-  /** A local element of another namespace comes of a group there: a global one has the same name. */
+  /**
+   * A local element from another namespace comes from a group there, which has a global element
+   * with its name.
+   */
   #foreignTag(
     name: QualifiedName,
     type: AnyXmlType,
@@ -452,7 +456,7 @@ const inheritedAttributeNames = ({ definition }: AnyXmlType): readonly string[] 
 
 const ownTextType = (members: TypeMembers): AnyXmlType | undefined =>
   Object.values(members).flatMap(({ particle }) => (particle.kind === 'text' ? [particle.type] : []))[0]
-/** Of content that is text alone; undefined: it is not. */
+/** The type of content that is only text; undefined: the content is something else. */
 const textTypeOf = ({ definition }: AnyXmlType): AnyXmlType | undefined =>
   definition.kind === 'complex'
     ? (ownTextType(definition.members) ?? (definition.base && textTypeOf(definition.base.type)))

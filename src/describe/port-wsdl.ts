@@ -1,7 +1,7 @@
 /**
- * The WSDL 1.1 of a port whose messages another party has designed. Its operations, elements, types
- * and actions have the names, namespaces and order of the contract, so a client that was generated
- * from the document of that party understands this one's messages.
+ * The WSDL 1.1 of a port with messages designed by another party. Its operations, elements, types
+ * and actions have the contract's names, namespaces and order, so a client generated from that
+ * party's document understands the messages of this one.
  */
 
 import { type AttachedPart, splitBody } from '../contract/attached-parts.ts'
@@ -13,7 +13,7 @@ import { type AttachedPolicies, policyReferenceTag } from './endpoint-policy.ts'
 import { type Attributes, type MarkupContent, writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { DocumentPrefixes, PortSchemas } from './port-schema.ts'
 
-/** All differences of the two bindings. */
+/** All differences between the two bindings. */
 const soapBindings = {
   '1.1': {
     prefix: 'soap',
@@ -28,7 +28,7 @@ const soapBindings = {
 } as const
 type PortBinding = (typeof soapBindings)[keyof typeof soapBindings]
 
-/** @param policies of messages that prove themselves, and what they are attached to */
+/** @param policies the policies of messages that need proof, and where they are attached */
 export function writePortWsdl(port: Port, address: string, policies?: AttachedPolicies): string {
   const bindings: readonly PortBinding[] =
     port.soap === 'both' ? [soapBindings['1.1'], soapBindings['1.2']] : [soapBindings[port.soap]]
@@ -78,12 +78,12 @@ export function writePortWsdl(port: Port, address: string, policies?: AttachedPo
   )
 }
 
-/** The prefix of the document's own names; a document without a namespace has none. */
+/** The prefix of the document's own names; without a namespace there is none. */
 const ownPrefix = ({ namespace }: Port): string => (namespace === '' ? '' : 'tns:')
-/** The binding of the second version has a name of its own. */
+/** The binding of the second version has its own name. */
 const bindingName = ({ port }: Port, at: number): string => (at === 0 ? port : `${port}12`)
 
-/** Elements that are described as such: those of RPC are parts with types. */
+/** Elements that are described as elements: those of RPC are parts with types. */
 function listElements([, exchange]: readonly [string, PortExchange]): AnyRootElement[] {
   const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
   const bodies = style === 'document' ? listBodies(input, output).flatMap(listBodyElements) : []
@@ -94,11 +94,11 @@ const listBodies = (...bodies: readonly (ExchangeBody | undefined)[]): readonly 
   bodies.flatMap(each => (each === undefined ? [] : [splitBody(each).inBody]))
 type AnyBodyContent = BodyContent<unknown>
 
-/** The elements of the parts of a Body; none where its content is that of a type. */
+/** The elements of the parts in a Body; none where its content is described by a type. */
 const listBodyElements = (body: ExchangeBody): readonly AnyRootElement[] =>
   typeof body !== 'object' ? [] : body instanceof BodyContent ? Object.values(listParts(body) ?? {}) : [body]
 
-/** The parts that the content of a Body is made of; undefined: only a type says it. */
+/** The parts that form the content of a Body; undefined: only a type describes it. */
 function listParts(body: AnyBodyContent): Readonly<Record<string, AnyRootElement>> | undefined {
   const { definition } = body.type()
   if (definition.kind !== 'complex' || definition.name || definition.isUnordered) return undefined
@@ -117,7 +117,7 @@ function listPartTypes([, exchange]: readonly [string, PortExchange]) {
   return [...calls, ...others.filter(({ isPart }) => isPart).map(({ type }) => type())]
 }
 
-/** Any elements at all, which the type of every type says. */
+/** Any elements at all, which only the type of everything describes. */
 function isAnyContent(body: AnyBodyContent): boolean {
   const { definition } = body.type()
   if (definition.kind !== 'complex' || definition.name) return false
@@ -188,13 +188,13 @@ function exchangeMessageTags(
   ]
 }
 
-/** The parts of a message that its Body has. */
+/** The parts of a message that are in its Body. */
 function namesInBody(body: ExchangeBody, style: PortExchange['style']): readonly string[] {
   if (style !== 'document') return partsOf(body).map(([part]) => part)
   return body instanceof BodyContent ? Object.keys(listParts(body) ?? { parameters: body }) : []
 }
 
-/** §5.11, WS-I Attachments Profile 1.0 R2905: header blocks stand with the Body. */
+/** §5.11, WS-I Attachments Profile 1.0 R2905: header blocks are declared with the Body. */
 const writeMultipart = (envelope: MarkupContent, attached: readonly AttachedPart[]): string =>
   writeTag(
     'mime:multipartRelated',
@@ -210,7 +210,7 @@ const writeMultipart = (envelope: MarkupContent, attached: readonly AttachedPart
   )
 
 type HeaderSide = 'requestHeaders' | 'replyHeaders'
-/** Blocks of a request and of its reply may have one name and different elements. */
+/** Blocks of a request and of its reply may share a name but have different elements. */
 function nameHeaderMessage(name: string, exchange: PortExchange, direction: HeaderSide, key: string): string {
   const asked = exchange.requestHeaders[key]
   const isOther = direction === 'replyHeaders' && asked !== undefined && asked !== exchange.replyHeaders[key]
@@ -231,7 +231,7 @@ function listHeaderMessages(
   )
 }
 
-/** Faults about header blocks stand in the binding alone, with the blocks (§3.7). */
+/** Faults about header blocks are only in the binding, with the blocks (§3.7). */
 const listDetailFaults = (exchange: PortExchange): readonly (readonly [string, AnyRootElement])[] =>
   Object.entries(exchange.faults).filter(([fault]) => !isHeaderFault(exchange, fault))
 
@@ -293,7 +293,7 @@ function boundOperationTag(
 ): string {
   const { style, action, input, output, faults, headerFaults, requestHeaders } = exchange
   const use: Attributes = style === 'encoded' ? { use: 'encoded', encodingStyle: encoding } : { use: 'literal' }
-  /** Next to attachments, the parts that are in the Body. */
+  /** Next to attachments: the parts that are in the Body. */
   const body = (of: ExchangeBody, parts?: string) =>
     writeTag(`${prefix}:body`, {
       parts,
@@ -306,7 +306,7 @@ function boundOperationTag(
     if (attached.length === 0) return [blocks, body(whole)]
     return writeMultipart([blocks, body(inBody, namesInBody(inBody, style).join(' '))], attached)
   }
-  // What stands for a part is encoded where its exchange is; an element of a schema is literal.
+  // A part is encoded if its exchange is; an element of a schema is literal.
   const usual = (root: AnyRootElement): Attributes =>
     root.isPart ? { ...use, namespace: root.name.uri || undefined } : { use: 'literal' }
   const placeBlock = (message: string, key: string, root: AnyRootElement): Attributes => ({
@@ -314,7 +314,7 @@ function boundOperationTag(
     part: root.isPart ? root.name.local : key,
     ...usual(root),
   })
-  /** Of a block that both messages have, those of the request. */
+  /** For a block in both messages, the faults of the request. */
   const faultsAbout = (direction: HeaderSide, key: string) =>
     direction === 'replyHeaders' && Object.hasOwn(requestHeaders, key) ? [] : (headerFaults[key] ?? [])
   const headers = (direction: HeaderSide) =>

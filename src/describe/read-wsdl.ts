@@ -9,7 +9,7 @@
  *  (5) Time and memory are linear in the octets: each component is read once, however many refer to
  *      it.
  *
- * Types are not interpreted: the result has the schemas as trees.
+ * Types are not interpreted: the result contains the schemas as trees.
  */
 
 import { parseClarkName } from '../base/clark-name.ts'
@@ -29,35 +29,35 @@ export const sentFirst = 'the service speaks first: a notification is left out'
 export interface WsdlDocument {
   readonly targetNamespace: string
   readonly services: readonly WsdlService[]
-  /** All bindings, also those without a port: many documents leave the service to others. */
+  /** All bindings, including those without a port: many documents leave the service to others. */
   readonly bindings: readonly WsdlBinding[]
   readonly portTypes: readonly WsdlPortType[]
   /** Elements `xs:schema`, both inline and imported. */
   readonly schemas: readonly Element[]
-  /** The same, each under every namespace that it declares components in. */
+  /** The same schemas, each under every namespace in which it declares components. */
   readonly schemaDocuments: readonly SchemaDocument[]
   /** Locations that `find` did not find. */
   readonly missing: readonly string[]
   /** A phrase for each flaw; empty for most documents. */
   readonly flaws: readonly string[]
   /**
-   * A phrase for each thing that a profile or schema forbids, though its meaning is clear, and for
-   * each flaw of a binding that no port has.
+   * A phrase for each thing that a profile or schema forbids although its meaning is clear, and for
+   * each flaw of a binding without a port.
    */
   readonly remarks: readonly string[]
   /** Settings that SOAP messages over HTTP do not have. */
   readonly leftOut: readonly LeftOut[]
-  /** What it documents of itself; with single spaces, as all documentation here. */
+  /** Its own documentation; with single spaces, like all documentation here. */
   readonly documentation: string | undefined
 }
 /** A part of a description that has no place in the result. */
 export interface LeftOut {
   /** `operation Order input`. */
   readonly place: string
-  /** A phrase that says what becomes of it. */
+  /** A phrase that says what happens to it. */
   readonly detail: string
 }
-/** A schema in the namespace that it has, or has by the schema that includes it. */
+/** A schema in its own namespace, or in that of the schema that includes it. */
 export interface SchemaDocument {
   readonly schema: Element
   readonly namespace: string
@@ -66,7 +66,7 @@ export interface SchemaDocument {
 export interface WsdlPortType {
   /** In James Clark's notation. */
   readonly name: string
-  /** Names; an overloaded operation occurs for each of its declarations. */
+  /** Names; an overloaded operation occurs once for each declaration. */
   readonly operations: readonly string[]
 }
 export interface WsdlBinding {
@@ -74,16 +74,16 @@ export interface WsdlBinding {
   readonly name: string
   /** Undefined: not a binding of SOAP. */
   readonly soap: '1.1' | '1.2' | undefined
-  /** What it is a binding of if not of SOAP: a namespace, such as that of HTTP. */
+  /** If it is not a SOAP binding, its kind: a namespace, such as that of HTTP. */
   readonly other?: string | undefined
   /** A URI; `http://schemas.xmlsoap.org/soap/http` is HTTP. */
   readonly transport: string | undefined
   /** In James Clark's notation. */
   readonly portType: string | undefined
   readonly operations: readonly WsdlOperation[]
-  /** `wsp:Policy` of any version that is attached to it; of a port, its own as well. */
+  /** `wsp:Policy` of any version attached to it; for a port, also the port's own. */
   readonly policies?: readonly Element[]
-  /** Of its portType or interface, else its own, else that of the port. */
+  /** From its portType or interface, otherwise its own, otherwise the port's. */
   readonly documentation?: string | undefined
 }
 /** A service of a WSDL, with its ports. */
@@ -92,9 +92,9 @@ export interface WsdlService {
   readonly documentation?: string | undefined
   readonly ports: readonly WsdlPort[]
 }
-/** What its binding has, under the name of the port. */
+/** The contents of its binding, under the name of the port. */
 export interface WsdlPort extends WsdlBinding {
-  /** As written: it may be any address, and the client decides whether to call it (attack D3). */
+  /** As written: it may be any address, and the client decides whether to use it (attack D3). */
   readonly address: string | undefined
 }
 /** An operation of a binding, with its action and its messages. */
@@ -109,21 +109,21 @@ export interface WsdlOperation {
   readonly input: WsdlMessage | undefined
   /** Why no client can call it, as a sentence; undefined: clients can. */
   readonly unasked: string | undefined
-  /** Undefined: one-way, or not asked. */
+  /** Undefined: one-way, or not callable. */
   readonly output: WsdlMessage | undefined
   readonly faults: readonly WsdlFault[]
-  /** Whether WSDL 2.0 says that nothing changes by it (Part 2 §3.1). */
+  /** Whether WSDL 2.0 says that it changes nothing (Part 2 §3.1). */
   readonly isSafe?: boolean
-  /** `wsp:Policy` that is attached to it in the binding, and to its messages there. */
+  /** `wsp:Policy` attached to it in the binding, and to its messages there. */
   readonly policies?: Readonly<Record<'operation' | 'input' | 'output', readonly Element[]>>
-  /** Its answers may not come in the response (`wsaw:Anonymous`, WSDL Binding §3.2). */
+  /** Its replies may not go into the response (`wsaw:Anonymous`, WSDL Binding §3.2). */
   readonly isAnsweredElsewhere?: true
-  /** Where WSDL 2.0 binds it to a GET: the template of the address, relative to the endpoint's. */
+  /** If WSDL 2.0 binds it to a GET: the template of the address, relative to the endpoint's. */
   readonly location?: string
-  /** What its portType or its interface documents of it, else its binding. */
+  /** From its portType or interface, otherwise from its binding. */
   readonly documentation?: string
 }
-/** A fault of an operation of a WSDL. */
+/** A fault of a WSDL operation. */
 export interface WsdlFault extends WsdlMessage {
   readonly fault: string
   /** Whether the binding says how it is sent. */
@@ -143,18 +143,18 @@ export interface WsdlMessage {
   readonly attached?: readonly WsdlAttachment[]
   /** The parts that are header blocks, with the namespace of those that have a type. */
   readonly headers: readonly WsdlHeader[]
-  /** Of the message in its operation, else of the message itself. */
+  /** Of the message in its operation, otherwise of the message itself. */
   readonly documentation?: string | undefined
 }
-/** A part that travels next to its envelope, with the media types that it may have; none: any. */
+/** A part that travels next to its envelope, with its allowed media types; none: any. */
 export interface WsdlAttachment extends WsdlPart {
   readonly mediaTypes: readonly string[]
 }
-/** A header block, and the blocks that errors about it are told by (§3.7). */
+/** A header block, and the blocks that report errors about it (§3.7). */
 export interface WsdlHeader extends WsdlBlock {
   readonly faults?: readonly WsdlBlock[]
 }
-/** A part of a message that travels as a header block, with the namespace of one by a type. */
+/** A message part that travels as a header block; with a namespace if it has a type. */
 export type WsdlBlock = WsdlPart & { readonly namespace?: string }
 /** A part of a message, by its element or its type. */
 export interface WsdlPart {
@@ -162,7 +162,7 @@ export interface WsdlPart {
   /** In James Clark's notation, `{namespace}local`. */
   readonly element?: string
   readonly type?: string
-  /** Of WSDL 2.0, what stands in place of a declared element: a phrase. */
+  /** In WSDL 2.0, a phrase for content other than a declared element. */
   readonly content?: string
   readonly documentation?: string | undefined
   /** Of a header block in WSDL 2.0: its sender marks it with mustUnderstand. */
@@ -172,16 +172,16 @@ export interface WsdlPart {
 export interface WsdlLimits {
   readonly documents: number
 }
-/** More than descriptions of real services have; a hostile one may have 10,000 (attack D1). */
+/** More than the descriptions of real services have; a hostile one may have 10,000 (attack D1). */
 export const wsdlLimits: WsdlLimits = { documents: 200 }
 
-/** The octets of a location that the document at `base` names. */
+/** Finds the octets of a location named in the document at `base`. */
 export type Find = (
   location: string,
   base: string,
 ) => { readonly location: string; readonly bytes: Uint8Array } | undefined
 
-/** @param location of the document: the base of the locations that it imports */
+/** @param location the location of the document: the base of its imports */
 export function readWsdl11(bytes: Uint8Array, location = '', find: Find = () => undefined): WsdlDocument | Malformed {
   const reader = new WsdlReader(find)
   const root = reader.open(bytes, location)
@@ -191,11 +191,11 @@ export function readWsdl11(bytes: Uint8Array, location = '', find: Find = () => 
   return reader.document(root)
 }
 
-/** A WSDL 1.1, WSDL 2.0 or XML Schema, and all the documents that it imports or includes. */
+/** A WSDL 1.1, WSDL 2.0 or XML Schema, and all documents that it imports or includes. */
 export interface ReadDescription {
   readonly kind: 'wsdl11' | 'wsdl20' | 'xsd'
   readonly document: WsdlDocument
-  /** Of WSDL 2.0: the roots `wsdl:description`, the first document's first. */
+  /** For WSDL 2.0: the roots `wsdl:description`, that of the first document first. */
   readonly descriptions: readonly Element[]
 }
 export function readDescription(
@@ -214,7 +214,7 @@ export function readDescription(
 const wsdl = 'http://schemas.xmlsoap.org/wsdl/'
 const wsdl20 = 'http://www.w3.org/ns/wsdl'
 const xs = 'http://www.w3.org/2001/XMLSchema'
-/** The recommendation, and the drafts before it that old documents still name. */
+/** The recommendation, and earlier drafts that old documents still name. */
 export const schemaNamespaces: ReadonlySet<string> = new Set([
   xs,
   'http://www.w3.org/2000/10/XMLSchema',
@@ -234,10 +234,10 @@ const soapVersionOf: Readonly<Record<string, '1.1' | '1.2'>> = {
 const childrenNamed = (element: Element, uri: string, local: string): Element[] =>
   element.elements().filter(({ name }) => name.uri === uri && name.local === local)
 const wsdlChildren = (element: Element, local: string): Element[] => childrenNamed(element, wsdl, local)
-/** Of an attribute: its text without space around it. */
+/** The text of an attribute without surrounding space. */
 export const attributeValue = (element: Element, local: string, uri = ''): string | undefined =>
   element.attributes.find(({ name }) => name.uri === uri && name.local === local)?.value.trim()
-/** The extension elements of SOAP, of either version, in a binding or port. */
+/** The SOAP extension elements of either version in a binding or port. */
 const soapChildren = (element: Element, local: string): Element[] =>
   element.elements().filter(({ name }) => Object.hasOwn(soapVersionOf, name.uri) && name.local === local)
 
@@ -247,7 +247,7 @@ class WsdlReader {
   readonly #schemas = new Set<Element>()
   readonly #schemaDocuments: SchemaDocument[] = []
   readonly descriptions: Element[] = []
-  /** Namespaces of which a schema was found. */
+  /** Namespaces for which a schema was found. */
   readonly #described = new Set<string>()
   /** Namespaces that a schema imports. */
   readonly #imported = new Set<string>()
@@ -255,16 +255,18 @@ class WsdlReader {
   readonly #rootOf = new Map<string, Element | Malformed>()
   /** Pairs of a namespace and the location of a schema without one that it includes. */
   readonly #adoptions = new Set<string>()
-  /** Locations of schemas → the first schema that redefines components of theirs. */
+  /** Locations of schemas → the first schema that redefines components in them. */
   readonly #redefiners = new Map<string, Element>()
   readonly #missing: string[] = []
   readonly #flaws = new Set<string>()
   readonly #remarks = new Set<string>()
   readonly #leftOut: LeftOut[] = []
-  /** Where flaws go: those of bindings without a port do not concern the clients of a service. */
+  /**
+   * Where flaws are reported: those of bindings without a port do not concern a service's clients.
+   */
   #reported = this.#flaws
   readonly #bindings = new Map<Element, Omit<WsdlBinding, 'name'>>()
-  /** Of a portType, by name: overloads share one. */
+  /** The operations of a portType by name; overloads share one. */
   readonly #operations = new Map<Element, ReadonlyMap<string | undefined, readonly Element[]>>()
   readonly #parts = new Map<Element, readonly WsdlPart[]>()
   /** Top-level components by kind and `{namespace}local`. */
@@ -298,7 +300,7 @@ class WsdlReader {
     for (const kind of ['message', 'portType', 'binding', 'service'])
       for (const each of wsdlChildren(root, kind))
         this.#addComponent(`${kind} {${namespace}}${attributeValue(each, 'name') ?? ''}`, each)
-    // Its own services stand before those of the documents that it imports.
+    // A document's own services precede those of the documents that it imports.
     for (const each of wsdlChildren(root, 'import')) this.#followImport(attributeValue(each, 'location'), location)
   }
 
@@ -334,13 +336,13 @@ class WsdlReader {
       if (each.name.local === 'redefine' && found !== undefined) this.#checkRedefined(found, schema)
     }
   }
-  /** XML Schema Part 1 §4.2.2: of two schemas that redefine a third one, neither sees the other. */
+  /** XML Schema Part 1 §4.2.2: of two schemas that redefine a third, neither sees the other. */
   #checkRedefined(location: string, schema: Element): void {
     const first = this.#redefiners.get(location) ?? schema
     this.#redefiners.set(location, first)
     if (first !== schema) this.#addFlaw(`${location} is redefined by two schemas: what both redefine has both changes`)
   }
-  /** A schema that every tool has is not missing where its file is not. */
+  /** A schema that every tool has does not count as missing if its file is. */
   #followSchema(reference: Element, base: string, includer?: string): string | undefined {
     const namespace = attributeValue(reference, 'namespace') ?? ''
     this.#imported.add(namespace)
@@ -348,7 +350,7 @@ class WsdlReader {
     return this.#followImport(attributeValue(reference, 'schemaLocation'), base, includer, isKnown)
   }
 
-  /** @returns where the document is; undefined: it was not found */
+  /** @returns the location of the document; undefined: it was not found */
   #followImport(written: string | undefined, base: string, includer?: string, isKnown = false): string | undefined {
     if (written === undefined || written === '') return undefined
     if (this.#rootOf.size + this.#adoptions.size >= wsdlLimits.documents) {
@@ -370,7 +372,7 @@ class WsdlReader {
   }
 
   /**
-   * A schema without namespace belongs to that of each including schema (XML Schema Part 1 §4.2.1).
+   * A schema without a namespace takes that of each including schema (XML Schema Part 1 §4.2.1).
    */
   #adoptSchema(root: Element | Malformed, location: string, namespace: string | undefined): void {
     if (namespace === undefined || root instanceof Malformed || !isSchema(root)) return
@@ -380,7 +382,7 @@ class WsdlReader {
     this.#readSchema(root, location, namespace)
   }
 
-  /** Of the namespaces that are imported, and that no document has. */
+  /** Adds standard schemas for imported namespaces that no document has. */
   #addStandardSchemas(): void {
     for (const namespace of this.#imported) {
       const bytes = this.#described.has(namespace) ? undefined : findStandardSchema(namespace)
@@ -440,7 +442,7 @@ class WsdlReader {
     }
   }
 
-  /** Many ports may have one binding: it is read once. */
+  /** Many ports may share a binding, which is read once. */
   #bindingOf(binding: Element, name: string): WsdlBinding {
     let known = this.#bindings.get(binding)
     if (!known) this.#bindings.set(binding, (known = this.#readBinding(binding)))
@@ -506,7 +508,7 @@ class WsdlReader {
     }
   }
 
-  /** WS-Policy 1.5 Attachment §4.1.4: of the message itself, too. */
+  /** WS-Policy 1.5 Attachment §4.1.4: includes those of the message itself. */
   #messagePolicies(declared: Element | undefined, bound: Element, kind: 'input' | 'output'): readonly Element[] {
     const [reference] = declared ? wsdlChildren(declared, kind) : []
     const name = reference && this.#resolveName(reference, 'message')
@@ -514,7 +516,7 @@ class WsdlReader {
     return this.#policies.of(message, reference, ...wsdlChildren(bound, kind))
   }
 
-  /** §2.5: the names of their messages distinguish operations of the same name. */
+  /** §2.5: operations with the same name are distinguished by the names of their messages. */
   #findOverload(bound: Element, portType: Element): Element | undefined {
     const named = this.#operationsOf(portType).get(attributeValue(bound, 'name')) ?? []
     if (named.length < 2) return named[0]
@@ -539,7 +541,7 @@ class WsdlReader {
     return message ? [{ fault: name, isBound: binding !== undefined, ...message }] : []
   }
 
-  /** @param style of the operation, if the message is its input or output */
+  /** @param style the style of the operation, if the message is its input or output */
   #readMessage(
     reference: Element,
     binding: Element | undefined,
@@ -588,7 +590,7 @@ class WsdlReader {
     })
   }
 
-  /** Many operations may have one message: its parts are read once. */
+  /** Many operations may share a message, whose parts are read once. */
   #partsOf(message: Element, place: string): readonly WsdlPart[] {
     let known = this.#parts.get(message)
     if (!known) {
@@ -645,7 +647,7 @@ class WsdlReader {
     }
   }
 
-  /** Checks names only in namespaces of which a schema was found. */
+  /** Checks only names in namespaces for which a schema was found. */
   #checkDeclared(names: ReadonlySet<string>, name: string, place: string): void {
     const uri = parseClarkName(name)?.uri ?? ''
     if (this.#missing.length > 0) return
@@ -671,7 +673,7 @@ class WsdlReader {
     return uri === undefined ? undefined : `{${uri}}${local}`
   }
 
-  /** WSDL 1.1 A.4: attributes without a namespace that no schema of the WSDL has. */
+  /** WSDL 1.1 A.4: attributes without a namespace that the WSDL schemas do not declare. */
   #checkAttributes(element: Element): void {
     const { uri, local } = element.name
     const known =
@@ -714,7 +716,7 @@ export const leftReference =
 
 const unbound: WsdlBinding = { name: '', soap: undefined, transport: undefined, portType: undefined, operations: [] }
 
-/** Namespaces of which tools have the schema without a document: encodings, XML, media types. */
+/** Namespaces whose schema tools have without a document: encodings, XML, media types. */
 const knownNamespaces: ReadonlySet<string> = new Set([
   'http://schemas.xmlsoap.org/soap/encoding/',
   'http://www.w3.org/2003/05/soap-encoding',
@@ -724,7 +726,7 @@ const knownNamespaces: ReadonlySet<string> = new Set([
   ...standardNamespaces,
 ])
 
-/** Namespaces of extensions that are read: SOAP, policies, WS-Addressing, attachments. */
+/** Namespaces of the extensions that are read: SOAP, policies, WS-Addressing, attachments. */
 const knownExtensions: ReadonlySet<string> = new Set([
   ...Object.keys(soapVersionOf),
   ...policyNamespaces,
@@ -744,7 +746,7 @@ const prohibitsAnonymous = (bound: Element): boolean =>
 const describeElement = (element: Element): string =>
   `${element.name.local} ${attributeValue(element, 'name') ?? ''}`.trim()
 
-/** WSDL 1.1 A.4.1: by element, its attributes without a namespace. */
+/** WSDL 1.1 A.4.1: the attributes without a namespace, by element. */
 const wsdlAttributes: Readonly<Record<string, readonly string[]>> = {
   definitions: ['name', 'targetNamespace'],
   import: ['namespace', 'location'],
@@ -819,7 +821,7 @@ const styleOf = (extension: Element | undefined, otherwise: 'document' | 'rpc'):
 }
 
 const mime = 'http://schemas.xmlsoap.org/wsdl/mime/'
-/** The SOAP elements of a message, also inside the parts of a MIME package (§5). */
+/** The SOAP elements of a message, including those in the parts of a MIME package (§5). */
 const soapExtensions = (binding: Element, local: string): Element[] =>
   [binding, ...listMimeParts(binding)].flatMap(each => soapChildren(each, local))
 const listMimeParts = (binding: Element): Element[] =>

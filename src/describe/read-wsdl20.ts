@@ -1,6 +1,6 @@
 /**
- * The services of a WSDL 2.0 in the terms of WSDL 1.1: an interface is a portType, an endpoint a
- * port, and each message has one element or none. Clauses: WSDL 2.0 Part 1 (§2) and Part 2 (§5).
+ * The services of a WSDL 2.0 in the terms of WSDL 1.1: an interface becomes a portType, an endpoint
+ * a port, and each message has at most one element. Clauses: WSDL 2.0 Part 1 (§2) and Part 2 (§5).
  */
 
 import { parseClarkName } from '../base/clark-name.ts'
@@ -24,14 +24,14 @@ import {
   type WsdlService,
 } from './read-wsdl.ts'
 
-/** What a WSDL 2.0 says of services; its schemas are read as those of any description. */
+/** The services described in a WSDL 2.0; its schemas are read like those of any description. */
 export interface Wsdl20Services {
   readonly targetNamespace: string
   readonly services: readonly WsdlService[]
   readonly bindings: readonly WsdlBinding[]
   /** A phrase for each flaw, with its place. */
   readonly flaws: readonly string[]
-  /** A phrase for each thing that a port of ours does not do, with its place. */
+  /** A phrase, with its place, for each thing that our ports do not do. */
   readonly unserved: readonly string[]
 }
 
@@ -40,13 +40,13 @@ const wsoap = 'http://www.w3.org/ns/wsdl/soap'
 const whttp = 'http://www.w3.org/ns/wsdl/http'
 const wsdlx = 'http://www.w3.org/ns/wsdl-extensions'
 const soapVersions: Readonly<Record<string, '1.1' | '1.2'>> = { '1.1': '1.1', '1.2': '1.2' }
-/** Part 2 §2.2: the patterns in which a client asks. */
+/** Part 2 §2.2: the patterns in which a client sends first. */
 const askingPatterns: Readonly<Record<string, { readonly hasReply: boolean }>> = {
   [`${wsdl20}/in-out`]: { hasReply: true },
   [`${wsdl20}/in-only`]: { hasReply: false },
   [`${wsdl20}/robust-in-only`]: { hasReply: false },
 }
-/** WSDL 2.0 Additional MEPs §2: why no client of ours asks by the other patterns. */
+/** WSDL 2.0 Additional MEPs §2: why our client does not use the other patterns. */
 const otherPatterns: Readonly<Record<string, string>> = {
   [`${wsdl20}/in-opt-out`]:
     'its response is optional (in-opt-out), which an exchange cannot express: it is left out; describe it as in-out, or as robust-in-only',
@@ -57,11 +57,11 @@ const otherPatterns: Readonly<Record<string, string>> = {
 }
 const explainPattern = (pattern: string): string =>
   otherPatterns[pattern] ?? `its pattern ${pattern} is not known: it is left out; give one of ${wsdl20}/`
-/** What is read, whether or not it is required. */
+/** Extensions that are read, required or not. */
 const knownExtensions: ReadonlySet<string> = new Set([wsdl20, ...policyNamespaces, ...addressingNamespaces])
 const soapResponsePattern = 'http://www.w3.org/2003/05/soap/mep/soap-response'
 
-/** @param descriptions the roots `wsdl:description`, the first document's first */
+/** @param descriptions the roots `wsdl:description`, that of the first document first */
 export const readWsdl20Services = (descriptions: readonly Element[]): Wsdl20Services =>
   new Wsdl20Reader(descriptions).read()
 
@@ -71,7 +71,7 @@ const nameOf = (element: Element): string => attributeValue(element, 'name') ?? 
 
 interface BoundDetails {
   readonly action: string
-  /** Of the response pattern (Part 2 §5.10.4.2); empty: the address of the endpoint. */
+  /** For the response pattern (Part 2 §5.10.4.2); empty: the address of the endpoint. */
   readonly location: string | undefined
   readonly input: readonly WsdlPart[]
   readonly output: readonly WsdlPart[]
@@ -84,12 +84,12 @@ class Wsdl20Reader {
   readonly #components = new Map<string, Element>()
   readonly #flaws = new Set<string>()
   readonly #unserved = new Set<string>()
-  /** Binding and interface → what they say together: many endpoints may share it. */
+  /** Binding and interface → the binding that they form, which many endpoints may share. */
   readonly #bindings = new Map<string, WsdlBinding>()
   readonly #operations = new Map<Element, readonly Element[]>()
-  /** Of an interface, by name: the faults that its operations may name. */
+  /** For each interface, the faults by name that its operations may name. */
   readonly #faults = new Map<Element, ReadonlyMap<string, Element>>()
-  /** Of a binding, by the name of the operation: what it says of that. */
+  /** For each binding, what it says about an operation, by name. */
   readonly #bound = new Map<Element, ReadonlyMap<string, Element>>()
 
   constructor(descriptions: readonly Element[]) {
@@ -163,7 +163,7 @@ class Wsdl20Reader {
     return (element.parent && attributeValue(element.parent, 'targetNamespace')) ?? ''
   }
 
-  /** Part 2 §5.2–§5.5; the version of SOAP is 1.2 unless it is said. */
+  /** Part 2 §5.2–§5.5; the version of SOAP is 1.2 by default. */
   #readBinding(binding: Element, name: string, portType: string): WsdlBinding {
     const type = attributeValue(binding, 'type') ?? ''
     const version = attributeValue(binding, 'version', wsoap) ?? '1.2'
@@ -185,7 +185,7 @@ class Wsdl20Reader {
     }
   }
 
-  /** §2.2.1: an interface has the operations of those that it extends, once each. */
+  /** §2.2.1: an interface has the operations of those that it extends, each once. */
   #operationsOf(face: Element): readonly Element[] {
     const known = this.#operations.get(face)
     if (known) return known
@@ -241,7 +241,7 @@ class Wsdl20Reader {
     }
   }
 
-  /** §2.5.1: a message has an element, none, any, or what is not XML. */
+  /** §2.5.1: a message has an element, nothing, anything, or content that is not XML. */
   #readMessage(reference: Element, headers: readonly WsdlPart[]): WsdlMessage {
     const content = attributeValue(reference, 'element') ?? '#other'
     if (content === '#none') return emptyMessage(headers)
@@ -252,7 +252,7 @@ class Wsdl20Reader {
     return { ...emptyMessage(headers), parts: [{ name: 'body', element: this.#expand(reference, content) }] }
   }
 
-  /** §2.6: faults are declared by the interface, or by one that it extends; operations name them. */
+  /** §2.6: the interface, or one that it extends, declares faults; operations name them. */
   #readFaults(operation: Element): WsdlOperation['faults'] {
     return this.#declaredFaults(operation).map(({ name, fault }) => ({
       fault: name,
@@ -292,8 +292,8 @@ class Wsdl20Reader {
   }
 
   /**
-   * WS-Addressing 1.0 Metadata §4.4.2: an operation without a reply has no direction token; a fault
-   * has no operation in its action.
+   * WS-Addressing 1.0 Metadata §4.4.2: without a reply, an action has no direction token; the
+   * action of a fault does not name the operation.
    */
   #readActions(operation: Element, action: string, hasReply: boolean): WsdlOperation['addressedAs'] {
     const face = operation.parent
@@ -314,7 +314,7 @@ class Wsdl20Reader {
     }
   }
 
-  /** What the binding says of the operation. */
+  /** What the binding says about the operation. */
   #findBound(operation: Element, binding: Element): Element | undefined {
     const namespace = operation.parent ? this.#namespaceOf(operation.parent) : ''
     return this.#boundOf(binding).get(`{${namespace}}${nameOf(operation)}`)
@@ -340,7 +340,7 @@ class Wsdl20Reader {
     return element === undefined ? [] : [{ name: parseClarkName(element)?.local ?? '', element, isMandatory }]
   }
 
-  /** §6.1.1: an extension that is required changes what the rest means. */
+  /** §6.1.1: a required extension changes the meaning of the rest. */
   #checkRequired(element: Element): void {
     for (const each of element.elements()) {
       if (each.name.uri === wsdl20 && each.name.local === 'types') continue

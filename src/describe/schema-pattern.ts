@@ -1,18 +1,18 @@
 /**
  * Patterns of a contract in the language of XML Schema. They are written in ASCII, because some
- * generators cannot read others: beyond ASCII a pattern may accept more than the contract's does,
- * and never less.
+ * generators cannot read others: beyond ASCII a pattern may accept more than the contract's
+ * pattern, never less.
  */
 
 export interface SchemaPattern {
   readonly written: string
-  /** Whether it accepts nothing more. */
+  /** Whether it accepts exactly the same texts. */
   readonly isExact: boolean
 }
 
 /**
  * A pattern (ECMAScript, Unicode mode, of the whole value) in the language of XML Schema Part 2
- * Appendix F. Undefined where that has no equivalent: lookaround, back references, boundaries and
+ * Appendix F. Undefined where there is no equivalent: lookaround, back references, boundaries and
  * the like.
  */
 export function toSchemaPattern(pattern: string): SchemaPattern | undefined {
@@ -31,7 +31,7 @@ export function toSchemaPattern(pattern: string): SchemaPattern | undefined {
   return { written, isExact }
 }
 
-/** Whether there is a `|` outside of all groups and classes. */
+/** Whether there is a `|` outside all groups and classes. */
 function hasTopLevelBar(pattern: string): boolean {
   let bare = pattern.replace(/\\./gs, '').replace(/\[[^\]]*\]/g, '')
   for (let before = ''; before !== bare; ) {
@@ -42,13 +42,13 @@ function hasTopLevelBar(pattern: string): boolean {
 }
 
 interface PatternStep {
-  /** The part that is in ASCII; in a class, members. */
+  /** The part in ASCII; in a class, its members. */
   readonly as: string
-  /** UTF-16 units of the source. */
+  /** The length of the source in UTF-16 units. */
   readonly length: number
-  /** Characters beyond ASCII belong to it, which ones is not said. */
+  /** It includes unspecified characters beyond ASCII. */
   readonly isLoose?: true
-  /** A class whose members are those that do not match. */
+  /** A class that lists the characters which do not match. */
   readonly isNegated?: true
 }
 const stepOf = (as: string, length: number): PatternStep => ({ as, length })
@@ -61,7 +61,7 @@ function writeStep({ as, isLoose, isNegated }: PatternStep): string {
   return as === '' ? beyondAscii : `(${as}|${beyondAscii})`
 }
 
-/** Whatever either language takes for white space, it is this or not. */
+/** Whatever either language considers white space, a character is or is not. */
 const anyCharacter = '[\\s\\S]'
 
 function parseStep(rest: string): PatternStep | undefined {
@@ -82,7 +82,7 @@ function parseStep(rest: string): PatternStep | undefined {
 
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 
-/** `(?<name>` groups as `(` does, as long as no reference uses the name. */
+/** `(?<name>` groups like `(`, as long as no reference uses the name. */
 function parseNamedGroup(rest: string): PatternStep | undefined {
   const name = /^\(\?<[A-Za-z_$][\w$]*>/.exec(rest)
   return name ? stepOf('(', name[0].length) : undefined
@@ -96,7 +96,7 @@ const rangesOfEscape: Readonly<Record<string, string>> = { d: '0-9', w: 'A-Za-z0
 const categoryEscape =
   /^\\([pP])\{(?:(?:General_Category|gc)=)?(L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|Z[slp]?|S[mcko]?|C[cfon]?)\}/
 
-/** An escape that may be in a class or outside; outside, several ranges are a class. */
+/** An escape inside or outside a class; outside, several ranges form a class. */
 function parseEscape(rest: string, isInClass = false): PatternStep | undefined {
   const category = categoryEscape.exec(rest)
   if (category) return stepOf(`\\${category[1]}{${category[2]}}`, category[0].length)
@@ -110,7 +110,7 @@ function parseEscape(rest: string, isInClass = false): PatternStep | undefined {
   return /[A-Za-z0-9]/.test(letter) ? undefined : stepOf(escapeLiteral(letter), 2)
 }
 
-/** `\S` accepts white space beyond ASCII here. */
+/** Here `\S` accepts white space beyond ASCII. */
 function parseComplement(rest: string): PatternStep | undefined {
   if (rest[1] === 'S') return { as: '\\S', length: 2, isLoose: true, isNegated: true }
   const ranges = rangesOfEscape[rest[1]?.toLowerCase() ?? '']

@@ -1,6 +1,6 @@
 /**
- * Schemas that documents import by their namespace, and often do not bring: those that others build
- * their own types of. Each has what its specification declares.
+ * Schemas that documents import by namespace but often do not include: others build their types on
+ * them. Each contains what its specification declares.
  */
 
 const anyElements = '<xs:sequence><xs:any processContents="lax" minOccurs="0" maxOccurs="unbounded"/></xs:sequence>'
@@ -53,7 +53,7 @@ const contents: Readonly<Record<string, string>> = {
 }
 export const standardNamespaces: readonly string[] = Object.keys(contents)
 
-/** The whole schema of a namespace, as octets; undefined: it does not come along. */
+/** The complete schema of a namespace, as octets; undefined: it is not among these. */
 export function findStandardSchema(uri: string): Uint8Array | undefined {
   const content = Object.hasOwn(contents, uri) ? contents[uri] : undefined
   if (content === undefined) return undefined

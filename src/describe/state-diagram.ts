@@ -4,7 +4,7 @@ import { componentName } from './json-schema.ts'
 
 /**
  * A Mermaid state diagram; undefined for a resource without states. A state without transitions is
- * an end.
+ * a final state.
  */
 export function writeStateDiagram(resource: Resource): string | undefined {
   const [first] = resource.states
@@ -25,10 +25,10 @@ export function writeStateDiagram(resource: Resource): string | undefined {
   ].join('\n')
 }
 
-/** The identifier of a state, in which Mermaid allows no blank or hyphen. */
+/** The identifier of a state; Mermaid allows no blank or hyphen in it. */
 const stateIdentifier = (state: string): string => componentName(state).replaceAll('-', '_x002D_')
 
-/** Transitions and their next states, with actions that stay or only read. */
+/** Transitions and their next states, including actions that keep the state or only read. */
 function transitionsOf({ actions }: Resource, state: string): Record<string, string> {
   const here = Object.entries(actions).filter(([, { from }]) => from.length === 0 || from.includes(state))
   return Object.fromEntries(here.map(([verb, { to }]) => [verb, to ?? state]))

@@ -1,14 +1,14 @@
 /**
- * The texts of dates, times and durations as one pattern, of the whole value, that the languages of
- * JSON Schema and of XML Schema share: no anchor, no group that looks around. It says all but how
- * many days a month has.
+ * The texts of dates, times and durations as patterns of the whole value that JSON Schema and XML
+ * Schema both understand: without anchors and lookaround. They check everything except how many
+ * days a month has.
  */
 import type { ZoneRule } from '../contract/field.ts'
 import type { TemporalShape } from '../contract/lexical/temporal.ts'
 
 /** RFC 3339 §5.6. XML Schema 1.0 has no year 0000 (Part 2 §3.2.7.1), nor do most clients. */
 const plainYear = '([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])'
-/** XML Schema 1.1 Part 2 §3.3.7: before the first year, too, and of more digits. */
+/** XML Schema 1.1 Part 2 §3.3.7: includes years before the first, and with more digits. */
 const anyYear = '-?([1-9][0-9]{3,8}|0[0-9]{3})'
 const monthAndDay = '-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'
 const fraction = '(\\.[0-9]{1,12})?'
@@ -16,7 +16,7 @@ const plainTime = `([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]${fraction}`
 const anyTime = `(${plainTime}|24:00:00(\\.0{1,12})?)`
 const zone = '(Z|[+\\-]((0[0-9]|1[0-3]):[0-5][0-9]|14:00))'
 
-/** A run of units in this order of which one at least is there: `P1Y2D`, but not `P`. */
+/** A run of units in this order, at least one of them present: `P1Y2D`, but not `P`. */
 function writeUnits(units: readonly string[]): string {
   const alternatives = units.map(
     (unit, at) =>
@@ -34,8 +34,8 @@ const hours = `T${writeUnits([digitsOf('H'), digitsOf('M'), `[0-9]{1,9}${fractio
 const durationPattern = `-?P(${days}(${hours})?|${hours})`
 
 /**
- * The texts of two grammars: RFC 3339 Appendix A alone has weeks, `xs:duration` alone (Part 2
- * §3.2.6) signs, fractions of a second, and units left out in the middle.
+ * The texts of two grammars: only RFC 3339 Appendix A has weeks; only `xs:duration` (Part 2 §3.2.6)
+ * has signs, fractions of a second, and gaps between units.
  */
 export const anyDurationPattern = `(${durationPattern}|P[0-9]{1,9}W)`
 
@@ -54,14 +54,14 @@ export interface TemporalRule {
   readonly kind: 'date' | 'time' | 'dateTime'
   readonly zone: ZoneRule
 }
-/** Formats of JSON Schema (Validation 2020-12 §7.3.1) that have the values of a rule. */
+/** JSON Schema formats (Validation 2020-12 §7.3.1) with the values of a rule. */
 const rulesOfFormats: Readonly<Record<string, TemporalRule>> = {
   __proto__: null as never,
   date: { kind: 'date', zone: 'prohibited' },
   time: { kind: 'time', zone: 'required' },
   'date-time': { kind: 'dateTime', zone: 'required' },
 }
-/** Undefined: some value of the shape is of no format, so a pattern has to say what it may be. */
+/** Undefined: no format covers all values of the shape, so a pattern has to describe them. */
 export const temporalFormat = (shape: TemporalShape): string | undefined =>
   Object.entries(rulesOfFormats).find(([, { kind, zone }]) => kind === shape.kind && zone === shape.zone)?.[0]
 
@@ -70,6 +70,8 @@ const rulesByPattern: ReadonlyMap<string, TemporalRule> = new Map(
     (['required', 'optional', 'prohibited'] as const).map(zone => [temporalPattern({ kind, zone }), { kind, zone }]),
   ),
 )
-/** What our own descriptions say by a format, or by a pattern, which counts where there is one. */
+/**
+ * The rule that our own descriptions state by a format, or by a pattern, which takes precedence.
+ */
 export const findTemporalRule = (pattern: string | undefined, format: string): TemporalRule | undefined =>
   pattern === undefined ? rulesOfFormats[format] : rulesByPattern.get(pattern.replace(/^\^|\$$/g, ''))

@@ -2,9 +2,10 @@
  * WSDL 1.1 of one version (rule B2.12). Invariants of every document:
  *  (1) It refers to no other document: it has no import, and no location of a schema.
  *  (2) A document with the port of one SOAP version does not mention the other, because some
- *      generators choose the version by that; but for the types of an encoded endpoint, see below.
- *  (3) The message of a fault and its element have different names: some generators make a class of
- *      each.
+ *      generators choose the version by that. Exception: the types of an encoded endpoint, see
+ *      below.
+ *  (3) The message of a fault and its element have different names: some generators make a class
+ *      from each.
  *  (4) `wsam:Action` is present only if addressing is requested, because it makes some clients send
  *      addressing headers. Without it the action of a request is its soapAction (WS-Addressing 1.0
  *      Metadata §4.4.1), which is the same URI.
@@ -41,10 +42,10 @@ export interface Wsdl11Options {
   readonly policy?: EndpointPolicy
 }
 
-/** All differences of the two bindings. */
+/** All differences between the two bindings. */
 interface Wsdl11Binding {
   readonly prefix: string
-  /** Of the binding's elements. */
+  /** The namespace of the binding's elements. */
   readonly namespace: string
   readonly encoding: string
   readonly suffix: string
@@ -63,7 +64,7 @@ const soap12Binding: Wsdl11Binding = {
 }
 /**
  * The types of arrays, in both versions of SOAP: WSDL 1.1 §2.2 describes them with SOAP 1.1's
- * attribute alone, and clients read only that. The binding says how a message is encoded.
+ * attribute, and clients read only that. The binding says how a message is encoded.
  */
 const arrayEncoding = soap11Binding.encoding
 const arrayOf: ArrayOf = item => [writeTag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` })]
@@ -116,7 +117,7 @@ export function writeWsdl11(service: Service, version: string, options: Wsdl11Op
   )
 }
 
-/** The name of the service, with which the names in a WSDL begin. */
+/** The name of the service, which begins the names in a WSDL. */
 export function serviceName(service: Service): string {
   return toXmlName(capitalize(service.service))
 }
@@ -154,8 +155,8 @@ const documentTypes = (service: Service, version: string, all: readonly Message[
 
 /**
  * RPC: each child of the wrapper is a part with a type. WSDL cannot mark a part as optional: a
- * client leaves out its accessor, or sends it empty or with `xsi:nil`. Details of faults are
- * elements, as in document style.
+ * client omits its accessor, or sends it empty or with `xsi:nil`. Fault details are elements, as in
+ * document style.
  */
 function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: string): MessageTypes {
   const types = typesOfStyle(all, style, arrayOf)
@@ -270,7 +271,7 @@ function wsdl11BindingTag(
 
 const headerMessageName = ({ name }: NamedHeader): string => `${toXmlName(name)}Header`
 
-/** A message for each header, since it is part of those of no single operation (WSDL 1.1 §3.7). */
+/** A message for each header, since several operations share it (WSDL 1.1 §3.7). */
 const headerMessageTags = (all: readonly Message[]): readonly string[] =>
   usedHeaders(all).map(({ header, element }) =>
     writeTag(

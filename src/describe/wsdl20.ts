@@ -21,7 +21,7 @@ export interface Wsdl20Options {
   readonly policy?: EndpointPolicy
 }
 
-/** All differences of the two bindings (WSDL 2.0 Part 2 §5; WSDL 2.0 SOAP 1.1 Binding). */
+/** All differences between the two bindings (WSDL 2.0 Part 2 §5; WSDL 2.0 SOAP 1.1 Binding). */
 interface Wsdl20Binding {
   readonly suffix: string
   readonly version: string

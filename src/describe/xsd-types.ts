@@ -38,7 +38,7 @@ export type ArrayOf = (item: string) => readonly string[]
 /** The types of one schema, and declarations that refer to them by name. */
 export class SchemaTypes {
   readonly #types: PublishedTypes
-  /** Of local elements that do not say otherwise. */
+  /** The form of local elements that do not state their own. */
   readonly elementForm: 'qualified' | 'unqualified'
   readonly #arrayOf: ArrayOf
   /** @param arrayOf for the types of an encoded schema */
@@ -162,9 +162,9 @@ export class SchemaTypes {
 }
 
 /**
- * The texts of a field, and its example where that is one text; of an element that may be left out,
- * its default. The attribute `default` of a schema is for elements that are there and empty (Part 1
- * §3.3.1), which are values of their own here; for attributes (§3.2.1) it means what we mean.
+ * The texts of a field, its example where that is one text, and the default of an element that may
+ * be left out. The schema attribute `default` is for elements that are present but empty (Part 1
+ * §3.3.1), which are separate values here; for attributes (§3.2.1) it means what we mean.
  */
 export function annotationOf(field: AnyField): string | undefined {
   const { texts } = field
@@ -179,10 +179,10 @@ export function annotationOf(field: AnyField): string | undefined {
   return lines.length === 0 ? undefined : lines.join('\n')
 }
 
-/** The default of a field that a client sends, as far as it is one text. */
+/** The default of a field that a client sends, if it is one text. */
 const sentDefault = (field: AnyField): string | undefined =>
   field.isOptional && !field.isReadOnly ? defaultText(field) : undefined
-/** The default of a field, where that is one text. */
+/** The default of a field, if it is one text. */
 export const defaultText = (field: AnyField): string | undefined => scalarText(field, field.defaultValue)
 const scalarText = ({ shape }: AnyField, value: unknown): string | undefined =>
   isScalar(shape) && value !== undefined && value !== null ? compileScalarWriter(shape)(value) : undefined
@@ -242,8 +242,8 @@ function narrowString(shape: ScalarOf<'string'>): Narrowing {
 }
 
 /**
- * A facet outside of the range of its type is a mistake in a schema (§4.3), one at its end is
- * redundant.
+ * A facet outside the range of its type is an error in a schema (§4.3); at the end of the range it
+ * is redundant.
  */
 function narrowNumber(
   shape: ScalarOf<'int' | 'long' | 'double'>,
@@ -262,8 +262,8 @@ function narrowNumber(
 }
 
 /**
- * All places are kept: of twelve digits and two places ten are before the point, where
- * `totalDigits` allows twelve.
+ * Decimals keep all places: with twelve digits and two places, ten digits are before the point,
+ * where `totalDigits` would allow twelve.
  */
 function narrowDecimal({ digits, places, min, max }: ScalarOf<'decimal'>): Narrowing {
   const largest = writeScaledDecimal(10n ** BigInt(digits) - 1n, places)

@@ -20,7 +20,7 @@ export function writeXsd(service: Service, version: string): string {
   return writeDocument(writeSchema(service, version))
 }
 
-/** The schema element alone, for the types of a WSDL. */
+/** Only the schema element, for the types of a WSDL. */
 export function writeSchema(service: Service, version: string): string {
   const all = compileMessages(service, version)
   const types = typesOfStyle(all, 'document')
@@ -36,7 +36,7 @@ export function writeSchema(service: Service, version: string): string {
   ])
 }
 
-/** Where local elements of messages have no namespace, those of faults say that they have one. */
+/** Where local elements of messages have no namespace, those of faults state that they have one. */
 export const typesOfStyle = (all: readonly Message[], style: MessageStyle, arrayOf?: ArrayOf): SchemaTypes =>
   new SchemaTypes(
     compileTypeNames(typeRootsOf(all, style)),
@@ -44,7 +44,7 @@ export const typesOfStyle = (all: readonly Message[], style: MessageStyle, array
     arrayOf,
   )
 
-/** The faults that some operation declares. */
+/** The faults that any operation declares. */
 export const namedFaults = (all: readonly Message[]): readonly Fault[] =>
   everyFault(all).filter(fault => all.some(message => message.faults.includes(fault)))
 
@@ -58,7 +58,7 @@ export const faultElementTags = (types: SchemaTypes, all: readonly Message[]): r
     ),
   )
 
-/** @param declarations of further prefixes */
+/** @param declarations declares further prefixes */
 export function writeSchemaTag(
   namespace: string,
   types: SchemaTypes,
@@ -85,8 +85,8 @@ function wrapperTag(types: SchemaTypes, message: Message, part: MessagePart): st
 
 const hasFile = ({ operation }: Message): boolean => operation.kind === 'getFile' || operation.kind === 'putFile'
 /**
- * §3.2: by this a generator chooses the class of the value. JAXB makes an Image of the type of a
- * picture, which changes its octets; of other octets it makes a stream.
+ * §3.2: by this a generator chooses the class of the value. For the type of a picture JAXB makes an
+ * Image, which changes its octets; for other octets it makes a stream.
  */
 const mediaAttributes = (message: Message): Attributes =>
   hasFile(message) ? { 'xmime:expectedContentTypes': 'application/octet-stream' } : {}

@@ -57,8 +57,7 @@ export const writeHostileEnvelope = ({ words }: SoapEndpointTarget, body: string
   `<s:Envelope xmlns:s="${words.namespace}"${more}><s:Body>${body}</s:Body></s:Envelope>`
 
 /**
- * Replaces the first text in an element; if there is none, adds an element with it as the last
- * child.
+ * Replaces the first text in an element; without a text, adds an element with it as the last child.
  */
 export function putIntoBody(body: string, content: string): string {
   const leaf = />([^<>]+)<\//
