@@ -78,7 +78,7 @@ export function writePortWsdl(port: Port, address: string, policies?: AttachedPo
   )
 }
 
-/** The prefix of the document's own names; without a namespace there is none. */
+/** The prefix of the document's own names; a document without a namespace has no prefix. */
 const ownPrefix = ({ namespace }: Port): string => (namespace === '' ? '' : 'tns:')
 /** The binding of the second version has its own name. */
 const bindingName = ({ port }: Port, at: number): string => (at === 0 ? port : `${port}12`)

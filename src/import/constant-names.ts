@@ -1,4 +1,4 @@
-/** Names of constants in generated TypeScript: each once, and none that means something else. */
+/** Names of constants in generated TypeScript: each is unique and means nothing else. */
 
 const reserved = new Set(
   [
@@ -26,7 +26,7 @@ export class ConstantNames {
     return free
   }
 
-  /** Of a namespace: the last word of its URI. */
+  /** A name for a namespace: the last word of its URI. */
   claimNamespace(uri: string): string {
     const words = uri.split(/[/:#?&=]+/).filter(each => /[A-Za-z]/.test(each))
     const last = (words.at(-1) ?? 'none').replace(/\.(?:xsd|wsdl|asmx|svc|php|jws)$/i, '')
@@ -40,7 +40,7 @@ function toIdentifier(wish: string): string {
   return /^[\p{ID_Start}_$]/u.test(name) ? name : `_${name}`
 }
 
-/** The name itself, or with the first number from 2 that no other has. */
+/** The name itself, or with the first free number from 2. */
 export function findFreeName(wish: string, isTaken: (name: string) => boolean): string {
   let name = wish
   for (let number = 2; isTaken(name); number++) name = `${wish}${number}`

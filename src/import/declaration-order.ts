@@ -1,4 +1,4 @@
-/** In which order declarations can stand, so that each finds what it is made of (Tarjan, 1972). */
+/** Orders declarations so that each comes after those from which it is made (Tarjan, 1972). */
 
 export interface Dependency<T> {
   readonly to: T
@@ -6,7 +6,7 @@ export interface Dependency<T> {
   readonly isEager: boolean
 }
 
-/** Groups that refer to each other in a circle; a group follows all that it refers to. */
+/** Groups that refer to each other in a circle; a group follows all groups to which it refers. */
 export function listComponents<T>(
   all: readonly T[],
   dependenciesOf: (of: T) => readonly Dependency<T>[],
@@ -53,7 +53,7 @@ export function listComponents<T>(
   }
 }
 
-/** What is needed eagerly stands first; there is no circle of such needs. */
+/** Declarations that are needed eagerly come first; such needs form no circle. */
 function sortEagerly<T>(component: readonly T[], dependenciesOf: (of: T) => readonly Dependency<T>[]): readonly T[] {
   const members = new Set(component)
   const sorted = new Set<T>()

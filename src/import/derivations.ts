@@ -1,6 +1,6 @@
 /**
- * What may stand in for a type or an element: those that are derived from it, and the members of
- * its substitution group, unless `block` forbids it (XML Schema Part 1 §3.3.4, §3.3.6, §3.4.6).
+ * What may replace a type or an element: derived types, and the members of its substitution group,
+ * unless `block` forbids it (XML Schema Part 1 §3.3.4, §3.3.6, §3.4.6).
  */
 import type { Element } from '../xml/index.ts'
 import {
@@ -22,13 +22,13 @@ export interface Derivation {
 }
 
 const allMethods: BlockedMethods = new Set(['substitution', 'extension', 'restriction'])
-/** Of an element or a complex type: its own, else that of its schema (§3.3.2, §3.4.2). */
+/** For an element or a complex type: its own `block`, or else its schema's (§3.3.2, §3.4.2). */
 export function blockOf(node: Element): BlockedMethods {
   const written = attributeOf(node, 'block') ?? attributeOf(schemaAround(node), 'blockDefault') ?? ''
   return written === '#all' ? allMethods : new Set(written.split(/\s+/).filter(Boolean))
 }
 
-/** Undefined: a type that has no base but the one of all types. */
+/** Undefined: a type whose only base is the type of all types. */
 export function readDerivation(components: SchemaComponents, { node, form }: SchemaComponent): Derivation | undefined {
   const content = schemaChild(node, 'complexContent', 'simpleContent') ?? node
   const derivation = schemaChild(content, 'extension', 'restriction')
@@ -42,7 +42,7 @@ export interface DerivedType {
   readonly name: string
   readonly by: Derivation['by']
 }
-/** Complex types by the names of their bases, each with those that are derived from it directly. */
+/** Complex types by the names of their bases, each with the types derived from it directly. */
 export function listDerivedTypes(components: SchemaComponents): ReadonlyMap<string, readonly DerivedType[]> {
   const derived = components.names('complexType').flatMap(name => {
     const found = components.find('complexType', name)
@@ -52,7 +52,7 @@ export function listDerivedTypes(components: SchemaComponents): ReadonlyMap<stri
   return Map.groupBy(derived, ({ base }) => base)
 }
 
-/** Whether a member of a substitution group may stand for its head (§3.3.6). */
+/** Whether a member of a substitution group may replace its head (§3.3.6). */
 export function maySubstitute(components: SchemaComponents, member: string, head: string): boolean {
   const declared = components.find('element', head)
   if (!declared) return true
@@ -76,7 +76,7 @@ export function maySubstitute(components: SchemaComponents, member: string, head
   return blocked.isDisjointFrom(used)
 }
 
-/** A type; one that is built in has a name alone. */
+/** A type; a built-in type has only a name. */
 interface ElementType {
   readonly name?: string
   readonly component?: SchemaComponent

@@ -1,7 +1,6 @@
 /**
- * Documents of others, and what they refer to: in files, and at hosts that were named. The reading
- * of a description is the caller's; it is read again as long as it leads to documents that may be
- * fetched.
+ * Other parties' documents, and those to which they refer: in files, and on named hosts. The caller
+ * reads the description, again and again while it leads to documents that may be fetched.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -9,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { Find } from '../describe/read-wsdl.ts'
 import { FetchedDocuments } from './fetch-documents.ts'
 
-/** Larger than any description that is known. */
+/** More than any known description has. */
 const documentOctetsMax = 64 * 1024 * 1024
 
 /** Where documents may come from. */
@@ -20,10 +19,10 @@ export interface DocumentSources {
   readonly fetch: readonly string[]
 }
 
-/** @param path of the file, or its address: the base of what the document refers to */
+/** @param path the file's path or address: the base of the document's references */
 export type ReadDocument<T> = (bytes: Uint8Array, path: string, find: Find) => T
 
-/** A file, or an address whose host is named. Throws an error that says what to do. */
+/** A file, or an address on a named host. Throws an error that says what to do. */
 export async function readGivenDocument<T>(
   file: string,
   { from, fetch }: DocumentSources,
@@ -58,7 +57,7 @@ function readRegularFile(path: string): Uint8Array {
   return readFileSync(path)
 }
 
-/** Next to the document that imports it, else in these folders by its path or its last part. */
+/** Looks next to the importing document, then in these folders by the path or its last part. */
 export const createDocumentFinder =
   (folders: readonly string[]): Find =>
   (location, base) => {

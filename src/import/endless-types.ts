@@ -1,6 +1,6 @@
 /**
- * Types without an end: their required elements lead back to themselves, so that no finite value
- * is valid. Authors of linked lists in SOAP's encoding declare them so, and end a list with nil.
+ * Types without an end: their required elements lead back to themselves, so no finite value is
+ * valid. Authors of linked lists in SOAP's encoding declare them, and end a list with nil.
  */
 import {
   attributeOf,
@@ -10,7 +10,7 @@ import {
   schemaChildren,
 } from './schema-components.ts'
 
-/** Complex types whose required elements lead back to them, none of which may be nil. */
+/** Complex types whose required elements lead back to them without one that may be nil. */
 export function findEndlessTypes(components: SchemaComponents): ReadonlySet<string> {
   const leadsTo = new Map<string, readonly string[]>()
   for (const name of components.names('complexType')) {
@@ -20,7 +20,7 @@ export function findEndlessTypes(components: SchemaComponents): ReadonlySet<stri
   return keepCircles(leadsTo)
 }
 
-/** Of elements that each value has: not those of a choice, of a group or of a base. */
+/** The types of elements that every value has: not those in a choice, a group or a base. */
 function listRequiredTypes(components: SchemaComponents, { node, form }: SchemaComponent): readonly string[] {
   return schemaChildren(node).flatMap(child => {
     if (attributeOf(child, 'minOccurs') === '0') return []
@@ -32,8 +32,8 @@ function listRequiredTypes(components: SchemaComponents, { node, form }: SchemaC
 }
 
 /**
- * Named groups that lead to themselves through elements whose types have no name. Such a type has
- * no end where it stands, so it needs a name.
+ * Named groups that lead to themselves through elements whose types have no name. Written in place,
+ * such a type would never end, so it needs a name.
  */
 export function findRecursiveGroups(components: SchemaComponents): ReadonlySet<string> {
   const leadsTo = new Map<string, readonly string[]>()
@@ -50,7 +50,9 @@ const listReferredGroups = (components: SchemaComponents, node: SchemaComponent[
       : listReferredGroups(components, child, uri),
   )
 
-/** What is in a circle, or between two: the rest leads nowhere, or is not led to. */
+/**
+ * Keeps what is in a circle, or between two: everything else leads nowhere, or nothing leads there.
+ */
 function keepCircles(leadsTo: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
   const known = new Map([...leadsTo].map(([name, to]) => [name, to.filter(each => leadsTo.has(each))]))
   const reverse = new Map<string, string[]>([...known.keys()].map(name => [name, []]))
@@ -61,7 +63,7 @@ function keepCircles(leadsTo: ReadonlyMap<string, readonly string[]>): ReadonlyS
   return kept
 }
 type Edges = ReadonlyMap<string, readonly string[]>
-/** Drops what has no edge that goes out, and what has none after that. */
+/** Repeatedly drops nodes without an outgoing edge. */
 function dropEnds(kept: Set<string>, out: Edges, into: Edges): void {
   const counts = new Map([...kept].map(name => [name, (out.get(name) ?? []).filter(each => kept.has(each)).length]))
   const ends = [...kept].filter(name => counts.get(name) === 0)

@@ -1,4 +1,4 @@
-/** Documents at addresses, of hosts that a user has named; no other is ever asked. */
+/** Fetches documents from hosts that a user has named; no other host is ever contacted. */
 import { takeBounded } from '../base/octets.ts'
 import type { Find } from '../describe/read-wsdl.ts'
 
@@ -11,12 +11,12 @@ export class FetchedDocuments {
   readonly #known = new Map<string, Uint8Array>()
   readonly #wanted = new Set<string>()
 
-  /** @param hosts names, with a port where it is not the usual one */
+  /** @param hosts names, with the port if it is not the default one */
   constructor(hosts: readonly string[]) {
     this.#hosts = new Set(hosts.map(each => each.toLowerCase()))
   }
 
-  /** Finds what has been fetched, and remembers what should be. */
+  /** Finds fetched documents, and remembers which ones to fetch. */
   readonly find: Find = (location, base) => {
     const address = toAddress(location, base)
     if (address === undefined || !this.#hosts.has(address.host)) return undefined
@@ -26,7 +26,7 @@ export class FetchedDocuments {
     return undefined
   }
 
-  /** Fetches what was asked for and is not there; whether anything was. */
+  /** Fetches the missing documents; whether there were any. */
   async fetchWanted(): Promise<boolean> {
     const wanted = [...this.#wanted].filter(each => !this.#known.has(each))
     for (const address of wanted) {
@@ -46,7 +46,7 @@ function toAddress(location: string, base: string): URL | undefined {
   return address
 }
 
-/** A redirection could lead to a host that was not named: it is an error. */
+/** A redirect could lead to a host that was not named, so it is an error. */
 async function fetchOctets(address: string): Promise<Uint8Array> {
   const answer = await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(waitForDocumentMs) }).catch(
     (thrown: Error) => {

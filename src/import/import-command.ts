@@ -1,4 +1,4 @@
-/** `diglot import`: files in, TypeScript out. Only hosts that the user names are asked. */
+/** `diglot import`: files in, TypeScript out. Only hosts that the user names are contacted. */
 import {
   copyFileSync,
   existsSync,
@@ -32,20 +32,20 @@ export interface ImportFlags {
   /** The file to write; undefined: standard output. */
   readonly output?: string
   readonly force?: boolean
-  /** Of OpenAPI: each operation as an exchange, and no resource. */
+  /** For OpenAPI: each operation becomes an exchange, and nothing a resource. */
   readonly operations?: boolean
   /** Folders with documents that others import by an address or only a name. */
   readonly from: readonly string[]
   /** Hosts whose documents may be fetched. */
   readonly fetch: readonly string[]
 }
-/** What an import has made of a document. */
+/** The result of importing a document. */
 export interface ImportedDocument {
   /** The contract in TypeScript, without the record of `appendRecord`. */
   readonly text: string
   readonly service: Pick<Service, 'resources' | 'jobs' | 'ports'>
   readonly losses: readonly Loss[]
-  /** Documents that it refers to and that were not found. */
+  /** Documents to which it refers but that were not found. */
   readonly missing: readonly string[]
 }
 
@@ -73,8 +73,8 @@ export async function importContract(
 }
 
 /**
- * All of it or none: the file may have edits that are nowhere else. It keeps its mode, and a link
- * leads to it still.
+ * Writes all of it or nothing, since the file may have edits that are nowhere else. The file keeps
+ * its mode, and a link still leads to it.
  */
 function writeWhole(file: string, text: string): void {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
@@ -93,8 +93,8 @@ function writeWhole(file: string, text: string): void {
 }
 
 /**
- * Reads it again as long as it leads to documents that may be fetched.
- * @param from folders, as `ImportFlags` has them
+ * Reads the document again while it leads to further documents that may be fetched.
+ * @param from folders, as in `ImportFlags`
  * @param fetch hosts whose documents may be fetched
  * @throws an error that says what to do
  */
@@ -127,7 +127,7 @@ async function loadOpenApiReader(text: string): Promise<Reader> {
   }
 }
 
-/** A WSDL or XSD, with what it imports. Throws an error that says what to do. */
+/** A WSDL or XSD, and what it imports. Throws an error that says what to do. */
 export const readDescribedPorts = (file: string, where: DocumentSources): Promise<ImportedContract> =>
   readGivenDocument(file, where, () => (bytes, path, find) => readNamedContract(file, bytes, path, find))
 
@@ -135,11 +135,11 @@ export const readDescribedPorts = (file: string, where: DocumentSources): Promis
 export const readDescribedApi = (file: string, where: DocumentSources, allow: readonly Grant[]): Promise<RestPort> =>
   readGivenDocument(file, where, () => loadApiReader(file, allow))
 
-/** A description of either kind, by how it begins. */
+/** A description of either kind, decided by its beginning. */
 export type DescribedService =
   | { readonly kind: 'soap'; readonly ports: ImportedContract }
   | { readonly kind: 'rest'; readonly api: RestPort }
-/** @param allow of the port of an OpenAPI document. Throws an error that says what to do. */
+/** @param allow the callers of an OpenAPI document's port. Throws an error that says what to do. */
 export const readDescribedService = (
   file: string,
   where: DocumentSources,
@@ -158,7 +158,7 @@ async function loadApiReader(file: string, allow: readonly Grant[]): Promise<Rea
     readNamedOpenApi(file, () => readRestPort(new TextDecoder().decode(bytes), path, allow, { find, parse }))
 }
 
-/** Each operation of an OpenAPI document as an exchange of one port, for a client of them. */
+/** Each operation of an OpenAPI document as an exchange of one port, for a client. */
 async function importOperations(file: string, where: DocumentSources): Promise<ImportedDocument> {
   const { port, namespace, comments, losses } = await readDescribedApi(file, where, [])
   const { types, elements } = listReachedTypes(listPortElements(port), [])

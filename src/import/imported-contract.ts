@@ -1,4 +1,4 @@
-/** A description of another party as parts of a contract: its ports, types and elements. */
+/** Another party's description as parts of a contract: its ports, types and elements. */
 
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { Port, PortAddresses } from '../contract/exchange.ts'
@@ -17,14 +17,14 @@ import { SchemaModel } from './schema-model.ts'
 export interface ImportedContract {
   readonly kind: ReadDescription['kind']
   readonly namespace: string
-  /** What the document says of itself. */
+  /** What the document says about itself. */
   readonly description?: string | undefined
   readonly ports: readonly Port[]
-  /** What the policies of a port demand, by its name. */
+  /** The demands of a port's policies, by the name of the port. */
   readonly policies: ReadonlyMap<string, PortPolicy>
-  /** Where each port is, by its name. */
+  /** The address of each port, by its name. */
   readonly addresses: ReadonlyMap<string, PortAddresses>
-  /** Every type that the ports use; of a document without ports, every one that it has. */
+  /** Every type that the ports use; for a document without ports, every type in it. */
   readonly types: readonly AnyXmlType[]
   readonly elements: readonly AnyRootElement[]
   readonly comments: ReadonlyMap<object, string>
@@ -34,8 +34,8 @@ export interface ImportedContract {
 }
 
 /**
- * A contract has a namespace of its own, which is absolute; those of its ports may be any.
- * @param name of the contract, for a document without such a namespace
+ * A contract has its own namespace, which is absolute; those of its ports may be any.
+ * @param name the name of the contract, for a document without such a namespace
  */
 export const namespaceOfContract = ({ namespace }: Pick<ImportedContract, 'namespace'>, name: string): string =>
   /^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(namespace) ? namespace : `urn:${name}`

@@ -1,4 +1,4 @@
-/** Descriptions of others, read at run time, for `createPortClient` of `diglot/client`. */
+/** Reads other parties' descriptions at run time, for `createPortClient` of `diglot/client`. */
 import type { DescribedPorts } from '../contract/exchange.ts'
 import { readGivenDocument } from './document-files.ts'
 import { readNamedContract } from './imported-contract.ts'
@@ -24,10 +24,10 @@ export interface DescribedWsdl extends Required<DescribedPorts> {
 }
 
 /**
- * Reads a WSDL 1.1 or 2.0 with all that it imports. Nothing is fetched but from hosts that are
- * named, a redirection is an error.
+ * Reads a WSDL 1.1 or 2.0 with all its imports. Fetches only from named hosts; a redirect is an
+ * error.
  *
- * @param file its path, or an address whose host is named
+ * @param file its path, or an address on a named host
  * @throws Error that says what to do
  */
 export async function readWsdl(file: string, { from = [], fetch = [] }: WsdlOptions = {}): Promise<DescribedWsdl> {

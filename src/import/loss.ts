@@ -3,7 +3,7 @@ export interface Loss {
   readonly place: string
   readonly detail: string
   /**
-   * `contract`: a contract cannot say it; `document`: the document is wrong or not all there;
+   * `contract`: a contract cannot express it; `document`: the document is wrong or incomplete;
    * `transport`: it is not SOAP over HTTP, or more than that.
    */
   readonly cause: 'contract' | 'document' | 'transport'

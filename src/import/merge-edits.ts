@@ -1,21 +1,21 @@
 /**
- * Importing again into a file that was edited: what a person has changed, added or removed stays,
- * everything else is written anew. The file ends with a digest of each declaration as it was
- * written; white space, quotes and commas do not count, so a formatter changes nothing.
+ * Imports again into an edited file: whatever a person has changed, added or removed stays,
+ * everything else is written anew. The file ends with a digest of each declaration as written;
+ * white space, quotes and commas do not count, so a formatter changes nothing.
  */
 import { createHash } from 'node:crypto'
 
 /** A statement at the beginning of a line, with the comment above it. */
 interface FileStatement {
-  /** `const orders`; of anything else its text. */
+  /** `const orders`; for anything else its text. */
   readonly key: string
   readonly text: string
-  /** An empty line stands before it. */
+  /** An empty line precedes it. */
   readonly isApart: boolean
 }
 interface MergedFile {
   readonly text: string
-  /** What was kept although the document says something else now. */
+  /** Declarations that were kept although the document now says something else. */
   readonly notes: readonly string[]
 }
 
@@ -23,7 +23,7 @@ const recordHead = '// What `diglot import` has written here; the rest is kept w
 const recordLine = /^\/\/ {3}(\S.*)$/
 const widthMax = 96
 
-/** The file with the digests of its statements at its end. */
+/** The file with the digests of its statements appended. */
 export function appendRecord(text: string): string {
   const entries = splitStatements(text).statements.map(({ key, text: own }) => `${key} ${digestText(own)}`)
   const lines: string[] = []
@@ -37,7 +37,7 @@ export function appendRecord(text: string): string {
 
 /**
  * @param fresh what would be written into an empty file
- * @returns undefined where the old file has no record: no import has written it
+ * @returns undefined if the old file has no record, since no import wrote it
  */
 export function mergeEdits(old: string, fresh: string): MergedFile | undefined {
   const [body = '', record] = old.split(recordHead, 2)
@@ -68,7 +68,7 @@ export function mergeEdits(old: string, fresh: string): MergedFile | undefined {
   }
   const code = merged.map(({ text, isApart }, at) => (at === 0 ? '' : isApart ? '\n\n' : '\n') + text).join('')
   const text = [`${after.head}\n${mergeImports(before.imports, after.imports, code)}`, code].join('\n\n')
-  // The digests are those of what an import writes: what was edited stays known as edited.
+  // The digests are those of what an import writes, so edits remain recognizable as edits.
   return { text: replaceRecord(`${text}\n`, fresh), notes }
 }
 
@@ -78,7 +78,7 @@ const replaceRecord = (text: string, fresh: string): string => {
   return `${text}\n${recordHead}${record}`
 }
 
-/** Behind the nearest statement before it that is still there. */
+/** After the nearest statement before it that is still there. */
 function findPlace(own: FileStatement, before: readonly FileStatement[], merged: readonly FileStatement[]): number {
   const places = new Map(merged.map(({ key }, i) => [key, i]))
   for (let i = before.indexOf(own) - 1; i >= 0; i--) {
@@ -88,7 +88,7 @@ function findPlace(own: FileStatement, before: readonly FileStatement[], merged:
   return 0
 }
 
-/** The names of both that the code uses; imports of other modules as they are. */
+/** The names of both that the code uses; imports of other modules unchanged. */
 function mergeImports(before: readonly string[], after: readonly string[], code: string): string {
   const isOurs = (line: string): boolean => /from ['"]diglot['"]/.test(line)
   const names = [...before, ...after].filter(isOurs).flatMap(line =>
@@ -104,7 +104,7 @@ function mergeImports(before: readonly string[], after: readonly string[], code:
   return [`import { ${used.join(', ')} } from 'diglot'`, ...before.filter(line => !isOurs(line))].join('\n')
 }
 
-/** ECMAScript §12.7: names have letters of any script. */
+/** ECMAScript §12.7: names may have letters of any script. */
 const nameCharacters = '\\p{ID_Continue}$'
 const statementStart =
   /^(?:export|const|let|var|function|async|class|abstract|type|interface|enum|declare|import|namespace|\/\/|\/\*|[\p{ID_Start}_$][\p{ID_Continue}$.]*[(.])/u
@@ -117,7 +117,7 @@ interface SplitFile {
 }
 function splitStatements(text: string): SplitFile {
   const blocks: string[][] = []
-  let isOpen = true // the block is comments so far: what follows belongs to it
+  let isOpen = true // only comments so far: the next lines belong to the block
   let isInComment = false
   for (const line of text.split('\n')) {
     const begins = !isInComment && statementStart.test(line)

@@ -1,4 +1,4 @@
-/** Types that no element has, and that its `xsi:type` may name (XML Schema Part 1 §3.14.6). */
+/** Types that no element declares, but that its `xsi:type` may name (XML Schema Part 1 §3.14.6). */
 import type { Port } from '../contract/exchange.ts'
 import { listPortElements, listUnionMembers } from '../contract/xml-derivation.ts'
 import { listReachedTypes } from '../contract/xml-reach.ts'
@@ -8,7 +8,7 @@ import { schemaNamespaces } from '../describe/read-wsdl.ts'
 import { attributeOf, type SchemaComponents, schemaChild, splitClark, xsNs } from './schema-components.ts'
 import type { SchemaModel } from './schema-model.ts'
 
-/** The port with the simple types of its schemas that narrow those of its elements. */
+/** The port with those simple types of its schemas that narrow its elements' types. */
 export function addNarrowerTypes(port: Port, model: SchemaModel): Port {
   const { components } = model
   const literal = Object.entries(port.exchanges).filter(([, { style }]) => style !== 'encoded')
@@ -24,7 +24,7 @@ export function addNarrowerTypes(port: Port, model: SchemaModel): Port {
   return { ...port, types: narrower.map(name => model.typeOf(name, `port ${port.port}`)) }
 }
 
-/** What the elements of a type have as their types. */
+/** The types of the elements in a type. */
 function listElementTypes({ definition }: AnyXmlType): readonly AnyXmlType[] {
   const listOf = ({ particle }: AnyMember): readonly AnyXmlType[] => {
     if (particle.kind === 'choice' || particle.kind === 'sequence')
@@ -34,7 +34,7 @@ function listElementTypes({ definition }: AnyXmlType): readonly AnyXmlType[] {
   if (definition.kind === 'array') return [cellTypeOf(definition)]
   return definition.kind === 'complex' ? Object.values(definition.members).flatMap(listOf) : []
 }
-/** In James Clark's notation, with those of the members of a union. */
+/** In James Clark's notation, including those of the members of a union. */
 const listTextNames = (type: AnyXmlType): readonly string[] =>
   isSimpleType(type) ? [type, ...listUnionMembers(type)].flatMap(each => clarkNameOf(each.definition) ?? []) : []
 function clarkNameOf(definition: AnyXmlType['definition']): string | undefined {
@@ -42,7 +42,7 @@ function clarkNameOf(definition: AnyXmlType['definition']): string | undefined {
   return 'name' in definition && definition.name ? `{${definition.name.uri}}${definition.name.local}` : undefined
 }
 
-/** The named types that a type narrows, up to that of all simple types. */
+/** The named types that a type narrows, up to the type of all simple types. */
 function listBases(components: SchemaComponents, name: string): readonly string[] {
   const bases: string[] = []
   for (let at = findBase(components, name); at !== undefined && !bases.includes(at); at = findBase(components, at))

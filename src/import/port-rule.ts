@@ -1,11 +1,11 @@
-/** What the policies of a WSDL demand of the messages of a port, as the rule of a contract. */
+/** Converts the demands of a WSDL's policies on the messages of a port to a contract's rule. */
 import type { ExchangeSecurity, PortPolicy, SecurityRule } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
 import { findPortSecurityMistakes } from '../contract/port-security.ts'
 import type { ImportedContract } from './imported-contract.ts'
 import type { Loss } from './loss.ts'
 
-/** The rules of ports by their names, and what they leave out of the policies. */
+/** The rules of ports by name, and what they omit from the policies. */
 export interface PortRules {
   readonly rules: ReadonlyMap<string, SecurityRule>
   readonly losses: readonly Loss[]
@@ -28,8 +28,9 @@ interface PortRule {
 }
 
 /**
- * What most exchanges demand is the rule of the port, what others demand is their own. An exchange
- * whose policy no contract can say has the rule of the port, so that nothing weaker is served.
+ * The rule of the port has what most exchanges demand; other exchanges have their own rules. An
+ * exchange whose policy no contract can express gets the rule of the port, so that nothing weaker
+ * is served.
  */
 function readPortRule(port: Port, { security, unmet }: PortPolicy): PortRule {
   const names = Object.keys(port.exchanges)

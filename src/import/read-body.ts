@@ -1,4 +1,4 @@
-/** The content of the Body of a message, as a contract declares it (WSDL 1.1 §3.5). */
+/** The content of a message's Body as a contract declares it (WSDL 1.1 §3.5). */
 import { memoizeOnce } from '../base/memo.ts'
 import type { ExchangeBody } from '../contract/exchange.ts'
 import { hasElementsAlone } from '../contract/xml-members.ts'
@@ -14,11 +14,11 @@ import type { Losses } from './loss.ts'
 import { splitClark } from './schema-components.ts'
 import { encodingUris, type SchemaModel } from './schema-model.ts'
 
-/** Reads the bodies of one document; messages of the same parts have the same body. */
+/** Reads the bodies of one document; messages with the same parts share a body. */
 export class BodyReader {
   readonly #model: SchemaModel
   readonly #losses: Losses
-  /** By the names of parts and what they have. */
+  /** By the names and types of parts. */
   readonly #contents = new Map<string, ExchangeBody>()
 
   constructor(model: SchemaModel, losses: Losses) {
@@ -26,7 +26,9 @@ export class BodyReader {
     this.#losses = losses
   }
 
-  /** One element, several, the content of a type, or none; undefined: a contract cannot say it. */
+  /**
+   * One element, several, the content of a type, or none; undefined: a contract cannot express it.
+   */
   readDocument({ parts, attached = [], documentation }: WsdlMessage, place: string): ExchangeBody | undefined {
     const [first, ...others] = parts
     if (!first && attached.length === 0) return 'empty'
@@ -46,7 +48,7 @@ export class BodyReader {
     if (Object.keys(members).length < parts.length) return undefined
     return this.#once([...parts, ...attached], () => x.body(this.#addAttached(members, attached, place)))
   }
-  /** WSDL 1.1 §5.11: whatever types their parts have, media types say what attachments are. */
+  /** WSDL 1.1 §5.11: whatever the types of the parts, media types say what attachments are. */
   #addAttached(
     members: Record<string, AnyMember>,
     attached: readonly WsdlAttachment[],
@@ -134,8 +136,8 @@ export class BodyReader {
 }
 
 /**
- * SOAP 1.1 §5.1: nil stands for no value, which a part has no word for (WSDL 1.1 §2.3). Toolkits
- * write it of all but numbers and truth values, which have none in their languages.
+ * SOAP 1.1 §5.1: nil means no value, which a part cannot declare (WSDL 1.1 §2.3). Toolkits write it
+ * for everything except numbers and booleans, which cannot be null in their languages.
  */
 const mayBeNil = ({ type = '' }: WsdlPart): boolean => {
   const { uri, local } = splitClark(type)
@@ -150,11 +152,11 @@ const primitives: ReadonlySet<string> = new Set([
 const textTypes = /^text\/|[/+](?:xml|json)(?:;|$)/i
 const xsString = '{http://www.w3.org/2001/XMLSchema}string'
 
-/** Names of parts are unique, but for mistakes of a document (WSDL 1.1 §2.3). */
+/** Names of parts are unique, except in faulty documents (WSDL 1.1 §2.3). */
 const freePartKey = (name: string, used: object): string =>
   Object.hasOwn(used, name) ? freePartKey(`${name}2`, used) : name
 
-/** What tells a request from others of its operation's name, as text. */
+/** Distinguishes a request from others with the same operation name, as text. */
 export const digestParts = ({ parts }: WsdlMessage, style: WsdlOperation['style']): string =>
   style === 'rpc'
     ? parts

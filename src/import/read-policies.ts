@@ -1,7 +1,7 @@
 /**
- * What the policies of a WSDL demand of messages (WS-Policy, WS-SecurityPolicy 1.1 to 1.3), in the
- * words in which a contract declares it. An alternative that demands what these words cannot say is
- * left out; where none is left, that is told, and nothing weaker takes its place.
+ * The demands of a WSDL's policies on messages (WS-Policy, WS-SecurityPolicy 1.1 to 1.3), in the
+ * terms in which a contract declares them. An alternative that these terms cannot express is left
+ * out; if none remains, that is reported, and nothing weaker takes its place.
  */
 
 import {
@@ -17,7 +17,7 @@ import { isTrueText } from '../contract/lexical/text.ts'
 import type { WsdlBinding, WsdlMessage, WsdlOperation } from '../describe/read-wsdl.ts'
 import { clarkNotation, type Element } from '../xml/index.ts'
 
-/** @param operations of the binding by the names of their exchanges */
+/** @param operations the operations of the binding by the names of their exchanges */
 export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<string, WsdlOperation>): PortPolicy {
   const {
     common: [common = []],
@@ -38,7 +38,7 @@ export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<str
   }
 }
 
-/** In James Clark's notation, what is demanded besides, such as reliable messaging. */
+/** Other demands, such as reliable messaging, in James Clark's notation. */
 export function listUnknownDemands(
   binding: WsdlBinding,
   operations: ReadonlyMap<string, WsdlOperation>,
@@ -51,11 +51,11 @@ export function listUnknownDemands(
   return found
 }
 
-/** The alternatives for an operation, for its request, and for its answer. */
+/** The alternatives for an operation, its request, and its response. */
 type ExchangeWays = Readonly<Record<'operation' | 'request' | 'answer', readonly Alternative[]>>
 type WaysOf = (operation: WsdlOperation) => ExchangeWays
 
-/** Operations without policies of their own share those of their binding. */
+/** Operations without their own policies share those of their binding. */
 function createWayLister({ policies = [] }: WsdlBinding): {
   readonly common: readonly Alternative[]
   readonly of: WaysOf
@@ -79,20 +79,20 @@ const mtomAssertions: ReadonlySet<string> = new Set([
   '{http://www.w3.org/2007/08/soap12-mtom-policy}MTOM',
 ])
 
-/** WS-SecurityPolicy 1.1, 1.2 and 1.3: what is not met of it is told with its exchange. */
+/** WS-SecurityPolicy 1.1, 1.2 and 1.3: unmet demands are reported with their exchange. */
 const securityPolicyNamespaces: ReadonlySet<string> = new Set([
   'http://schemas.xmlsoap.org/ws/2005/07/securitypolicy',
   'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702',
   'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200802',
 ])
-/** Of something else, such as reliable messaging; what may be ignored demands nothing. */
+/** About something else, such as reliable messaging; an ignorable assertion demands nothing. */
 const isUnknownAssertion = (assertion: Element): boolean =>
   !isAddressing(assertion) &&
   !mtomAssertions.has(clarkNotation(assertion.name)) &&
   !securityPolicyNamespaces.has(assertion.name.uri) &&
   !isMarked(assertion, 'Ignorable')
 
-/** Exchanges that are answered, and in no other way than by a message to another address. */
+/** Exchanges whose only form of reply is a message to another address. */
 function listLater(of: WaysOf, operations: ReadonlyMap<string, WsdlOperation>): ReadonlySet<string> {
   const found = [...operations].filter(([, each]) => {
     if (each.output === undefined || each.isAnsweredElsewhere) return each.output !== undefined
@@ -112,15 +112,15 @@ type Alternative = readonly Element[]
 const alternativesMax = 64
 
 /**
- * WS-Policy 1.5 §4.3: each way to meet all of these policies, by its assertions; first those that
- * demand nothing unknown, since a client may choose.
+ * WS-Policy 1.5 §4.3: each way to meet all these policies, as its assertions; first those without
+ * unknown demands, since a client may choose.
  */
 function listAlternatives(policies: readonly Element[]): readonly Alternative[] {
   const ways = joinAll(policies)
   if (ways.length < 2) return ways
   return [false, true].flatMap(hasUnknown => ways.filter(way => way.some(isUnknownAssertion) === hasUnknown))
 }
-/** Most policies have one alternative: its assertions join those before without a copy. */
+/** Most policies have one alternative, whose assertions join the earlier ones without a copy. */
 function joinAll(policies: readonly Element[]): readonly Alternative[] {
   let ways: Element[][] = [[]]
   for (const policy of policies) {
@@ -158,11 +158,11 @@ interface RequestDemand {
   readonly caller: CallerProof | undefined
   readonly isEncrypted: boolean
   readonly symmetric: KeyForm | undefined
-  /** What is signed of attachments, if the message has any. */
+  /** How attachments are signed, if the message has any. */
   readonly attachments: AttachmentForm | undefined
 }
 
-/** By the first alternative for the request that can be met, and all that ask for the same. */
+/** The first alternative for the request that can be met, and all others with the same demands. */
 function readExchangePolicy(
   { request, answer }: ExchangeWays,
   { input, output }: Pick<WsdlOperation, 'input' | 'output'>,
@@ -182,7 +182,7 @@ function readExchangePolicy(
   const { isEncrypted, symmetric } = first
   const base = { callers, ...(symmetric && { symmetric }), ...(isEncrypted && { encrypted: true }) }
   const sayForm = (form: AttachmentForm | undefined) => form === 'complete' && { attachments: form }
-  if (!proofOf(callers[0]!).signed) return base // answers could not tell which request they answer
+  if (!proofOf(callers[0]!).signed) return base // replies could not tell to which request they belong
   const [way = []] = answer
   const answers = readAnswer(way)
   const inAnswer = answers && readAttachments(way, output)
@@ -200,7 +200,7 @@ function attemptUnmet<T>(read: () => T): T | Unmet {
   }
 }
 
-/** The assertions that change what a message carries, and are not met. */
+/** The assertions that change what a message carries and are not met. */
 const unmetAssertions =
   /^(?:.+EndorsingSupportingTokens|.*EndorsingEncryptedSupportingTokens|SignedElements|EncryptedElements|ContentEncryptedElements)$/
 
@@ -240,7 +240,7 @@ function readKeyForm(binding: Element): KeyForm {
 /** Of WS-SecurityPolicy 1.2 and 1.3, whose tokens are those of WS-SecureConversation 1.3. */
 const securityPolicyUri = 'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702'
 
-/** WS-SecurityPolicy §8.3: whose certificate endorses the signature. */
+/** WS-SecurityPolicy §8.3: the party whose certificate endorses the signature. */
 function readEndorser(endorsing: Element | undefined, supporting: Element | undefined): CallerProof {
   if (supporting) return failUnmet(`a SymmetricBinding with ${supporting.name.local}`)
   if (!endorsing) return failUnmet('a SymmetricBinding that names no caller')
@@ -251,7 +251,7 @@ function readEndorser(endorsing: Element | undefined, supporting: Element | unde
   return { by: 'x509' }
 }
 
-/** The parts that answers have signed or encrypted. */
+/** The parts that replies sign or encrypt. */
 function readAnswer(assertions: Alternative): ExchangeSecurity['answers'] {
   if (!findBinding(assertions) || !hasBody(assertions, 'SignedParts')) return undefined
   if (!assertions.some(each => hasInside(each, 'RequireSignatureConfirmation')))
@@ -269,9 +269,9 @@ function findBinding(assertions: Alternative): Element | undefined {
   return binding
 }
 /**
- * WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: what travels next to an envelope is signed where the Body
- * is, with its fields unless the policy says otherwise, and encrypted where the Body is. Elements
- * may refer to attachments that no binding tells of.
+ * WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: what travels next to an envelope is signed if the Body is,
+ * with its fields unless the policy says otherwise, and encrypted if the Body is. Elements may
+ * refer to attachments that no binding mentions.
  */
 function readAttachments(assertions: Alternative, message: WsdlMessage | undefined): AttachmentForm | undefined {
   const listed = (parts: string) =>

@@ -32,7 +32,7 @@ interface BoundPort {
   readonly description: string | undefined
 }
 
-/** What a WSDL says of each port besides its messages, by its name. */
+/** What a WSDL says about each port besides its messages, by the port's name. */
 export interface PortFacts {
   readonly policies: Map<string, PortPolicy>
   readonly addresses: Map<string, PortAddresses>
@@ -41,7 +41,7 @@ export interface PortFacts {
 /** What both versions of WSDL have. */
 type BoundServices = Pick<WsdlDocument, 'targetNamespace' | 'services' | 'bindings'>
 
-/** @param facts gets what is said of each port */
+/** @param facts receives what is said about each port */
 export function readPorts(
   document: BoundServices,
   model: SchemaModel,
@@ -59,7 +59,7 @@ export function readPorts(
   )
   const used = new Set(bound.flatMap(({ binding }) => binding.operations))
   for (const binding of document.bindings) {
-    // A port has what its binding has: the very same operations.
+    // A port has the same operations as its binding.
     if (binding.operations.length > 0 && binding.operations.every(each => used.has(each))) continue
     if (bound.some(({ binding: known }) => known.operations === binding.operations && known.soap === binding.soap))
       continue
@@ -104,7 +104,7 @@ const describeUnbound = ({ other }: WsdlBinding): string =>
     ? 'has no binding in this document that names a protocol'
     : `is a binding of ${knownBindings[other] ?? other}, not of SOAP`
 
-/** Two ports that differ in nothing but the version of SOAP are one. */
+/** Two ports that differ only in the version of SOAP are merged. */
 function addPort(ports: Port[], found: Port): { readonly name: string; readonly isNew: boolean } {
   const twin = ports.findIndex(
     each => each.names.service === found.names.service && each.soap !== found.soap && haveSameExchanges(each, found),
@@ -174,7 +174,7 @@ function readPort(
     const made = readExchange(operation, namespace, bodies, model, losses)
     if (!made || !operation.input) continue
     const key = findFreeKey(operation.name, exchanges)
-    // Where operations share an element, their actions tell them apart, or what is in it.
+    // Operations that share an element are distinguished by their actions, or by its content.
     const element = typeof made.input === 'object' ? `{${made.input.name.uri}}${made.input.name.local}` : ''
     const call = [element, made.action, digestParts(operation.input, operation.style)].join('\n')
     const first = calls.get(call)
@@ -200,7 +200,7 @@ function readPort(
   return { port: declareActions(made, operations), operations }
 }
 
-/** Names the actions of WS-Addressing that a reader of the contract could not work out. */
+/** States the WS-Addressing actions that a reader of the contract could not derive. */
 function declareActions(found: Port, operations: ReadonlyMap<string, WsdlOperation>): Port {
   const nameActions = createActionNamer(found)
   const exchanges = Object.entries(found.exchanges).map(([key, exchange]): [string, PortExchange] => {
@@ -219,7 +219,7 @@ function declareActions(found: Port, operations: ReadonlyMap<string, WsdlOperati
   })
   return { ...found, exchanges: Object.fromEntries(exchanges) }
 }
-/** An NCName (WSDL 1.1 §2.1): any other name makes the served WSDL unreadable. */
+/** An NCName (WSDL 1.1 §2.1): with any other name, the served WSDL would be unreadable. */
 function nameInXml(name: string, otherwise: string, place: string, losses: Losses): string {
   if (isNcName(name)) return name
   const mended = name.replace(/[^\p{L}\p{N}_.-]/gu, '_').replace(/^(?![\p{L}_])/u, '_')
@@ -271,7 +271,7 @@ function readExchange(
   })
 }
 
-/** WSDL 2.0 Part 2 §5.10.4.2: a GET has what an address can say of its input. */
+/** WSDL 2.0 Part 2 §5.10.4.2: a GET carries what an address can express of its input. */
 function readLocation(
   location: string | undefined,
   input: ExchangeBody,
@@ -356,7 +356,7 @@ const readFaults = (
     return root ? [{ fault, root, isBound }] : []
   })
 
-/** A fault of a portType that its binding has as a header block alone is that block (§3.7). */
+/** A fault of a portType that its binding has only as a header block is that block (§3.7). */
 function joinHeaderFaults(
   faults: readonly ReadFault[],
   headers: readonly ReadHeader[],
@@ -377,7 +377,7 @@ function joinHeaderFaults(
   return { faults: all, headerFaults: Object.fromEntries([...about].map(([key, names]) => [key, [...names]])) }
 }
 
-/** Either the element of the part, or one of its name with its type (WSDL 1.1 §3.6, §3.7). */
+/** Either the element of the part, or an element with its name and type (WSDL 1.1 §3.6, §3.7). */
 function readPartElement(
   { name, element, type, namespace = '', documentation }: WsdlBlock,
   place: string,

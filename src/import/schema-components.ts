@@ -15,21 +15,21 @@ export interface SchemaComponent {
   readonly node: Element
   readonly form: NamespaceForm
   readonly location: string
-  /** It was redefined: no message can name it (Part 1 §4.2.2). */
+  /** It was redefined, so no message can name it (Part 1 §4.2.2). */
   readonly isRedefined?: boolean
 }
-/** A declaration before it has its place among the others. */
+/** An earlier declaration keeps its place among the others. */
 interface FoundComponent extends SchemaComponent {
   readonly kind: ComponentKind
   /** In James Clark's notation. */
   readonly key: string
-  /** Of what stands in `xs:redefine` or `xs:override`. */
+  /** For a component inside `xs:redefine` or `xs:override`. */
   readonly stead?: 'redefine' | 'override'
 }
 
 export const attributeOf = (node: Element, local: string): string | undefined =>
   node.attributes.find(({ name }) => name.uri === '' && name.local === local)?.value.trim()
-/** Whether an attribute says yes, as a boolean of XML Schema. */
+/** Whether an attribute is true, as an XML Schema boolean. */
 export const hasTrue = (node: Element, local: string): boolean => isTrueText(attributeOf(node, local))
 export const schemaChildren = (node: Element): Element[] =>
   node.elements().filter(({ name }) => schemaNamespaces.has(name.uri))
@@ -39,7 +39,7 @@ export const schemaChild = (node: Element, ...locals: readonly string[]): Elemen
 /** Heads of substitution groups; XML Schema 1.1 has several. */
 const headsOf = (node: Element): readonly string[] =>
   (attributeOf(node, 'substitutionGroup') ?? '').split(/\s+/).filter(Boolean)
-/** The head whose type an element has that says none (XML Schema 1.1 Part 1 §3.3.2.1). */
+/** The head whose type an element without a type has (XML Schema 1.1 Part 1 §3.3.2.1). */
 export const firstHeadOf = (node: Element): string | undefined => headsOf(node)[0]
 
 /** The text of xs:documentation, in one piece. */
@@ -49,16 +49,16 @@ export function documentationOf(node: Element): string | undefined {
 }
 
 export class SchemaComponents {
-  /** A phrase for each declaration that its schema must not have. */
+  /** A phrase for each declaration that its schema must not contain. */
   readonly flaws: string[] = []
-  /** A phrase for each rule that a schema has for all of its types, and no type here. */
+  /** A phrase for each rule that a schema sets for all of its types and no type here has. */
   readonly unsaid: readonly string[]
   /** By kind, then by name in James Clark's notation. */
   readonly #all = new Map<ComponentKind, Map<string, SchemaComponent>>()
   /** Heads of substitution groups → names of their members. */
   readonly #substitutes = new Map<string, string[]>()
   readonly #documents = new Set<string>()
-  /** Names in redefinitions that mean what is redefined: by their node, then as they read. */
+  /** Names inside redefinitions that mean the original: by node, then by written name. */
   readonly #redefined = new Map<Element, Map<string, string>>()
 
   constructor(documents: readonly SchemaDocument[]) {
@@ -66,12 +66,12 @@ export class SchemaComponents {
     this.unsaid = documents.flatMap(listUnsaid)
     const found = documents.flatMap(listDeclaredComponents)
     const taken = new Set(found.map(({ kind, key }) => `${spaceOf(kind)} ${key}`))
-    // What takes the place of others is known before these, whichever document was read first.
+    // Replacements are known before other components, whichever document was read first.
     for (const each of found.filter(({ stead }) => stead)) this.#addComponent(each, taken)
     for (const each of found.filter(({ stead }) => !stead)) this.#addComponent(each, taken)
   }
 
-  /** The first of a name counts; what a redefinition finds in its place gets a name of its own. */
+  /** The first of a name counts; the original of a redefinition gets a new name. */
   #addComponent({ kind, key, stead, ...component }: FoundComponent, taken: Set<string>): void {
     const known = this.#of(kind)
     const own = this.#redefinitions.get(`${kind} ${key}`) ?? key
@@ -88,9 +88,9 @@ export class SchemaComponents {
       else this.#substitutes.set(head, [key])
     }
   }
-  /** The names of what is redefined → those that it had. */
+  /** The new names of redefined originals → their former names. */
   readonly #originals = new Map<string, string>()
-  /** Kinds and names → the name that the next declaration of theirs gets. */
+  /** Kind and name → the name that their next declaration gets. */
   readonly #redefinitions = new Map<string, string>()
   #addRedefinition(kind: ComponentKind, key: string, { node, form }: SchemaComponent, taken: Set<string>): void {
     const original = findFreeName(`${key}Original`, each => taken.has(`${spaceOf(kind)} ${each}`))
@@ -114,8 +114,8 @@ export class SchemaComponents {
   }
 
   /**
-   * A QName of a schema. In one without a targetNamespace, names without prefix have its includer's
-   * (Part 1 §4.2.1, 3.2), whatever other schemas there are.
+   * Resolves a QName in a schema. Without a targetNamespace, names without a prefix are in the
+   * including schema's (Part 1 §4.2.1, 3.2), whatever other schemas there are.
    */
   resolve(node: Element, written: string | undefined, target: string): string | undefined {
     const [, prefix = '', local] = /^(?:([^:]*):)?([^:]+)$/.exec(written?.trim() ?? '') ?? []
@@ -136,7 +136,9 @@ export class SchemaComponents {
   names(kind: ComponentKind): readonly string[] {
     return [...(this.#all.get(kind)?.keys() ?? [])]
   }
-  /** The members of a substitution group, through further heads, without the head itself. */
+  /**
+   * The members of a substitution group, including those of further heads, without the head itself.
+   */
   substitutesOf(head: string, seen: Set<string> = new Set([head])): readonly string[] {
     return (this.#substitutes.get(head) ?? []).flatMap(name => {
       if (seen.has(name)) return []
@@ -144,7 +146,7 @@ export class SchemaComponents {
       return [name, ...this.substitutesOf(name, seen)]
     })
   }
-  /** A name for a reader: what is redefined has none of its own. */
+  /** A name for a reader: a redefined original has none of its own. */
   describeComponent(name: string): string {
     const redefined = this.#originals.get(name)
     return redefined === undefined ? name : `that ${redefined} redefines`
@@ -154,7 +156,7 @@ export class SchemaComponents {
   }
 }
 
-/** The components of a schema, and those that it puts in the place of others. */
+/** The components of a schema, and those with which it replaces others. */
 function listDeclaredComponents({ schema, namespace, location }: SchemaDocument): readonly FoundComponent[] {
   const form = (local: string) => (attributeOf(schema, local) === 'qualified' ? 'qualified' : 'unqualified')
   const forms: NamespaceForm = {
@@ -165,7 +167,7 @@ function listDeclaredComponents({ schema, namespace, location }: SchemaDocument)
   const read = (node: Element, stead?: 'redefine' | 'override'): readonly FoundComponent[] => {
     const name = attributeOf(node, 'name')
     if (name === undefined) return []
-    const kind = node.name.local as ComponentKind // others have no name that is looked for
+    const kind = node.name.local as ComponentKind // others have no name to look up
     return [{ kind, key: `{${namespace}}${name}`, node, form: forms, location, ...(stead && { stead }) }]
   }
   return schemaChildren(schema).flatMap(node => {
@@ -191,7 +193,7 @@ function listUnsaid({ schema, namespace }: SchemaDocument): readonly string[] {
 /** Simple and complex types share their names (Part 1 §2.5). */
 const spaceOf = (kind: ComponentKind): string => (kind === 'simpleType' || kind === 'complexType' ? 'type' : kind)
 
-/** Places in which a redefinition refers to its original: a base, or references (§4.2.2, 5-7). */
+/** Places where a redefinition refers to its original: a base, or references (§4.2.2, 5-7). */
 function listOwnReferences(node: Element): readonly { readonly at: Element; readonly written: string | undefined }[] {
   const { local } = node.name
   if (local === 'group' || local === 'attributeGroup') return listGroupReferences(node, local)
@@ -204,7 +206,7 @@ const listGroupReferences = (node: Element, local: string): ReturnType<typeof li
     ...(each.name.local === local ? [{ at: each, written: attributeOf(each, 'ref') }] : []),
     ...listGroupReferences(each, local),
   ])
-/** The schema in which a node stands. */
+/** The schema that contains a node. */
 export function schemaAround(node: Element): Element {
   let schema = node
   while (schema.parent && schema.name.local !== 'schema') schema = schema.parent
@@ -212,5 +214,5 @@ export function schemaAround(node: Element): Element {
 }
 const hasTargetNamespace = (node: Element): boolean => attributeOf(schemaAround(node), 'targetNamespace') !== undefined
 
-/** Of a name that was read: an attribute that names nothing is read as a local part, too. */
+/** Splits a name that was read: an attribute that names nothing is read as a local part, too. */
 export const splitClark = (name: string): ClarkName => parseClarkName(name) ?? { uri: '', local: name }

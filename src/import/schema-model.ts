@@ -1,7 +1,7 @@
 /**
  * Types and elements of schemas as a contract declares them (`contract/xml-type.ts`): the same
- * values that the generated TypeScript makes when it runs. A component is built once, when it is
- * first referred to, so recursive types end; what cannot be said becomes XML, and a loss with its
+ * values that the generated TypeScript makes when it runs. A component is built once, on first
+ * reference, so recursive types end; what cannot be expressed becomes XML, and a loss with its
  * place.
  */
 
@@ -58,8 +58,8 @@ export const encodingUris = [
 const xmlUri = 'http://www.w3.org/XML/1998/namespace'
 const swaRefName = `{${swaRefUri}}swaRef`
 /**
- * Attributes of standard schemas: of the media types of binary data, and of XML, which has the
- * same whatever a document says of them.
+ * Attributes of standard schemas: for the media types of binary data, and for XML, whose attributes
+ * are the same whatever a document says about them.
  */
 const knownAttributes: Readonly<Record<string, AnyXmlType>> = {
   [`{${xmlUri}}lang`]: x.string,
@@ -70,9 +70,9 @@ const knownAttributes: Readonly<Record<string, AnyXmlType>> = {
   '{http://www.w3.org/2004/11/xmlmime}contentType': x.string,
   '{http://www.w3.org/ns/wsdl-instance}wsdlLocation': x.list(x.anyURI),
 }
-/** Of media types of binary data, and what it was called first. */
+/** For media types of binary data, with the name that it had first. */
 const mediaUris = ['http://www.w3.org/2005/05/xmlmime', 'http://www.w3.org/2004/11/xmlmime'] as const
-/** `id` and `href`, which the encoding reads itself. */
+/** `id` and `href`, which the encoding itself reads. */
 const encodingAttributes: ReadonlySet<string> = new Set(encodingUris.map(uri => `{${uri}}commonAttributes`))
 /** Octets with their media type (Describing Media Content of Binary Data in XML §2.1). */
 const knownTypes: ReadonlyMap<string, AnyXmlType> = new Map(
@@ -84,10 +84,10 @@ const knownTypes: ReadonlyMap<string, AnyXmlType> = new Map(
   ),
 )
 
-/** Describing Media Content of Binary Data in XML §2.2: of an element, or of its type. */
+/** Describing Media Content of Binary Data in XML §2.2: on an element, or on its type. */
 const expectedNames: ReadonlySet<string> = new Set(mediaUris.map(uri => `{${uri}}expectedContentTypes`))
 
-/** A part of a type under the key that it wishes for. */
+/** A part of a type and the key that it would like. */
 interface Part {
   readonly wish: string
   readonly member: AnyMember
@@ -95,10 +95,10 @@ interface Part {
 interface Occurs {
   readonly min: number
   readonly max: number
-  /** The fewest where there are any. */
+  /** The minimum where there are any. */
   readonly least?: number | undefined
 }
-/** Where a schema node stands: its schema, and a place for messages. */
+/** The place of a schema node: its schema, and a place for messages. */
 interface Around {
   readonly form: NamespaceForm
   readonly place: string
@@ -111,7 +111,7 @@ export class SchemaModel {
   readonly comments = new Map<object, string>()
   readonly #types = new Map<string, AnyXmlType>()
   readonly #building = new Set<string>()
-  /** By what is forbidden of them. */
+  /** By what they forbid. */
   readonly #derivables = new Map<AnyXmlType, Map<string, AnyXmlType>>()
   readonly #elements = new Map<string, AnyRootElement>()
   readonly #parts = new Map<string, AnyRootElement>()
@@ -119,7 +119,7 @@ export class SchemaModel {
 
   readonly #endless: ReadonlySet<string>
   readonly #recursiveGroups: ReadonlySet<string>
-  /** Types without a name that got one, by their nodes and namespaces. */
+  /** Unnamed types that were given a name, by their nodes and namespaces. */
   readonly #innerTypes = new Map<Element, Map<string, AnyXmlType>>()
   readonly #innerNames = new Set<string>()
 
@@ -133,7 +133,9 @@ export class SchemaModel {
 
   // Types
 
-  /** The type itself; an element's may be one that is derived from it, see `typeOfElement`. */
+  /**
+   * The type itself; for the type of an element, which may be a derived one, see `typeOfElement`.
+   */
   typeOf(name: string, place: string): AnyXmlType {
     const { uri, local } = splitClark(name)
     if (schemaNamespaces.has(uri) || encodingUris.includes(uri as (typeof encodingUris)[number])) {
@@ -180,7 +182,7 @@ export class SchemaModel {
   #comment(of: object, node: Element): void {
     this.addComment(of, documentationOf(node))
   }
-  /** What a document says first of a component counts. */
+  /** What a document says first about a component counts. */
   addComment(of: object, text: string | undefined): void {
     if (text !== undefined && !this.comments.has(of)) this.comments.set(of, text)
   }
@@ -188,7 +190,7 @@ export class SchemaModel {
   /**
    * The type of an element: with those that `xsi:type` may name (Part 1 §3.3.4, 4.3).
    *
-   * @param blocked what the element forbids
+   * @param blocked the derivations that the element forbids
    */
   typeOfElement(name: string, place: string, blocked: BlockedMethods = new Set()): AnyXmlType {
     const type = this.typeOf(name, place)
@@ -204,7 +206,7 @@ export class SchemaModel {
     known.set(key, made)
     return made
   }
-  /** By steps that are not forbidden alone. */
+  /** Only by steps that are not forbidden. */
   #directlyDerived(name: string, blocked: BlockedMethods): readonly string[] {
     return (this.#derived.get(name) ?? []).flatMap(({ name: each, by }) => (blocked.has(by) ? [] : [each]))
   }
@@ -251,7 +253,9 @@ export class SchemaModel {
     return made
   }
 
-  /** XML Schema Part 1 §3.3.2: by its attribute, its child, the head of its group, or any. */
+  /**
+   * XML Schema Part 1 §3.3.2: from its attribute, its child, the head of its group, or any type.
+   */
   #typeOfNode(node: Element, around: Around): AnyXmlType {
     const { components } = this
     for (const each of schemaChildren(node)) this.#tellUnchecked(each, around)
@@ -265,7 +269,7 @@ export class SchemaModel {
     return (head !== undefined && this.element(head, around.place)?.type()) || x.anyType
   }
 
-  /** What a schema demands besides types (Part 1 §3.11), and what XML Schema 1.1 adds. */
+  /** Reports what a schema demands besides types (Part 1 §3.11), and what XML Schema 1.1 adds. */
   #tellUnchecked(node: Element, { place }: Around): void {
     const { local } = node.name
     if (identityConstraints.has(local))
@@ -281,7 +285,7 @@ export class SchemaModel {
       this.losses.add(place, 'has no elements but those that are declared (xs:openContent)')
   }
 
-  /** A type without a name; where a group leads back to it, it gets one. */
+  /** An unnamed type; if a group leads back to it, it gets a name. */
   #innerType(node: Element, element: Element, around: Around): AnyXmlType {
     const group = findAncestor(element, each => each.name.local === 'group' && attributeOf(each, 'name') !== undefined)
     const { uri } = around.form
@@ -302,7 +306,7 @@ export class SchemaModel {
     return { uri, local }
   }
 
-  /** The same for the same part, so that messages which share it share a declaration. */
+  /** The same element for the same part, so that messages which share it share a declaration. */
   partElement(uri: string, name: string, type: string, place: string): AnyRootElement {
     const key = `${uri} ${name} ${type}`
     const known = this.#parts.get(key)
@@ -338,7 +342,7 @@ export class SchemaModel {
     const [of] = this.#simpleReference(restriction, 'base', around)
     return of && isSimpleType(of) ? of : x.string
   }
-  /** The types that an attribute names, then those inside of the node. */
+  /** The types that an attribute names, then those inside the node. */
   #simpleReference(node: Element, attribute: string, around: Around): readonly AnyXmlType[] {
     const named = (attributeOf(node, attribute) ?? '').split(/\s+/).filter(Boolean)
     const inside = schemaChildren(node).filter(each => each.name.local === 'simpleType')
@@ -356,7 +360,7 @@ export class SchemaModel {
     return [isSimpleType(type) ? type : x.string]
   }
 
-  /** A value of a declaration, with names in it in James Clark's notation. */
+  /** A value in a declaration, with its names in James Clark's notation. */
   #inClark(type: AnyXmlType, node: Element, raw: string, form: NamespaceForm): string {
     const qname = (text: string) => {
       const name = splitClark(this.components.resolve(node, text, form.uri) ?? '')
@@ -364,13 +368,13 @@ export class SchemaModel {
     }
     return renameInText(type, raw, { qname }, ({ uri, local }) => (uri === '' ? local : `{${uri}}${local}`))
   }
-  /** The same of a default or fixed value. */
+  /** The same for a default or fixed value. */
   #namingInitial(member: AnyMember, node: Element, type: AnyXmlType, form: NamespaceForm): AnyMember {
     const { initial } = member.marks
     if (initial === undefined) return member
     return new Member(member.particle, { ...member.marks, initial: this.#inClark(type, node, initial, form) })
   }
-  /** The marks of an element; those with a complex type have no value with names in it. */
+  /** The marks of an element; with a complex type, its values contain no names. */
   #elementMarks(member: AnyMember, node: Element, { form, place }: Around): AnyMember {
     const marked = withMarks(member, node, this.#typeNode(node, form))
     const named = this.components.resolve(node, attributeOf(node, 'type'), form.uri)
@@ -438,7 +442,9 @@ export class SchemaModel {
     if (items) return nameArray(name, items)
     return this.#derivedContent(derivation, around, baseName, define)
   }
-  /** The items of an array that has another name here: the encoding knows no members next to them. */
+  /**
+   * The items of an array that has another name here: the encoding allows no members next to them.
+   */
   #extendedArray(derivation: Element, around: Around, baseName: string): ArrayShape | undefined {
     if (derivation.name.local !== 'extension' || baseName === `{${xsNs}}anyType`) return undefined
     const { definition } = this.typeOf(baseName, around.place)
@@ -457,7 +463,7 @@ export class SchemaModel {
   ): AnyXmlType {
     const type = this.typeOf(baseName, around.place)
     if (type.definition.kind !== 'complex') {
-      // xs:anyType, or a type that is XML here: what extends it can be said only of the former.
+      // xs:anyType, or a type that is XML here: only an extension of the former can be expressed.
       if (baseName !== `{${xsNs}}anyType` && type.definition.kind === 'builtIn') return x.anyType
       if (baseName !== `{${xsNs}}anyType`)
         this.losses.add(around.place, `extends ${splitClark(baseName).local}, which has no members`)
@@ -537,7 +543,7 @@ export class SchemaModel {
     return { members: this.#named([...parts, ...this.#attributes(node, around)], taken), isUnordered }
   }
 
-  /** Keys for parts: what they wish for, as long as it is free. */
+  /** Keys for parts: the desired ones as long as they are free. */
   #named(parts: readonly Part[], taken: ReadonlySet<string> = new Set()): TypeMembers {
     const members: Record<string, AnyMember> = {}
     const used = new Set([...taken, '__proto__'])
@@ -589,8 +595,8 @@ export class SchemaModel {
   }
 
   /**
-   * An element, wildcard or group; a sequence that occurs once is dissolved in what is around it,
-   * unless it is a branch of a choice, of which all stands or nothing (Part 1 §3.8.4).
+   * An element, wildcard or group; a sequence that occurs once is merged into its surroundings,
+   * unless it is a branch of a choice, which occurs completely or not at all (Part 1 §3.8.4).
    */
   #particle(node: Element, around: Around, isBranch = false): Part[] {
     const occurs = occursOf(node)
@@ -621,9 +627,9 @@ export class SchemaModel {
         return []
     }
   }
-  /** Of one type: groups of groups may stand for any number of elements. */
+  /** For one type: nested groups may stand for any number of elements. */
   #particleCount = 0
-  /** Named groups that are being read. */
+  /** Named groups that are currently being read. */
   readonly #openGroups = new Set<Element>()
 
   #groupPart(node: Element, around: Around, occurs: Occurs, name: string | undefined, isBranch: boolean): Part[] {
@@ -642,8 +648,8 @@ export class SchemaModel {
       : [this.#groupMember('sequence', children, occurs, name ?? joinNames(children, 'And', 'group'))]
   }
   /**
-   * A branch in which nothing stands lets the whole choice be empty; without branches, nothing at
-   * all is valid (Part 1 §3.4.2, §3.8.4).
+   * An empty branch lets the whole choice be empty; without branches, nothing at all is valid (Part
+   * 1 §3.4.2, §3.8.4).
    */
   #branchesPart(node: Element, around: Around, occurs: Occurs, name: string | undefined): Part[] {
     const branches = schemaChildren(node)
@@ -684,7 +690,7 @@ export class SchemaModel {
     return { wish, member: withOccurs(new Member({ kind, members: this.#named(parts) }), occurs) }
   }
 
-  /** XML Schema Part 1 §3.3.2: an NCName. No document can have another. */
+  /** XML Schema Part 1 §3.3.2: an NCName, since a document can contain no other. */
   #localName(node: Element, { place }: Around): string | undefined {
     const name = attributeOf(node, 'name')
     if (name === undefined || isNcName(name)) return name
@@ -692,7 +698,7 @@ export class SchemaModel {
     return undefined
   }
 
-  /** The declaration of the type of an element, where the schemas have one. */
+  /** The declaration of an element's type, if the schemas have one. */
   #typeNode(node: Element, { uri }: Around['form']): Element | undefined {
     const named = this.components.resolve(node, attributeOf(node, 'type'), uri)
     if (named === undefined) return schemaChild(node, 'complexType') ?? schemaChild(node, 'simpleType')
@@ -715,7 +721,7 @@ export class SchemaModel {
     return [{ wish: local, member }]
   }
 
-  /** An element that would lead back to the type around it without end: only nil can end it. */
+  /** An element that would lead back to the enclosing type without end: only nil can end it. */
   #isEndlessHere(type: string, node: Element, { form }: Around): boolean {
     if (!this.#endless.has(type)) return false
     const at = findAncestor(node, each => each.name.local === 'complexType')
@@ -810,7 +816,7 @@ export class SchemaModel {
 
   // Arrays of SOAP's encoding
 
-  /** By wsdl:arrayType, or by the element that the restriction declares. */
+  /** From wsdl:arrayType, or from the element that the restriction declares. */
   #arrayItem(derivation: Element, around: Around): ArrayShape {
     for (const node of schemaChildren(derivation))
       for (const { name, value } of node.attributes)
@@ -844,14 +850,14 @@ export class SchemaModel {
   }
 }
 
-/** What stands in an array, and in how many dimensions. */
+/** What an array contains, and in how many dimensions. */
 interface ArrayShape {
   readonly cell: () => AnyXmlType
   readonly dimensions: number
 }
-/** Of elements and groups in one type; the largest that is known has some 500. */
+/** Of elements and groups in one type; the largest known type has some 500. */
 const particlesMax = 10_000
-/** Of the dimensions that toolkits have, the most; the types of more take long to write down. */
+/** More dimensions than any toolkit has; types with even more take long to write. */
 const bracketsMax = 8
 const nameArray = (name: QualifiedName | undefined, { cell, dimensions }: ArrayShape): AnyXmlType =>
   new XmlType(defineArray(name, cell, dimensions))
@@ -912,7 +918,7 @@ function withOccurs(member: AnyMember, { min, max, least }: Occurs): AnyMember {
   const many = max > 1 ? member.many(min, max) : new Member(member.particle, { ...member.marks, max: 1, isMany: false })
   return max > 1 ? many : new Member(many.particle, { ...many.marks, min })
 }
-/** The occurrences of a particle that is alone in a group, as one range, if there is one. */
+/** The occurrences of a particle that is alone in a group, combined into one range, if possible. */
 function joinOccurs(inner: Occurs, outer: Occurs): Occurs | undefined {
   if (outer.min === 1 && outer.max === 1) return inner
   if (inner.min === 1 && inner.max === 1) return outer
@@ -922,7 +928,7 @@ function joinOccurs(inner: Occurs, outer: Occurs): Occurs | undefined {
   const isLoose = inner.min <= 1 && (inner.max === 1 || inner.max === Number.POSITIVE_INFINITY)
   return isLoose ? { min: inner.min * outer.min, max: inner.max === 1 ? outer.max : inner.max } : undefined
 }
-/** @param type the declaration of its type, which may say what media types are expected, too */
+/** @param type the declaration of its type, which may also state expected media types */
 function withMarks(member: AnyMember, node: Element, type: Element | undefined): AnyMember {
   const isNillable = hasTrue(node, 'nillable')
   const marked = withInitial(isNillable ? member.nillable() : member, node)
@@ -946,7 +952,7 @@ function findAncestor(node: Element, isMeant: (element: Element) => boolean): El
 }
 const splitPrefix = (written = ''): string => written.replace(/^.*:/, '')
 const decapitalize = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
-/** `cardOrCash` of two names; of more, or long ones, a word. */
+/** `cardOrCash` for two names; for more, or for long ones, a word. */
 function joinNames(parts: readonly Part[], by: string, otherwise: string): string {
   const names = parts.map(({ wish }) => wish)
   const joined = names.map((name, at) => (at === 0 ? decapitalize(name) : name.charAt(0).toUpperCase() + name.slice(1)))

@@ -1,7 +1,7 @@
 /** Pieces of TypeScript as a person would write them: literals, keys, comments. */
 import type { Loss } from './loss.ts'
 
-/** Lines at the head of the file; the command prints all of them. */
+/** Lines in the head of the file; the command prints all of them. */
 const lossesShown = 10
 
 export const quoteLiteral = (text: string): string =>
@@ -10,7 +10,7 @@ export const quoteLiteral = (text: string): string =>
     .replace(/\n/g, '\\n')
     .replace(/\r/g, '\\r')
     .replace(/[\u2028\u2029\0]/g, each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
-/** A text, a number, a truth or a 64-bit integer. */
+/** A text, a number, a boolean or a 64-bit integer. */
 export const writeScalarLiteral = (value: unknown): string =>
   typeof value === 'string' ? quoteLiteral(value) : typeof value === 'bigint' ? `${value}n` : String(value)
 export const writeMemberKey = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : quoteLiteral(key))
@@ -33,7 +33,7 @@ export function wrapText(text: string, width: number): string[] {
   return [...lines, line]
 }
 
-/** The comment at the head of a file: where it comes from, and what it does not say. */
+/** The head comment of a file: its source, and what it does not express. */
 export function writeHeadComment(source: string, losses: readonly Loss[]): string {
   const lines = [`The contract of ${source}, imported.`]
   if (losses.length > 0) {
@@ -47,7 +47,7 @@ export function writeHeadComment(source: string, losses: readonly Loss[]): strin
     .join('\n')}\n */`
 }
 
-/** Plain data as an expression in one line. */
+/** Plain data as an expression on one line. */
 export function writeConstant(value: unknown): string {
   if (typeof value === 'string') return quoteLiteral(value)
   if (Array.isArray(value)) return `[${value.map(writeConstant).join(', ')}]`

@@ -1,7 +1,7 @@
 /**
  * An imported contract as TypeScript that a person would write: a constant and a type for each type
  * and element, in the order of their dependencies, with the comments of the document. Types that
- * contain themselves have an interface, because the compiler infers none for them.
+ * contain themselves have an interface, because the compiler cannot infer one.
  */
 
 import type { SecurityRule } from '../contract/endpoint-rule.ts'
@@ -35,7 +35,7 @@ export function writeTypescript(contract: PrintedContract, source: string): stri
   return new Printer(contract).print(source)
 }
 
-/** Ports with their types, to stand in a file next to other declarations. */
+/** Ports with their types, to be placed in a file next to other declarations. */
 export interface PrintedPorts {
   readonly text: string
   /** The constants of the ports. */
@@ -46,10 +46,10 @@ export function writePorts(contract: PrintedContract, names: ConstantNames, writ
 }
 
 interface PrintedContract extends Omit<ImportedContract, 'addresses' | 'kind' | 'missing' | 'policies'> {
-  /** How the messages of ports prove themselves, by the names of these. */
+  /** The rules by which messages of ports prove themselves, by port name. */
   readonly rules?: ReadonlyMap<string, SecurityRule>
 }
-/** Grants as an array of constants; undefined: nothing is known of them. */
+/** Grants as an array of constants; undefined: nothing is known about them. */
 type GrantsWriter = (grants: readonly Grant[]) => string | undefined
 
 class Printer {
@@ -58,7 +58,7 @@ class Printer {
   readonly #writeGrants: GrantsWriter
   readonly #identifiers = new Map<Declared, string>()
   readonly #namespaces = new Map<string, { readonly name: string; readonly form: NamespaceForm }>()
-  /** Declared in the same circle: a reference to it is a function. */
+  /** Declared in the same circle: a reference to one of these is a function. */
   #circle: ReadonlySet<Declared> = new Set()
 
   constructor(contract: PrintedContract, names = new ConstantNames(), writeGrants: GrantsWriter = () => undefined) {
@@ -102,7 +102,7 @@ class Printer {
     const form: NamespaceForm = { uri, elements: 'qualified', attributes: 'unqualified' }
     this.#namespaces.set(uri, { name: this.#names.claimNamespace(uri), form })
   }
-  /** The form of most elements of a namespace; the others say theirs. */
+  /** The form of most elements of a namespace; other elements state theirs. */
   #chooseForms(declared: readonly Declared[]): void {
     const counts = new Map<string, { own: number; none: number; attributes: number; plain: number }>()
     for (const each of declared) {
@@ -141,7 +141,7 @@ class Printer {
     return [writeHeadComment(source, this.#contract.losses), this.#imports(text), '', text, ''].join('\n')
   }
 
-  /** The declarations up to the ports, and the names of these. */
+  /** The declarations before the ports, and the names of the ports. */
   parts(): PrintedPorts {
     const body: string[] = []
     const declared = [...this.#identifiers.keys()]
@@ -182,7 +182,9 @@ class Printer {
 
   // Dependencies
 
-  /** What a declaration refers to; what it is made of has to be declared before it. */
+  /**
+   * What a declaration refers to; the parts from which it is made have to be declared before it.
+   */
   #dependenciesOf(of: Declared): readonly { readonly to: Declared; readonly isEager: boolean }[] {
     const found: { to: Declared; isEager: boolean }[] = []
     const follow = (each: Declared, isEager: boolean): void => {
@@ -439,14 +441,14 @@ class Printer {
   // Ports
 
   readonly #portNames: string[] = []
-  /** The constant that has the callers of ports of which the document does not say them. */
+  /** The constant with the callers of ports whose document does not name them. */
   #callers: string | undefined
-  /** A declaration of its own, so that an import keeps its edit and writes the ports anew. */
+  /** A separate declaration, so that an import keeps edits to it and writes the ports anew. */
   #declareCallers(): string {
     this.#callers = this.#names.claim('callers', '')
     return `\n/** The callers of the ports: none, until this names roles, such as role('clerk'), or anyone. */\nconst ${this.#callers}: readonly Grant[] = []`
   }
-  /** A declaration of its own, for the same reason. */
+  /** A separate declaration, for the same reason. */
   #declareSecurity(port: string, name: string): { readonly text: string; readonly constant: string } | undefined {
     const rule = this.#contract.rules?.get(port)
     if (!rule) return undefined
@@ -539,7 +541,7 @@ class Printer {
     const members = definition.kind === 'complex' ? this.#callMembers(definition.members) : '{}'
     return `x.call(${quoteLiteral(body.name.uri)}, ${quoteLiteral(body.name.local)}, ${members})`
   }
-  /** Accessors have no namespace, whatever form the elements of other types have. */
+  /** Accessors have no namespace, whatever the form of other types' elements. */
   #callMembers(members: TypeMembers): string {
     return this.#members(members, '      ', '')
   }
@@ -566,7 +568,7 @@ class Printer {
 
 const hasGrants = ({ exchanges }: Port): boolean => Object.values(exchanges).some(({ allow }) => allow.length > 0)
 const isSimple = (of: Declared): boolean => !(of instanceof RootElement) && of.definition.kind !== 'complex'
-/** What has to be there when a definition is made. */
+/** What must exist when a definition is evaluated. */
 function eagerlyReferred({ definition }: AnyXmlType): readonly Declared[] {
   switch (definition.kind) {
     case 'restriction':
@@ -603,7 +605,7 @@ const elementUri = ({ marks }: AnyMember, uri: string): string => marks.uri ?? u
 function visitMembers(of: Declared, visit: (member: AnyMember, key: string) => void): void {
   const type = of instanceof RootElement ? of.type() : of
   const { definition } = type
-  // The type of an element that has a name is visited under that.
+  // The type of a named element is visited under that name.
   if (definition.kind !== 'complex' || (of instanceof RootElement && definition.name)) return
   const visitAll = (members: TypeMembers): void => {
     for (const [key, member] of Object.entries(members)) {

@@ -1,6 +1,6 @@
 /**
- * The addresses that are collections: `/orders` with `/orders/{id}`, also below an item; and those
- * of which there is one: `/settings`, which is read and changed.
+ * Finds the addresses that are collections: `/orders` with `/orders/{id}`, also below an item; and
+ * single items: `/settings`, which is read and changed.
  */
 import { singularName } from '../../contract/field.ts'
 import { isReservedCollection } from '../../contract/reserved-names.ts'
@@ -14,9 +14,9 @@ export interface Collection {
   readonly address: string
   /** The parameter of an item: `id`. */
   readonly parameter: string
-  /** What its path says before: parameters, each with the word before it. */
+  /** The path before it: parameters, each with the word before it. */
   readonly within: readonly { readonly parameter: string; readonly word: string }[]
-  /** By method: of the collection, and of one item. */
+  /** By method: operations of the collection, and of one item. */
   readonly many: ReadonlyMap<string, RestOperation>
   readonly one: ReadonlyMap<string, RestOperation>
   /** Below an item: the word of the path, and the operations there. */
@@ -37,7 +37,7 @@ export function groupByAddress(operations: readonly RestOperation[]): Addresses 
   return all
 }
 
-/** Those with the shorter path first, so that they get the plain names. */
+/** Collections with shorter paths first, so that they get the plain names. */
 export function findCollections(addresses: Addresses): readonly Collection[] {
   const partsOf = groupParts(addresses)
   const names = new Set<string>()
@@ -63,7 +63,7 @@ export function findCollections(addresses: Addresses): readonly Collection[] {
   return [...many, ...findSingles(addresses, names)]
 }
 
-/** @param taken names that an operation of a collection has */
+/** @param taken names that the operations of collections have */
 function findSingles(addresses: Addresses, taken: Set<string>): readonly Collection[] {
   return [...addresses].flatMap(([address, one]) => {
     const name = toSegmentName(address.slice(1))
@@ -79,7 +79,7 @@ function findSingles(addresses: Addresses, taken: Set<string>): readonly Collect
   })
 }
 
-/** It ends with a word and a parameter; a word of its own stands before each parameter. */
+/** It ends with a word and a parameter, and each parameter follows a separate word. */
 const isItemPath = (segments: readonly PathSegment[]): boolean =>
   segments.length >= 2 && segments.at(-1)?.isParameter === true && segments.at(-2)?.isParameter === false
 
@@ -101,7 +101,7 @@ const listParents = (segments: readonly PathSegment[]): Collection['within'] =>
     return isParameter ? [{ parameter: text, word: before && !before.isParameter ? before.text : '' }] : []
   })
 
-/** `line_items` → `line-items`; where it is taken, with the words before it, or as another one. */
+/** `line_items` → `line-items`; if that is taken, with the words before it, or numbered. */
 function claimName(segments: readonly PathSegment[], taken: Set<string>): string {
   const words = segments.filter(each => !each.isParameter).map(each => toSegmentName(each.text))
   // Operations of one item have the singular in their names.
@@ -117,11 +117,11 @@ function claimName(segments: readonly PathSegment[], taken: Set<string>): string
   }
   return claim(findFreeName(`other-${words.at(-1) ?? 'items'}`, each => !isFree(each)))
 }
-/** A segment of a path as a contract has it: it begins with a lower-case letter. */
+/** A path segment as a contract writes it: beginning with a lower-case letter. */
 export function toSegmentName(text: string): string {
   const name = text.replace(/[^A-Za-z0-9]+/g, '-').replace(/^[^A-Za-z]+|-+$/g, '')
   return name === '' ? 'items' : name.charAt(0).toLowerCase() + name.slice(1)
 }
-/** The singular of a name as a field has it: `line-items` → `lineItem`. */
+/** The singular of a name as a field: `line-items` → `lineItem`. */
 export const toSingularField = (name: string): string =>
   singularName(name).replace(/-+(.)?/g, (_, next: string = '') => next.toUpperCase())

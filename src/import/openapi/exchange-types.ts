@@ -1,4 +1,4 @@
-/** JSON Schemas as types of XML, and the JSON of an operation as a message. */
+/** Converts JSON Schemas to XML types, and the JSON of an operation to a message. */
 
 import { type Json, type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import { integersByFormat } from '../../contract/lexical/integer-format.ts'
@@ -45,7 +45,7 @@ import {
 } from './schema-facts.ts'
 import { membersLeftOut, toTypeName } from './schema-fields.ts'
 
-/** A member of a message, and the name that it has outside of XML. */
+/** A member of a message, and its name outside XML. */
 export interface NamedPart {
   readonly key: string
   readonly name: string
@@ -53,9 +53,9 @@ export interface NamedPart {
 export interface ParameterPart extends NamedPart {
   readonly how: ParameterStyle
 }
-/** What a document says of a member of a form (OpenAPI §4.8.15). */
+/** What a document says about a member of a form (OpenAPI §4.8.15). */
 export interface MemberEncoding {
-  /** Of its part in `multipart/form-data`; undefined: as its value has it. */
+  /** The media type of its part in `multipart/form-data`; undefined: that of its value. */
   readonly mediaType: string | undefined
   /** In `application/x-www-form-urlencoded`; undefined: a list is repeated, an object is JSON. */
   readonly how: ParameterStyle | undefined
@@ -64,11 +64,11 @@ export interface MemberEncoding {
 export interface ContentPart {
   readonly mediaType: string
   readonly as: { readonly keys: readonly string[] } | { readonly key: string }
-  /** Of the members of a form, by their names. */
+  /** The encodings of a form's members, by name. */
   readonly encodings?: ReadonlyMap<string, MemberEncoding>
 }
 
-/** The two messages of an operation, and where their members are in its HTTP. */
+/** The two messages of an operation, and where their members are in HTTP. */
 export interface RestMessages {
   readonly input: AnyRootElement
   readonly output: AnyRootElement
@@ -78,38 +78,38 @@ export interface RestMessages {
   readonly cookies: readonly ParameterPart[]
   readonly content: ContentPart | undefined
   readonly answer: ContentPart | undefined
-  /** Fields of the answer; a service may leave out each. */
+  /** Fields of the response; a service may leave out any of them. */
   readonly answerFields: readonly NamedPart[]
 }
 
 /** OpenAPI §4.8.25 */
 export interface Discriminator {
   readonly property: string
-  /** Its values, those of schemas by their names too. */
+  /** Its values, including those for schemas by name. */
   readonly branches: ReadonlyMap<string, string>
 }
 
-/** Where the JSON of a type is not that of its members (`contract/xml-json.ts`). */
+/** Where the JSON of a type differs from that of its members (`contract/xml-json.ts`). */
 export interface JsonDifferences {
-  /** Of members whose name XML does not have. */
+  /** For members whose name is not a name in XML. */
   readonly names: ReadonlyMap<AnyMember, string>
-  /** Members that stand for the value of their one branch. */
+  /** Members that stand for the value of their only branch. */
   readonly choices: ReadonlySet<AnyMember>
-  /** Of choices whose values have a member that says which branch they are. */
+  /** For choices whose values have a member that names the branch. */
   readonly discriminators: ReadonlyMap<AnyMember, Discriminator>
-  /** Types with one member, which stand for the array in it. */
+  /** Types with one member, which stand for the array in that member. */
   readonly arrays: ReadonlySet<AnyXmlType>
   /** Types of members `entry`, each a key and a value, which stand for an object with any names. */
   readonly maps: ReadonlySet<AnyXmlType>
-  /** Texts that may be any JSON. */
+  /** Texts that stand for any JSON. */
   readonly texts: ReadonlySet<AnyXmlType>
-  /** Lists that are there when they are empty. */
+  /** Lists that are present even when they are empty. */
   readonly requiredLists: ReadonlySet<AnyMember>
 }
 
 /**
- * JSON Schemas as types of XML, which may contain themselves. What is sent is without `readOnly`
- * members, an answer without `writeOnly` ones (OpenAPI §4.8.24): a type that has such is two.
+ * JSON Schemas as types of XML, which may contain themselves. A request has no `readOnly` members,
+ * a response no `writeOnly` ones (OpenAPI §4.8.24), so a type with such members becomes two.
  */
 export class ExchangeTypes implements JsonDifferences {
   readonly names: Map<AnyMember, string>
@@ -126,11 +126,11 @@ export class ExchangeTypes implements JsonDifferences {
   readonly #made = new Map<JsonObject, AnyXmlType>()
   readonly #typeNames: Set<string>
   readonly #oneWay: OneWayMembers
-  /** Of these the types of what is sent; undefined: these are they. */
+  /** The types of requests; undefined: these are they. */
   readonly #sent: ExchangeTypes | undefined
   readonly #answered: ExchangeTypes | undefined
 
-  /** @param answered where these are of what is sent: those of answers */
+  /** @param answered if these are the types of requests: those of responses */
   constructor(
     document: OpenApiDocument,
     namespace: XmlNamespace,
@@ -192,7 +192,7 @@ export class ExchangeTypes implements JsonDifferences {
     return isObject ? this.#members(facts.schema, place, taken) : undefined
   }
 
-  /** A text where its schema does not say of what type it is. */
+  /** A text, if its schema does not state a type. */
   #segment(given: JsonObject, place: string, into: Record<string, AnyMember>): ParameterPart {
     const { type, options } = readSchemaFacts(this.#document, this.#schemaOf(given))
     if (options.length === 0 && type !== '') return this.#parameter({ ...given, required: true }, place, into)
@@ -221,7 +221,7 @@ export class ExchangeTypes implements JsonDifferences {
   #schemaOf(parameter: JsonObject): Json | undefined {
     return parameter['schema'] ?? findJsonContent(this.#document, parameter)?.schema
   }
-  /** JSON and forms by their schema, text as it is, anything else as octets. */
+  /** JSON and forms by their schema, text unchanged, anything else as octets. */
   #content(given: Json | undefined, place: string, into: Record<string, AnyMember>): ContentPart | undefined {
     const structured = findJsonContent(this.#document, given) ?? findFormContent(this.#document, given)
     if (structured?.schema !== undefined)
@@ -282,8 +282,8 @@ export class ExchangeTypes implements JsonDifferences {
     return members
   }
   /**
-   * Members that are a choice: objects of one member each, whose names are free in XML, where a
-   * choice has no element of its own.
+   * Members that form a choice: objects with one member each, whose names must be free in XML,
+   * where a choice has no element of its own.
    */
   #findBranches(schema: JsonObject, taken: TypeMembers): ReadonlyMap<string, JsonObject> {
     const names = new Set([...Object.keys(taken), ...propertiesOf(schema).map(([name]) => name)])
@@ -300,7 +300,7 @@ export class ExchangeTypes implements JsonDifferences {
     const facts = readSchemaFacts(this.#document, given)
     const { schema, type, isNullable, options } = facts
     const isList = type === 'array' && options.length === 0
-    // An item of an array that is a component has a name too: it may contain that array.
+    // An array item that is a component has a name, too, since it may contain that array.
     const itemName = facts.name === '' ? '' : `${facts.name} item`
     const one: AnyMember =
       branches === undefined
@@ -308,12 +308,12 @@ export class ExchangeTypes implements JsonDifferences {
         : x.choice(this.#members({ properties: branches, required: Object.keys(branches) }, place))
     const base: AnyMember = isNullable && !isList ? one.nillable() : one
     const member: AnyMember = isList ? this.#many(base, schema, place, isRequired) : isRequired ? base : base.optional()
-    // What is said of a component stands at its type.
+    // The description of a component is placed at its type.
     const comment = describeSchema(facts.name === '' ? { ...schema, ...objectOf(given) } : objectOf(given))
     if (comment !== undefined) this.#comments.set(member, comment)
     return member
   }
-  /** A list that may be absent is empty then. */
+  /** A list that may be absent is then empty. */
   #many(one: AnyMember, schema: JsonObject, place: string, isRequired: boolean): AnyMember {
     if (schema['uniqueItems'] === true) this.#losses.add(place, 'uniqueItems is not checked')
     const [least = 0, max] = [wholeNumberOf(schema['minItems']), wholeNumberOf(schema['maxItems'])]
@@ -413,7 +413,7 @@ export class ExchangeTypes implements JsonDifferences {
   }
 }
 
-/** OpenAPI §4.8.15.1; none of several media types is chosen. */
+/** OpenAPI §4.8.15.1; if there are several media types, none is chosen. */
 function readEncoding(given: JsonObject): MemberEncoding {
   const isStyled = ['style', 'explode', 'allowReserved'].some(each => given[each] !== undefined)
   const mediaType = stringOf(given['contentType']).replace(/\s+/g, '')
@@ -423,7 +423,7 @@ function readEncoding(given: JsonObject): MemberEncoding {
   }
 }
 
-/** Each of its schemas allows one object of one member alone: the members by their names. */
+/** Each of its schemas allows one object with exactly one member: the members by name. */
 function readBranches(given: Json | undefined): JsonObject | undefined {
   const { oneOf, ...others } = objectOf(given)
   const options = jsonItems(oneOf).map(objectOf)
@@ -442,15 +442,18 @@ const isBranch = (option: JsonObject): boolean =>
   requiredNamesOf(option).size === 1 &&
   Object.keys(option).every(each => ['type', 'properties', 'required', 'additionalProperties'].includes(each))
 
-/** Whether it has members of others, through which it may contain itself: only a name ends that. */
+/**
+ * Whether it includes the members of others, through which it may contain itself: only a name ends
+ * that.
+ */
 const isComposed = (schema: JsonObject): boolean =>
   jsonItems(schema['allOf']).some(part => objectOf(part)['$ref'] !== undefined)
 
-/** OpenAPI §4.8.12.1: the first three are ignored; the others are of the connection. */
+/** OpenAPI §4.8.12.1: the first three are ignored; the others belong to the connection. */
 const isOfHttp =
   /^(accept|content-type|authorization|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
 
-/** Fields of a representation, a connection, or credentials: they tell callers nothing. */
+/** Fields of a representation, a connection, or credentials, which tell callers nothing. */
 const isOfExchange =
   /^(accept-.*|age|allow|authentication-info|cache-control|connection|content-.*|date|expires|keep-alive|retry-after|server|set-cookie|strict-transport-security|trailer|transfer-encoding|upgrade|vary|www-authenticate)$/i
 /** The fields of a response that are members of the answer (OpenAPI §4.8.17, `headers`). */
@@ -470,7 +473,7 @@ const scalarTypes: Readonly<Record<string, AnyXmlType>> = {
   number: x.double,
   string: x.string,
 }
-/** Dates have no bounds in JSON Schema, and the lengths of octets are those of their text. */
+/** Dates have no bounds in JSON Schema, and lengths of octets count their text. */
 const noBounds = (): SchemaBounds => ({ facets: {}, unchecked: [] })
 const boundsOfTypes: Readonly<Record<string, (schema: JsonObject, wide: AnyXmlType) => SchemaBounds>> = {
   __proto__: null as never,
@@ -500,7 +503,9 @@ const encodedTypes: Readonly<Record<string, AnyXmlType>> = {
   base64: x.base64Binary,
   base16: x.hexBinary,
 }
-/** As our own descriptions name a type; a pattern says more than a name, but for decimals. */
+/**
+ * A type by the name in our own descriptions; a pattern says more than a name, except for decimals.
+ */
 function findNamedText({ contentEncoding, pattern, 'x-xsd': given }: JsonObject): AnyXmlType | undefined {
   const name = builtInNames.find(each => each === given)
   const isWhole = pattern === undefined || name === 'decimal'
@@ -520,7 +525,7 @@ const formatTypes: Readonly<Record<string, Readonly<Record<string, AnyXmlType>>>
 const xmlName = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 const whyRenamed = (name: string): string => (xmlName.test(name) ? 'a parameter has that name' : 'XML has no such name')
 
-/** A name that XML and TypeScript have, and that is not taken. */
+/** A free name that is valid in XML and TypeScript. */
 function toMemberName(wish: string, taken: Readonly<Record<string, unknown>>): string {
   const text = wish.replace(/[^A-Za-z0-9_.-]+/g, '_')
   const name = /^[A-Za-z_]/.test(text) ? text : `_${text}`

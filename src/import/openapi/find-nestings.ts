@@ -1,7 +1,7 @@
 /**
- * Collections within items of others: `/orders/{order}/notes` next to `/orders/{id}`, as `within`
- * of a contract serves them. One whose parent has no item of its own, or refers to it by no text,
- * stays a resource by itself.
+ * Finds collections within other items: `/orders/{order}/notes` next to `/orders/{id}`, which a
+ * contract serves by `within`. If the parent has no items, or is not referred to by a text, the
+ * collection stays a separate resource.
  */
 
 import { type Json, type JsonObject, objectOf } from '../../base/objects.ts'
@@ -10,14 +10,14 @@ import { type Collection, toSingularField } from './collections.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { propertiesOf, readSchemaFacts } from './schema-facts.ts'
 
-/** Where the items of a collection are. */
+/** Where a collection's items are. */
 export interface Nesting {
   /** The field that names the parent. */
   readonly by: string
   readonly parent: Collection
 }
 
-/** @param byItem collections that are resources, those with the shorter path first */
+/** @param byItem collections that are resources, shorter paths first */
 export function findNestings(
   document: OpenApiDocument,
   byItem: ReadonlyMap<JsonObject, Collection>,
@@ -47,7 +47,9 @@ const listFieldsAbove = (found: ReadonlyMap<Collection, Nesting>, collection: Co
   return nesting ? [nesting.by, ...listFieldsAbove(found, nesting.parent)] : []
 }
 
-/** The member of an item that names what a parameter before it names; it may have to be added. */
+/**
+ * The member of an item that holds the value of an earlier path parameter; it may have to be added.
+ */
 export function findParentField(
   document: OpenApiDocument,
   item: Json,

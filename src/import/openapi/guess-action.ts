@@ -1,4 +1,4 @@
-/** What stands below an item, as an action of it: POST does something, GET shows something. */
+/** Turns paths below an item into its actions: POST does something, GET shows something. */
 
 import { type Json, objectOf } from '../../base/objects.ts'
 import type { Fields } from '../../contract/field.ts'
@@ -52,19 +52,19 @@ export function guessAction(
     kept,
     oneWay: undefined,
   }
-  // A summary of three words is the name once more.
+  // A summary of three words only repeats the name.
   if (operation.comment.split(/\s+/).length > 3) room.fields.comments.set(action.input, operation.comment)
   return { verb, action }
 }
 const isAboutFields = (name: Json | undefined): boolean => name === 'fields'
 
-/** No content, or an object of JSON. */
+/** No content, or a JSON object. */
 const isObjectRequest = ({ document }: GuessRoom, post: RestOperation): boolean =>
   Object.keys(objectOf(document.resolve(post.request).value['content'])).length === 0 ||
   requestObject(document, post) !== undefined ||
   readSchemaFacts(document, contentSchema(document, post.request)).type === 'object'
 
-/** The members of its answer; undefined: it answers with the item, or with nothing. */
+/** The members of its response; undefined: it returns the item, or nothing. */
 function guessOutput(
   room: GuessRoom,
   collection: Collection,
@@ -85,14 +85,14 @@ const sameSchema = ({ document }: GuessRoom, one: RestOperation, other: RestOper
   readSchemaFacts(document, answerSchema(document, one)).key ===
   readSchemaFacts(document, answerSchema(document, other)).key
 
-/** Words that say no more than the method does, and those that rules of a resource mean. */
+/** Words that say no more than the method, and those that mean rules of a resource. */
 const plainVerbs = new Set(
   'get list fetch read retrieve find show view create add post make new put set update patch change replace delete remove bulk run do perform submit'.split(
     ' ',
   ),
 )
 
-/** `v2_PayOrder` → `pay`; a verb of its own where the operationId has none. */
+/** `v2_PayOrder` → `pay`; another verb if the operationId has none. */
 function chooseVerb({ collection, taken }: ActionPart, rel: string, { id, method }: RestOperation): string {
   const own = new Set([toSingularField(collection.name), collection.name].map(each => each.toLowerCase()))
   const words = id

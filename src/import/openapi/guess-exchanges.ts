@@ -1,4 +1,4 @@
-/** Operations that are no part of a resource, as exchanges: a message in, a message out. */
+/** Turns operations that belong to no resource into exchanges: a message in, a message out. */
 import { exchange, type Port, type PortExchange, port } from '../../contract/exchange.ts'
 import { capitalize } from '../../contract/lexical/text.ts'
 import { listReachedTypes } from '../../contract/xml-reach.ts'
@@ -18,7 +18,8 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
   const asked = operations.filter(each => !isOtherWay(each, operations))
   for (const operation of asked) {
     const name = nameExchange({ ...operation, id: nameOwnExchange(operation) ?? operation.id }, exchanges)
-    // A field of HTTP is one of the service: it is a header of the contract, or told as left out.
+    // An HTTP field belongs to the service: it becomes a header of the contract, or is reported as
+    // left out.
     const { input, output } = types.messages(name, { ...operation, headers: [] }, () => [])
     tellOtherAnswers(room.document, operation, room.losses)
     tellForm(room.document, operation, room.losses)
@@ -32,24 +33,24 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
     })
     room.losses.add(operation.place, `belongs to no resource: it is the exchange ${name}`)
   }
-  // Types are made as they are reached, and tell then what they leave out.
+  // Types are made as they are reached, and then report what they leave out.
   listReachedTypes(roots)
   return port('Operations', { namespace, exchanges })
 }
 
-/** Of a service of our own: `v1_Shop_Order` at `/Shop/Order` is the exchange Order of a port. */
+/** For a service of our own: `v1_Shop_Order` at `/Shop/Order` is the exchange Order of a port. */
 function nameOwnExchange({ id, segments }: RestOperation): string | undefined {
   const [port, exchange, ...others] = segments.map(each => each.text)
   const own = id.replace(/^v\d+_/, '')
   const isOwn = [own, own.replace(/By(?:Get|Query)$/, '')].includes(`${port}_${exchange}`)
   return others.length === 0 && isOwn ? exchange : undefined
 }
-/** A POST of our own that may answer 304 is one that changes nothing. */
+/** A POST of our own that may respond with 304 changes nothing. */
 const isReadingOperation = (operation: RestOperation): boolean =>
   operation.method === 'GET' ||
   operation.method === 'QUERY' ||
   (nameOwnExchange(operation) !== undefined && operation.responses.some(([status]) => status === '304'))
-/** An exchange that is safe is asked by POST, and in another way too. */
+/** A safe exchange is available by POST and in another way, too. */
 const isOtherWay = (operation: RestOperation, others: readonly RestOperation[]): boolean =>
   operation.method !== 'POST' &&
   nameOwnExchange(operation) !== undefined &&

@@ -1,4 +1,4 @@
-/** Declared faults from error responses: those that say more than a status does. */
+/** Declared faults from error responses that say more than their status. */
 
 import { type Json, type JsonObject, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import { builtInFaults, type Fault, fault } from '../../contract/fault.ts'
@@ -10,13 +10,13 @@ import { type SchemaFields, toTypeName } from './schema-fields.ts'
 
 /** Every problem has these (RFC 9457 §3.1). */
 const problemMembers = new Set(['type', 'title', 'status', 'detail', 'instance'])
-/** What others call the same: no fault is told from another by these alone. */
+/** Other names for the same: these alone do not distinguish faults. */
 const usualMembers = new Set(
   'errors code message error errorCode error_code timestamp path details trace requestId request_id documentation_url'.split(
     ' ',
   ),
 )
-/** Every service answers these in the same way. */
+/** Every service returns these in the same way. */
 const usualStatuses = /^(?:[1-3]..|400|401|403|404|405|406|408|409|410|41[1-5]|417|422|428|429|5..|default|[45]XX)$/i
 const genericName =
   /^(?:.*(?:Error|Errors|Problem|Problems|Response|Fault)(?:Model|Response|Body)?|BadRequest|NotFound|Conflict|Unprocessable\w*|Forbidden|Unauthorized)$/
@@ -65,7 +65,7 @@ export class FaultGuess {
         )
     }
   }
-  /** Of the response component with this description, if it is the only one. */
+  /** The name of the response component with this description, if there is only one. */
   #nameOfTitle(title: string): string {
     const responses = objectEntries(objectOf(this.#document.root['components'])['responses'])
     const names = responses
@@ -94,7 +94,7 @@ export class FaultGuess {
   }
 }
 
-/** The last segment of the `type` that a problem has: `OutOfStock` (RFC 9457 §3.1.1). */
+/** The last segment of a problem's `type`: `OutOfStock` (RFC 9457 §3.1.1). */
 export function nameOfProblemType(schema: JsonObject): string {
   const given = propertiesOf(schema).find(([name]) => name === 'type')?.[1]
   const { const: only, enum: values = only === undefined ? [] : [only] } = objectOf(given)

@@ -1,9 +1,9 @@
-/** The callers that security schemes name: scopes are roles, no credentials is anyone. */
+/** The callers that security schemes name: scopes become roles, no credentials means anyone. */
 import { anyone, type Grant, role } from '../../contract/policy.ts'
 import type { Losses } from '../loss.ts'
 import type { RestOperation } from './operations.ts'
 
-/** What a caller with credentials is called where no scope names a role. */
+/** The role of a caller with credentials if no scope names one. */
 const userRole = 'user'
 
 export class Grants {
@@ -13,7 +13,7 @@ export class Grants {
     this.#losses = losses
   }
 
-  /** Of all these operations together; undefined ones are not there. */
+  /** The grants for all these operations together; undefined ones are ignored. */
   of(...operations: readonly (RestOperation | undefined)[]): readonly Grant[] {
     const all = new Set(operations.flatMap(each => (each ? this.#grants(each) : [])))
     return all.has(anyone) ? [anyone] : [...all]

@@ -1,4 +1,4 @@
-/** Fields of HTTP that a service has of its own, as headers of the contract. */
+/** A service's own HTTP fields, as headers of the contract. */
 import { stringOf } from '../../base/objects.ts'
 import { Field } from '../../contract/field.ts'
 import { isScalarField } from '../../contract/field-json.ts'
@@ -8,7 +8,7 @@ import type { GuessRoom } from './guess-room.ts'
 import type { RestOperation } from './operations.ts'
 import { toTypeName } from './schema-fields.ts'
 
-/** Fields of HTTP, its security and its tracing: the service knows them. */
+/** Fields of HTTP, its security and its tracing, which the service already knows. */
 const usualFields =
   /^(?:accept(?:-.*)?|authorization|content-.*|cookie|if-.*|prefer|idempotency-key|range|host|user-agent|origin|traceparent|tracestate|x-(?:request|correlation|trace)-id|x-api-key)$/i
 

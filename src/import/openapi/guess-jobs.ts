@@ -1,4 +1,4 @@
-/** Jobs and kept searches: each is a few addresses that belong together. */
+/** Jobs and kept searches: each consists of several addresses that belong together. */
 import { objectOf } from '../../base/objects.ts'
 import { singularName } from '../../contract/field.ts'
 import { type Job, job } from '../../contract/job.ts'
@@ -10,7 +10,7 @@ import { answerSchema, findListed, type GuessRoom } from './guess-room.ts'
 import type { RestOperation } from './operations.ts'
 import { contentSchema, readSchemaFacts } from './schema-facts.ts'
 
-/** POST that answers 202 with a Location, at an address without parameters. */
+/** A POST that returns 202 with a Location, at an address without parameters. */
 export function guessJobs(room: GuessRoom, addresses: Addresses): readonly Job[] {
   const taken = new Set([...room.byItem.values()].flatMap(({ name }) => [name, singularName(name)]))
   const claim = (wish: string): string => {

@@ -1,4 +1,4 @@
-/** The states of a resource, where the names of its actions say which state they lead to. */
+/** Guesses the states of a resource if the names of its actions say to which state they lead. */
 import { type AnyField, type Fields, t } from '../../contract/field.ts'
 import type { AnyAction } from '../../contract/resource.ts'
 import type { Losses } from '../loss.ts'
@@ -10,7 +10,7 @@ interface GuessedMachine {
   readonly fields: Readonly<Record<string, AnyField>>
 }
 
-/** A field `state` with texts is one if each of them but the first is the end of an action. */
+/** A field `state` with texts is one if every text except the first is the result of an action. */
 export function guessMachine(
   name: string,
   fields: Fields,
@@ -41,7 +41,7 @@ export function guessMachine(
 }
 
 const endings = /^(?:cancel|abort|reject|decline|void|close|withdraw|expire|delete|archive|fail|terminate|revoke)/
-/** A step leads from the state that is listed before its own; what ends, from all before it. */
+/** A step leads from the state listed before its own; a final action from all states before it. */
 function guessOrigins(
   states: readonly string[],
   verb: string,

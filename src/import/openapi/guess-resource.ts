@@ -81,7 +81,7 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
   const idName = collection.isSingle ? 'id' : findIdName(schema, collection)
   const shown = requiredNamesOf(schema)
   const found: Record<string, AnyField> = { id: guessId(room, collection, schema, idName) }
-  // The address of a nested collection has the others.
+  // The address of a nested collection contains the others.
   for (const step of collection.within.slice(room.nestings.has(collection) ? -1 : 0))
     addParent(room, found, item, { ...step, address: collection.address })
   for (const [name, given] of propertiesOf(schema)) {
@@ -107,10 +107,10 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
       losses.add(`${place}.${name}`, 'is sent and never shown: a field is both; it is left out')
   return found
 }
-/** A field of this name for a database, which ignores the case of letters. */
+/** A field that has this name in a database, which ignores case. */
 const findTwin = (found: Readonly<Record<string, unknown>>, name: string): string | undefined =>
   Object.keys(found).find(each => each.toLowerCase() === name.toLowerCase())
-/** What stands for the member where what is sent leaves it out. */
+/** The value that stands for the member where a request omits it. */
 const findDefault = (document: OpenApiDocument, drafts: readonly JsonObject[], name: string): Json | undefined =>
   drafts
     .map(each => objectOf(each['properties'])[name])
@@ -118,7 +118,7 @@ const findDefault = (document: OpenApiDocument, drafts: readonly JsonObject[], n
     .find(each => each !== undefined)
 const isServerSet = (given: Json): boolean => objectOf(given)['readOnly'] === true
 
-/** The member that the parameter of its path stands for. */
+/** The member for which the path parameter stands. */
 function findIdName(schema: JsonObject, { name, parameter }: Collection): string | undefined {
   const members = objectOf(schema['properties'])
   const one = toSingularField(name)
@@ -143,7 +143,7 @@ function guessId(
   return t.id(claimPrefix(collection.name, prefixes))
 }
 
-/** As many letters of the name as tell it from the others. */
+/** As many letters of the name as distinguish it from the others. */
 function claimPrefix(name: string, taken: Set<string>): string {
   const letters = name.replace(/[^A-Za-z0-9]/g, '')
   for (let length = 1; length < letters.length; length++)
@@ -154,7 +154,7 @@ function claimPrefix(name: string, taken: Set<string>): string {
   return letters
 }
 
-/** What stood in the path before the collection is a field: of the item that it belongs to. */
+/** The part of the path before the collection becomes a field: the item to which it belongs. */
 function addParent(
   { losses, fields, document }: GuessRoom,
   found: Record<string, AnyField>,
@@ -162,7 +162,7 @@ function addParent(
   { parameter, word, address }: Collection['within'][number] & { readonly address: string },
 ): void {
   const of = [...fields.references.values()].find(each => each === toSegmentName(word))
-  // An `id` in the path is that of what stands before it.
+  // An `id` in the path identifies what precedes it.
   const named = of === undefined && /^id$/i.test(parameter) ? toSingularField(word) : parameter
   const field = findParentField(document, item, { parameter: named, of })
   if (!field) return
@@ -176,7 +176,10 @@ function addParent(
 
 // Parts
 
-/** A document of the service has JSON, XML and HTML; the contract names no others. */
+/**
+ * A document of the service is available in JSON, XML and HTML, so the contract names no other
+ * types.
+ */
 function tellOtherTypes({ document, losses }: GuessRoom, get: RestOperation | undefined): void {
   const types = get ? mediaTypesOf(document, findSuccess(get)?.[1]) : []
   for (const each of types)
@@ -184,7 +187,7 @@ function tellOtherTypes({ document, losses }: GuessRoom, get: RestOperation | un
 }
 const fileOctetsMax = 10 * 1024 * 1024
 
-/** Content that is no document of the service: an image, a PDF, octets. */
+/** Content that is not a document of the service: an image, a PDF, octets. */
 function guessFile(room: GuessRoom, operations: ReadonlyMap<string, RestOperation>): File | undefined {
   const [get, put] = [operations.get('GET'), operations.get('PUT')]
   const types = [
@@ -198,7 +201,7 @@ function guessFile(room: GuessRoom, operations: ReadonlyMap<string, RestOperatio
   return { mediaTypes: own.map(each => (each.includes('*') ? octets : each)), max: fileOctetsMax }
 }
 
-/** A field that refers to an item, and a link of its name. */
+/** A field that refers to an item, and a link with its name. */
 function guessReferences(room: GuessRoom, collection: Collection, fields: Fields): Record<string, Relation> {
   const links = listLinks(room.document, collection)
   const by = room.nestings.get(collection)?.by // its link is `up`
@@ -209,7 +212,7 @@ function guessReferences(room: GuessRoom, collection: Collection, fields: Fields
   return Object.fromEntries(names.map(name => [name, { by: name }]))
 }
 
-/** No relation leads to what is in other items. */
+/** No relation leads to items inside other items. */
 const isWithinOther = ({ nestings }: GuessRoom, name: string): boolean =>
   [...nestings.keys()].some(each => each.name === name)
 
@@ -246,7 +249,7 @@ function guessRules(
   const put = one.get('PUT')
   const isRemoved = collection.isSingle && one.has('DELETE')
   const mayCreate = put !== undefined && (isRemoved || put.responses.some(([status]) => status === '201'))
-  // What PUT makes and never replaces has no answer but 201.
+  // If PUT only creates and never replaces, 201 is its only response.
   const mayReplace = !mayCreate || put.responses.some(([status]) => status === '200' || status === '204')
   const isMadeOnce = collection.isSingle && !mayReplace
   const changing = [isMadeOnce ? undefined : put, one.get('PATCH')]
@@ -256,7 +259,7 @@ function guessRules(
   const [change, remove] = [grants.of(...changing), grants.of(removing)]
   const making = collection.isSingle && mayCreate ? put : many.get('POST')
   const [create, read] = [grants.of(making), grants.of(many.get('GET'), one.get('GET'))]
-  // Both operations would have one name: `DeleteLabel`.
+  // Both operations would have the same name: `DeleteLabel`.
   const isSingular = singularName(collection.name) === collection.name
   const bulk = asked.filter && !isSingular && many.get('DELETE')
   if (many.get('DELETE') && !bulk)
@@ -295,7 +298,7 @@ function guessRules(
     ...(declared.length > 0 && { faults: Object.fromEntries(declared) }),
   }
 }
-/** RFC 6585 §3: 428 says so; else the field is required. */
+/** RFC 6585 §3: 428 says so; otherwise the field is required. */
 const demandsIfMatch = (operation: RestOperation | undefined): boolean =>
   operation?.responses.some(([status]) => status === '428') === true ||
   operation?.headers.some(
@@ -306,7 +309,7 @@ const wordOf = ({ parts }: Collection, rel: string): string | undefined =>
     each => each === rel || each.replace(/[^A-Za-z0-9]+/g, '-').toLowerCase() === rel.toLowerCase(),
   )
 
-/** Words for pages: the service has its own. */
+/** Words for pages, which the service has itself. */
 const pageWords =
   /^(?:limit|offset|page|pages?[-_]?(?:size|number|token)|size|per[-_]?page|cursor|after|before|starting_after|ending_before|count|skip|top|take|total|_count|from|fields|include|expand|embed|prefer|format|pretty)$/i
 const pagePair: readonly string[] = ['page', 'size']
@@ -326,7 +329,7 @@ function guessQuery(
       .map(({ word, parameter }) => [toSingularField(word), toFieldName(parameter)])
       .flatMap(each => each.find(isScalar) ?? []),
   )
-  // Together they ask for a page, also of items that have such a field.
+  // Together they request a page, even for items that have such a field.
   const isPaged = pagePair.every(word => query.some(each => each['name'] === word))
   let sort: string[] | undefined
   let searches = collection.many.has('QUERY')

@@ -1,4 +1,4 @@
-/** What the guesses of one document share, and the schemas that they look at first. */
+/** What the guesses about one document share, and the schemas that they examine first. */
 
 import { type Json, type JsonObject, objectOf } from '../../base/objects.ts'
 import type { Losses } from '../loss.ts'
@@ -11,24 +11,24 @@ import { findSuccess, type RestOperation } from './operations.ts'
 import { contentSchema, propertiesOf, readSchemaFacts } from './schema-facts.ts'
 import type { SchemaFields } from './schema-fields.ts'
 
-/** What all guesses of one document share. */
+/** What all guesses about one document share. */
 export interface GuessRoom {
   readonly document: OpenApiDocument
   readonly fields: SchemaFields
   readonly faults: FaultGuess
   readonly grants: Grants
   readonly losses: Losses
-  /** Operations that a part of the contract stands for. */
+  /** Operations that a part of the contract already covers. */
   readonly claimed: Set<RestOperation>
   /** Prefixes of identifiers. */
   readonly prefixes: Set<string>
   /** The collections that are resources, by the schema of their items. */
   readonly byItem: ReadonlyMap<JsonObject, Collection>
-  /** Those whose items are in items of others. */
+  /** Collections whose items are inside other items. */
   readonly nestings: ReadonlyMap<Collection, Nesting>
 }
 
-/** The schema of one item, out of an envelope such as `data`. */
+/** The schema of one item, without an envelope such as `data`. */
 export function findItemSchema(document: OpenApiDocument, collection: Collection): Json | undefined {
   const { one, many } = collection
   const shown = [one.get('GET'), many.get('POST'), one.get('PUT'), one.get('PATCH')]
@@ -69,7 +69,7 @@ export function requestObject(document: OpenApiDocument, operation: RestOperatio
   return schema !== undefined && isPlainObject(document, schema) ? schema : undefined
 }
 
-/** The link relations that the items of a collection say they have. */
+/** The link relations that the items of a collection declare. */
 export function listLinks(document: OpenApiDocument, collection: Collection): ReadonlySet<string> {
   const item = readSchemaFacts(document, findItemSchema(document, collection))
   const links = readSchemaFacts(document, objectOf(item.schema['properties'])['_links'])

@@ -1,6 +1,6 @@
 /**
- * An OpenAPI document as a contract: resources, jobs and searches where its addresses say so,
- * exchanges elsewhere.
+ * Reads an OpenAPI document as a contract: resources, jobs and searches where its addresses suggest
+ * them, exchanges elsewhere.
  */
 import { type JsonObject, objectOf, stringOf } from '../../base/objects.ts'
 import type { Port } from '../../contract/exchange.ts'
@@ -103,7 +103,7 @@ function openRoom(document: OpenApiDocument, losses: Losses, addresses: Addresse
     if (isOfService || (post && isAccepted({ document }, post))) continue
     const item = findItemSchema(document, collection)
     const key = item !== undefined && readSchemaFacts(document, item).key
-    if (!key || byItem.has(key)) continue // no object, or the same items at a second address
+    if (!key || byItem.has(key)) continue // not an object, or the same items at a second address
     byItem.set(key, collection)
     tellExtensions(document, item, losses)
     if (collection.isSingle) continue // no field refers to it
@@ -137,7 +137,7 @@ function tellAddresses(operations: readonly RestOperation[], newest: string, los
   if (moved) losses.add(moved.place, `addresses begin with /api/${newest}, as this one: /api/${newest}${moved.path}`)
 }
 
-/** Of two operations with one method and address, the first counts. */
+/** Of two operations with the same method and address, the first counts. */
 function tellTwins(operations: readonly RestOperation[], addresses: Addresses, losses: Losses): void {
   for (const each of operations) {
     const first = addresses.get(addressOf(each.segments))?.get(each.method)
@@ -145,7 +145,7 @@ function tellTwins(operations: readonly RestOperation[], addresses: Addresses, l
   }
 }
 
-/** An older version has fewer fields; what it has besides is told. */
+/** An older version has fewer fields; anything else in it is reported. */
 function guessVersions(
   document: OpenApiDocument,
   operations: readonly RestOperation[],
@@ -175,7 +175,7 @@ function guessVersions(
 
 // Leftovers
 
-/** HEAD and OPTIONS are answered wherever there is something. */
+/** HEAD and OPTIONS are answered at every address. */
 function isWorthKeeping({ method, place }: RestOperation, losses: Losses): boolean {
   if (method === 'TRACE') losses.add(place, 'is never answered')
   return method !== 'HEAD' && method !== 'OPTIONS' && method !== 'TRACE'
@@ -191,6 +191,6 @@ function searchable(resource: Resource, of: string, addresses: Addresses): Resou
   return new Resource({ ...resource, given })
 }
 
-/** What the contract itself has against it; handlers come later. */
+/** The contract's own mistakes; handlers come later. */
 const listMistakes = (contract: Service): readonly string[] =>
   findContractMistakes({ contract, handlers: {} } as never).filter(each => !/handler|give implement\(\)/.test(each))

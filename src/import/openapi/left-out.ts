@@ -1,4 +1,7 @@
-/** What an OpenAPI document has and no exchange or resource: a line for each operation and kind. */
+/**
+ * Reports what an OpenAPI document has that no exchange or resource keeps: one line for each
+ * operation and kind.
+ */
 import { type Json, jsonItems, objectOf, stringOf } from '../../base/objects.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
@@ -13,13 +16,13 @@ import {
 } from './schema-facts.ts'
 import { tellUncheckedKeywords } from './unchecked-keywords.ts'
 
-/** Fields of responses that HTTP has, and that a server and a client know without a description. */
+/** Fields of HTTP responses that servers and clients know without a description. */
 const fieldsOfHttp =
   /^(?:content-.*|date|retry-after|www-authenticate|location|etag|last-modified|preference-applied|cache-control|vary|allow|accept-.*|deprecation|sunset)$/i
 
 /**
- * Callbacks, links, header fields of responses, keywords of schemas: of any operation.
- * @param carriedFields of an operation, those that are part of what it became
+ * For any operation: callbacks, links, response fields, keywords of schemas.
+ * @param carriedFields the fields of the operation that are kept
  */
 export function tellLeftOut(
   document: OpenApiDocument,
@@ -64,7 +67,9 @@ export function tellExtensions(document: OpenApiDocument, item: Json, losses: Lo
   const names = extensions.map(each => readSchemaFacts(document, each).name)
   if (names.length > 0) losses.add(name, `may be ${names.join(', ')}: what these add is left out`)
 }
-/** Besides JSON, XML and pages, which the faces have; of what is octets alone all are kept. */
+/**
+ * Other types than JSON, XML and pages, which the faces have; for content of octets all are kept.
+ */
 function listOtherTypes(document: OpenApiDocument, given: Json | undefined): readonly string[] {
   const read = findJsonContent(document, given) ?? findFormContent(document, given)
   if (!read) return []
@@ -79,7 +84,7 @@ function tellNames(losses: Losses, place: string, what: string, names: readonly 
     )
 }
 
-/** OpenAPI §4.8.5, §4.8.6: a client has one address, which its user may say. */
+/** OpenAPI §4.8.5, §4.8.6: a client has one address, which its user may set. */
 export function tellServers({ root }: OpenApiDocument, losses: Losses): void {
   const [first, ...others] = jsonItems(root['servers']).map(objectOf)
   const variables = Object.keys(objectOf(first?.['variables']))
@@ -89,7 +94,7 @@ export function tellServers({ root }: OpenApiDocument, losses: Losses): void {
   if (urls.length > 0) losses.add('servers', `asked at the first, ${address}, and not at ${urls.join(', ')}`)
 }
 
-/** An exchange has one answer: that of the first success. */
+/** An exchange has one response: that of the first success. */
 export function tellOtherAnswers(document: OpenApiDocument, operation: RestOperation, losses: Losses): void {
   const [first, response] = findSuccess(operation) ?? []
   tellNames(losses, operation.place, 'response media type', listOtherTypes(document, response))

@@ -1,4 +1,4 @@
-/** Members of schemas that go one way alone (OpenAPI §4.8.24): `readOnly`, `writeOnly`. */
+/** Members of schemas that travel only one way (OpenAPI §4.8.24): `readOnly`, `writeOnly`. */
 import { isJsonObject, type Json, type JsonObject, objectOf } from '../../base/objects.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { readSchemaFacts } from './schema-facts.ts'
@@ -6,7 +6,7 @@ import { listInnerSchemas } from './unchecked-keywords.ts'
 
 export class OneWayMembers {
   readonly #document: OpenApiDocument
-  /** What has been looked through, and has none. */
+  /** Schemas that were searched and have none. */
   readonly #without = new Set<JsonObject>()
 
   constructor(document: OpenApiDocument) {
@@ -17,7 +17,7 @@ export class OneWayMembers {
     return readSchemaFacts(this.#document, member).schema[way] === true
   }
 
-  /** Whether some are among the members of the schema, at any depth. */
+  /** Whether the schema has such members, at any depth. */
   areIn(schema: JsonObject): boolean {
     const seen = new Set<JsonObject>()
     const pending: (Json | undefined)[] = [schema]

@@ -1,7 +1,7 @@
 /**
- * An OpenAPI document with its references, also those to other documents.
- *  (1) A document is read once, and what it is made of is walked once, however often it is shared.
- *  (2) A reference leads to a document of the folder, or to what the user allowed; nothing is
+ * An OpenAPI document with its references, including those to other documents.
+ *  (1) A document is read once, and its contents are walked once, however often they are shared.
+ *  (2) A reference leads to a document in the folder, or to one that the user allowed; nothing is
  *      fetched here.
  *  (3) A chain of references ends after 32 steps, and there are at most 1,000 documents.
  */
@@ -24,17 +24,20 @@ import type { Losses } from '../loss.ts'
 const stepsMax = 32
 const documentsMax = 1000
 
-/** What a reference leads to. */
+/** The target of a reference. */
 export interface Resolved {
   readonly value: JsonObject
-  /** The last word of the reference, decoded: the name of a component; empty where it was none. */
+  /**
+   * The last word of the reference, decoded: the name of a component; empty if there was no
+   * reference.
+   */
   readonly name: string
 }
 
-/** The document is not one that can be imported. */
+/** The document cannot be imported. */
 export class NotOpenApi extends Error {}
 
-/** What `read` gives; the error of a document that cannot be imported names its file. */
+/** Returns what `read` returns; the error for a document that cannot be imported names its file. */
 export function readNamedOpenApi<T>(file: string, read: () => T): T {
   try {
     return read()
@@ -45,16 +48,16 @@ export function readNamedOpenApi<T>(file: string, read: () => T): T {
 
 export class OpenApiDocument {
   readonly root: JsonObject
-  /** References that were not found, as they are written. */
+  /** References that were not found, as written. */
   readonly missing = new Set<string>()
-  /** Schemas of several parts, put together. */
+  /** Schemas of several parts, merged. */
   readonly joined = new WeakMap<JsonObject, JsonObject>()
   readonly #documents = new Map<string, Json | undefined>()
-  /** Documents by the reference and where it stands. */
+  /** Documents by the reference and its place. */
   readonly #locations = new Map<string, string>()
-  /** The document in which an object with a reference stands. */
+  /** The document of each object with a reference. */
   readonly #homes = new WeakMap<object, string>()
-  /** Schemas that stand for another one without those that extend it, by their names. */
+  /** Schemas that stand for another schema without those that extend it, by name. */
   readonly #alone = new WeakMap<JsonObject, string>()
   readonly #location: string
   readonly #find: Find
@@ -91,7 +94,7 @@ export class OpenApiDocument {
     }
   }
 
-  /** Follows references, however they are chained; an empty object where one leads nowhere. */
+  /** Follows references through any chain; an empty object if one leads nowhere. */
   resolve(given: Json | undefined): Resolved {
     let current = objectOf(given)
     let name = ''
@@ -113,7 +116,7 @@ export class OpenApiDocument {
     return { value: current, name: name || (this.#alone.get(current) ?? '') }
   }
 
-  /** Components that have this one in `allOf`, also by others, as references to them. */
+  /** Components that include this one in `allOf`, directly or not, as references. */
   extensionsOf(schema: JsonObject): readonly JsonObject[] {
     const found = new Map<JsonObject, JsonObject>()
     const pending = [schema]
@@ -139,7 +142,7 @@ export class OpenApiDocument {
     }
     return found
   })
-  /** The schema itself, once: not what extends it. */
+  /** The schema itself, once, without those that extend it. */
   withoutExtensions(schema: JsonObject, name: string): JsonObject {
     const known = this.#lonely.get(schema)
     if (known) return known

@@ -11,27 +11,27 @@ export interface RestOperation {
   /** Without the base, the words `api` and `rest` and the version: `/orders/{id}`. */
   readonly path: string
   readonly segments: readonly PathSegment[]
-  /** As the document has it, without the base: `/api/v2/orders/{id}`. */
+  /** As in the document, without the base: `/api/v2/orders/{id}`. */
   readonly template: string
   /** The names of the parameters in its path. */
   readonly parameters: readonly string[]
-  /** `v2`; undefined: no part of its address says it. */
+  /** `v2`; undefined: no part of its address names a version. */
   readonly version: string | undefined
-  /** The operationId, else empty. */
+  /** The operationId, or empty. */
   readonly id: string
   readonly comment: string
   readonly query: readonly JsonObject[]
   readonly headers: readonly JsonObject[]
   readonly cookies: readonly JsonObject[]
-  /** Those of the path and of cookies, too. */
+  /** Includes those of the path and of cookies. */
   readonly allParameters: readonly JsonObject[]
   readonly request: Json | undefined
   readonly responses: readonly (readonly [status: string, response: Json])[]
-  /** Whether it is asked at servers of its own. */
+  /** Whether it has its own servers. */
   readonly isElsewhere: boolean
-  /** Names of what the service asks in its turn. */
+  /** Names of the requests that the service sends in turn. */
   readonly callbacks: readonly string[]
-  /** Undefined: the document says nothing of its callers. */
+  /** Undefined: the document says nothing about its callers. */
   readonly security: readonly JsonObject[] | undefined
   /** `POST /api/v2/orders`: for the reader. */
   readonly place: string
@@ -60,7 +60,7 @@ export function listRestOperations(document: OpenApiDocument): readonly RestOper
   })
 }
 
-/** The first server, with the defaults of its variables; empty: the document has none. */
+/** The first server, with the defaults of its variables; empty: the document names none. */
 export function serverAddressOf(root: JsonObject): string {
   const [server] = jsonItems(root['servers'])
   const variables = objectOf(objectOf(server)['variables'])
@@ -107,7 +107,7 @@ function readOperation(
   }
 }
 
-/** OpenAPI §4.8.10: a parameter of an operation stands in for one of its path. */
+/** OpenAPI §4.8.10: a parameter of an operation overrides one of its path. */
 function joinParameters(document: OpenApiDocument, given: readonly (Json | undefined)[]): readonly JsonObject[] {
   const all = given.flatMap(jsonItems).map(each => document.resolve(each).value)
   return [...new Map(all.map(each => [`${stringOf(each['in'])} ${stringOf(each['name'])}`, each])).values()]
@@ -117,7 +117,7 @@ function splitPath(base: string, path: string): Pick<RestOperation, 'path' | 'se
   const words = (text: string): string[] => text.split('/').filter(Boolean)
   const version = [...words(base), ...words(path)].find(each => /^v\d+$/i.test(each))?.toLowerCase()
   const rest = words(path)
-  // Each stands there once: what comes after `/api/v1` is a name, such as `/api/v1/api`.
+  // Each occurs once: what follows `/api/v1` is a name, such as `/api/v1/api`.
   const kinds = new Set([/^api$/i, /^rest$/i, /^v\d+(?:\.\d+)*$/i])
   for (const kind of rest.map(word => [...kinds].find(each => each.test(word)))) {
     if (kind === undefined || !kinds.delete(kind)) break
@@ -134,6 +134,6 @@ function splitPath(base: string, path: string): Pick<RestOperation, 'path' | 'se
 export const addressOf = (segments: readonly PathSegment[]): string =>
   segments.map(({ text, isParameter }) => `/${isParameter ? '{}' : text}`).join('')
 
-/** The first response of these statuses, or of `default` if none is said to succeed. */
+/** The first response with one of these statuses, or `default` if none is declared a success. */
 export const findSuccess = ({ responses }: RestOperation): readonly [string, Json] | undefined =>
   responses.find(([status]) => /^2/.test(status)) ?? responses.find(([status]) => status === 'default')

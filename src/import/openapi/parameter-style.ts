@@ -1,7 +1,7 @@
-/** How a document has a parameter, or a member of a form, written. */
+/** How a document writes a parameter, or a member of a form. */
 import { type JsonObject, stringOf } from '../../base/objects.ts'
 
-/** OpenAPI §4.8.12.3; `cookie` is one of 3.2. */
+/** OpenAPI §4.8.12.3; `cookie` is new in 3.2. */
 const styleNames = [
   'matrix',
   'label',
@@ -15,15 +15,15 @@ const styleNames = [
 
 export interface ParameterStyle {
   readonly style: (typeof styleNames)[number]
-  /** Each item of a list, each member of an object stands by itself. */
+  /** Each item of a list, or member of an object, is separate. */
   readonly isExploded: boolean
-  /** Characters that an address reserves stay as they are. */
+  /** Characters reserved in addresses stay unencoded. */
   readonly allowsReserved: boolean
-  /** The value is JSON, as content of its own. */
+  /** The value is JSON, with its own media type. */
   readonly isJson: boolean
 }
 
-/** OpenAPI §4.8.12.2.1: what is not said depends on the place. */
+/** OpenAPI §4.8.12.2.1: the defaults depend on the place. */
 export function readParameterStyle({ style, explode, allowReserved, content, in: place }: JsonObject): ParameterStyle {
   const usual = place === 'path' || place === 'header' ? 'simple' : 'form'
   const said = styleNames.find(each => each === stringOf(style)) ?? usual
@@ -35,15 +35,15 @@ export function readParameterStyle({ style, explode, allowReserved, content, in:
   }
 }
 
-/** What stands before and between the values of a style (RFC 6570 §3.2.1). */
+/** What precedes and separates the values of a style (RFC 6570 §3.2.1). */
 interface Expansion {
   readonly first: string
-  /** Between exploded values. */
+  /** Separates exploded values. */
   readonly between: string
-  /** Between values that are one. */
+  /** Joins values into one. */
   readonly joint: string
   readonly isNamed: boolean
-  /** Between a name and an empty value. */
+  /** Separates a name from an empty value. */
   readonly nothing: string
 }
 const simple: Expansion = { first: '', between: ',', joint: ',', isNamed: false, nothing: '=' }

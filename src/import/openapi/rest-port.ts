@@ -1,4 +1,4 @@
-/** An OpenAPI document as one port: each operation is an exchange, with its HTTP. */
+/** An OpenAPI document as one port: each operation is an exchange with its HTTP details. */
 
 import { type Json, type JsonObject, objectOf, stringOf } from '../../base/objects.ts'
 import { exchange, type Port, type PortExchange, port } from '../../contract/exchange.ts'
@@ -18,12 +18,12 @@ import { findSuccess, listRestOperations, type RestOperation, serverAddressOf } 
 import { findJsonContent, readSchemaFacts } from './schema-facts.ts'
 import { toTypeName } from './schema-fields.ts'
 
-/** How an exchange is asked by HTTP. */
+/** How an exchange is called over HTTP. */
 export interface RestExchange extends RestMessages {
   readonly method: string
-  /** Of RFC 6570's first level, without the base of the document: `/orders/{id}`. */
+  /** At the first level of RFC 6570, without the base of the document: `/orders/{id}`. */
   readonly template: string
-  /** Names of declared faults by their statuses, the most telling first; `default`: all others. */
+  /** Names of declared faults by status, most specific first; `default`: all others. */
   readonly faults: ReadonlyMap<string, readonly string[]>
 }
 
@@ -33,7 +33,7 @@ export interface RestPort {
   readonly port: Port
   readonly exchanges: ReadonlyMap<string, RestExchange>
   readonly differences: JsonDifferences
-  /** The base of its first server, as the document has it; empty: none. */
+  /** The base of its first server, as in the document; empty: none. */
   readonly address: string
   readonly comments: ReadonlyMap<object, string>
   readonly losses: readonly Loss[]
@@ -100,7 +100,7 @@ export function readRestPort(
   return { name, namespace, port: made, exchanges, differences: types, address, comments, losses: losses.all }
 }
 
-/** OpenAPI §4.8.27: an API key of the query or a cookie is a parameter; ours are fields. */
+/** OpenAPI §4.8.27: an API key in the query or a cookie becomes a parameter; our own are fields. */
 function withKeys(document: OpenApiDocument, operation: RestOperation): RestOperation {
   const schemes = objectOf(objectOf(document.root['components'])['securitySchemes'])
   const named = new Set((operation.security ?? []).flatMap(each => Object.keys(each)))
@@ -115,7 +115,7 @@ function withKeys(document: OpenApiDocument, operation: RestOperation): RestOper
   return { ...operation, query: [...query, ...keysOf('query')], cookies: [...cookies, ...keysOf('cookie')] }
 }
 
-/** Types are made when they are asked for, and what they lose is told then. */
+/** Types are made on demand, and report their losses then. */
 function nameAllTypes(exchanges: readonly PortExchange[]): void {
   const known = new Set<AnyXmlType>()
   const visit = (type: AnyXmlType): void => {
@@ -158,7 +158,7 @@ class FaultElements {
     )
   }
 
-  /** One for each alternative: those first that say by `type` or title which they are. */
+  /** One for each alternative, first those that identify themselves by `type` or title. */
   #declare(exchangeName: string, status: string, response: Json): readonly DeclaredFault[] {
     const schema = findJsonContent(this.#document, response)?.schema
     const usual = toTypeName(reasonPhrases[Number(status)] ?? (status === 'default' ? 'Failure' : `Status${status}`))
@@ -177,7 +177,7 @@ class FaultElements {
     )
   }
 
-  /** By the first of these names that no other schema has. */
+  /** The first of these names that no other schema has. */
   #name(names: readonly string[], status: string, schema: Json | undefined): readonly DeclaredFault[] {
     const { key } = readSchemaFacts(this.#document, schema)
     for (const name of names) {

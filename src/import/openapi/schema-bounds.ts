@@ -8,13 +8,13 @@ import { type SchemaPattern, toSchemaPattern } from '../../describe/schema-patte
 export const numberOf = (value: Json | undefined): number | undefined =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined
 
-/** A length or a number of items; another value sets no bound (JSON Schema Validation §6.3). */
+/** A length or a number of items; any other value sets no bound (JSON Schema Validation §6.3). */
 export function wholeNumberOf(value: Json | undefined): number | undefined {
   const number = numberOf(value)
   return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
 
-/** OpenAPI 3.0 has exclusiveMinimum as a boolean next to minimum, 3.1 as a number of its own. */
+/** OpenAPI 3.0 has exclusiveMinimum as a boolean next to minimum, 3.1 as a separate number. */
 export function boundOf(schema: JsonObject, inclusive: string, exclusive: string, step: bigint): bigint | undefined {
   const own = numberOf(schema[exclusive]) === undefined ? schema[inclusive] : schema[exclusive]
   if (typeof own !== 'number' && typeof own !== 'bigint') return undefined
@@ -23,7 +23,7 @@ export function boundOf(schema: JsonObject, inclusive: string, exclusive: string
   return excludes && String(whole) === String(own) ? whole + step : whole
 }
 
-/** JSON Schema searches; a pattern of a contract matches all of the text. */
+/** JSON Schema searches for a pattern; a contract's pattern matches the whole text. */
 export function anchorPattern(given: string): string {
   const own = /^\^\(\?:([\s\S]*)\)\$$/.exec(given)?.[1]
   if (own !== undefined && isOneGroup(own)) return own
@@ -39,7 +39,7 @@ function anchorAlternative(given: string): string {
 /** A character with its escape, or a class. */
 const patternParts = /\\[\s\S]|\[(?:[^\]\\]|\\[\s\S])*\]|[\s\S]/g
 
-/** Whether the parentheses around it belong together. */
+/** Whether the surrounding parentheses belong together. */
 function isOneGroup(inside: string): boolean {
   let depth = 0
   for (const [part] of inside.matchAll(patternParts)) {
@@ -49,7 +49,7 @@ function isOneGroup(inside: string): boolean {
   return true
 }
 
-/** A bar counts outside of groups and classes. */
+/** A bar counts outside groups and classes. */
 function splitAlternatives(pattern: string): readonly string[] {
   const found = ['']
   let depth = 0
@@ -64,7 +64,7 @@ function splitAlternatives(pattern: string): readonly string[] {
 
 export interface SchemaBounds {
   readonly facets: SchemaFacets
-  /** What XML Schema cannot say, a line each. */
+  /** What XML Schema cannot express, one line each. */
   readonly unchecked: readonly string[]
 }
 
@@ -90,7 +90,7 @@ const howChecked = (pattern: SchemaPattern | undefined): string =>
   pattern ? 'checked only in ASCII: it may accept more beyond it' : 'not checked: XML Schema has no such expression'
 
 /**
- * A bound outside of the range of its type says nothing, and no facet may have it.
+ * A bound outside the range of its type says nothing, and is not allowed in a facet.
  *
  * @param type a built-in type of whole numbers
  */
@@ -129,7 +129,7 @@ export function readNumberBounds(schema: JsonObject): SchemaBounds {
   }
 }
 
-/** One value of the two is not all that there are. */
+/** One of the two values is not all that there are. */
 export function readBooleanBounds(schema: JsonObject): SchemaBounds {
   const values = new Set(schema['const'] === undefined ? jsonItems(schema['enum']) : [schema['const']])
   const isOne = values.has(true) !== values.has(false)

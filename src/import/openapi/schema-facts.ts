@@ -1,20 +1,20 @@
 /**
- * A JSON Schema as the parts that a contract asks for: allOf joined, null set apart, OpenAPI 3.0 to
- * 3.2 alike.
+ * A JSON Schema reduced to what a contract needs: allOf merged, null separated, OpenAPI 3.0 to 3.2
+ * alike.
  */
 
 import { type Json, type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 
-/** Schemas that stand for one other each, within each other. */
+/** How deeply schemas that stand for others may be nested. */
 const depthMax = 32
 
-/** `options` are the alternatives of oneOf and anyOf, as long as there are several. */
+/** `options` are the alternatives of oneOf and anyOf, if there are several. */
 export interface SchemaFacts {
-  /** The object of the document that it is: the same for the same schema. */
+  /** The object in the document: the same for the same schema. */
   readonly key: JsonObject
   readonly schema: JsonObject
-  /** The name of the component that it is; empty: it has none. */
+  /** The name of its component; empty if it is not one. */
   readonly name: string
   /** `string`, `object`, …; empty: any. Several words: any of these. */
   readonly type: string
@@ -54,8 +54,8 @@ export function readSchemaFacts(document: OpenApiDocument, given: Json | undefin
 }
 
 /**
- * Facts of a member: a schema with a discriminator and no alternatives is a choice of components
- * that have it in `allOf` (OpenAPI §4.8.25.1), and of the schema itself, unless it says no.
+ * Facts about a member: a schema with a discriminator and no alternatives is a choice among the
+ * components that have it in `allOf` (OpenAPI §4.8.25.1) and, unless excluded, the schema itself.
  */
 export function readTypedFacts(document: OpenApiDocument, given: Json | undefined): SchemaFacts {
   const facts = readSchemaFacts(document, given)
@@ -69,14 +69,16 @@ export function readTypedFacts(document: OpenApiDocument, given: Json | undefine
     : extensions
   return { ...facts, schema: { ...schema, oneOf: options }, options }
 }
-/** Not where a mapping, or the values of the property, leave it out. */
+/** Not if a mapping, or the values of the property, leave it out. */
 function mayBeItself(schema: JsonObject, { propertyName, mapping }: JsonObject, name: string): boolean {
   const targets = Object.values(objectOf(mapping)).map(each => stringOf(each).replace(/^.*\//s, ''))
   const values = listedTexts(objectOf(objectOf(schema['properties'])[stringOf(propertyName)]))
   return targets.length > 0 ? targets.includes(name) : (values?.includes(name) ?? true)
 }
 
-/** A number with the words that JSON has no number for: our own descriptions have two schemas. */
+/**
+ * A number with words for what JSON numbers cannot express: our own descriptions have two schemas.
+ */
 function findWordedNumber(options: readonly Json[]): JsonObject | undefined {
   const number = options.find(each => objectOf(each)['type'] === 'number')
   const isWorded = options.every(each => each === number || listedTexts(objectOf(each))?.every(isNumberWord))
@@ -87,7 +89,7 @@ const isNumberWord = (text: string): boolean => ['INF', '-INF', 'NaN'].includes(
 /** Keywords that constrain nothing (JSON Schema Validation §9; OpenAPI §4.8.24). */
 const annotations =
   /^(?:title|description|default|deprecated|readOnly|writeOnly|examples?|externalDocs|xml|nullable|\$comment|x-.*)$/
-/** The one schema of allOf: documents of 3.0 have no other place for words next to a reference. */
+/** The only schema of allOf: documents of 3.0 have no other place for words next to a reference. */
 function findSolePart(schema: JsonObject): Json | undefined {
   const [only, ...more] = jsonItems(schema['allOf'])
   const isSole = more.length === 0 && Object.keys(withoutParts(schema)).every(each => annotations.test(each))
@@ -96,8 +98,8 @@ function findSolePart(schema: JsonObject): Json | undefined {
 const withoutParts = ({ allOf: _, ...own }: JsonObject): JsonObject => own
 
 /**
- * JSON Schema §10.2.1.1: all of them hold; the members and demands of objects are put together.
- * Each schema is joined once, so that a few that share others stay a few.
+ * JSON Schema §10.2.1.1: all apply; the members and requirements of objects are merged. Each schema
+ * is merged once, so a few that share others stay a few.
  */
 function joinAllOf(document: OpenApiDocument, schema: JsonObject): JsonObject {
   const parts = jsonItems(schema['allOf'])
@@ -105,7 +107,7 @@ function joinAllOf(document: OpenApiDocument, schema: JsonObject): JsonObject {
   const known = document.joined.get(schema)
   if (known) return known
   const { allOf: _, ...own } = schema
-  document.joined.set(schema, own) // until it is known: it may be a part of itself
+  document.joined.set(schema, own) // until the result is known: it may contain itself
   const all = [...parts.map(part => joinAllOf(document, document.resolve(part).value)), own]
   const properties = all.flatMap(part => Object.entries(objectOf(part['properties'])))
   const required = new Set(all.flatMap(part => jsonItems(part['required'])))
@@ -119,7 +121,7 @@ function joinAllOf(document: OpenApiDocument, schema: JsonObject): JsonObject {
 }
 
 const scalarKinds = ['string', 'number', 'boolean'] as const
-/** Keywords that say of what kind a value is where `type` does not. */
+/** Keywords that imply the kind of a value where `type` does not state it. */
 export function impliedType(schema: JsonObject): string {
   if (schema['properties'] || schema['patternProperties'] || schema['additionalProperties'] !== undefined)
     return 'object'
@@ -129,21 +131,21 @@ export function impliedType(schema: JsonObject): string {
 }
 
 /**
- * JSON Schema §10.3.2.2, §10.3.2.3, §11.3: whether it says that there are members other than its
- * properties. A schema that is silent allows them too, yet means nothing by it.
+ * JSON Schema §10.3.2.2, §10.3.2.3, §11.3: whether it says that there are other members than its
+ * properties. A silent schema allows them, too, but means nothing by it.
  */
 export const isOpenByIntent = (schema: JsonObject): boolean =>
   Object.values(objectOf(schema['patternProperties'])).some(isAllowing) ||
   ['additionalProperties', 'unevaluatedProperties'].some(
     keyword => schema[keyword] !== undefined && isAllowing(schema[keyword]),
   )
-/** The members of an object that may have any name, or any of a pattern. */
+/** The members of an object with any names, or any that match a pattern. */
 export interface MapFacts {
   readonly value: Json
-  /** What a name must be, as a schema of text. */
+  /** The constraints on a name, as a text schema. */
   readonly names: JsonObject
 }
-/** Undefined for an object with properties of its own, and for several schemas of members. */
+/** Undefined for an object with its own properties, and for several member schemas. */
 export function readMapFacts(document: OpenApiDocument, schema: JsonObject): MapFacts | undefined {
   if (propertiesOf(schema).length > 0) return undefined
   const names = document.resolve(schema['propertyNames'] ?? {}).value
@@ -161,13 +163,13 @@ const isAllowing = (schema: Json | undefined): boolean => schema !== false
 
 export const propertiesOf = (schema: JsonObject): readonly (readonly [string, Json])[] =>
   Object.entries(objectOf(schema['properties']))
-/** Whether it says which members an object has, which may be none at all. */
+/** Whether it says which members an object has, even if none. */
 export const namesMembers = (schema: JsonObject): boolean =>
   propertiesOf(schema).length > 0 ||
   (!isOpenByIntent(schema) && [schema['additionalProperties'], schema['unevaluatedProperties']].includes(false))
 export const requiredNamesOf = (schema: JsonObject): ReadonlySet<Json> => new Set(jsonItems(schema['required']))
 
-/** The text values that a schema lists; undefined where it lists none, or others. */
+/** The text values that a schema lists; undefined if it lists none, or others. */
 export function listedTexts(schema: JsonObject): readonly [string, ...string[]] | undefined {
   const values = (schema['const'] === undefined ? jsonItems(schema['enum']) : [schema['const']]).filter(
     each => each !== null,
@@ -176,7 +178,7 @@ export function listedTexts(schema: JsonObject): readonly [string, ...string[]] 
   return typeof first === 'string' && others.every(each => typeof each === 'string') ? [first, ...others] : undefined
 }
 
-/** The schema of the first content that is JSON, else of none. */
+/** The schema of the first JSON content, if there is one. */
 export const contentSchema = (document: OpenApiDocument, given: Json | undefined): Json | undefined =>
   findJsonContent(document, given)?.schema
 
@@ -203,7 +205,7 @@ function findContent(document: OpenApiDocument, given: Json | undefined, wanted:
 export const mediaTypesOf = (document: OpenApiDocument, given: Json | undefined): readonly string[] =>
   Object.keys(objectOf(document.resolve(given).value['content']))
 
-/** Those that a document of a service has, or a form that stands for one. */
+/** The types of a service's documents, or a form that stands for one. */
 export const plainTypes =
   /^(?:(?:application|text)\/(?:[\w.-]+\+)?(?:json|xml)|text\/html|application\/x-www-form-urlencoded)\b/i
 

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas as fields of a contract; what a field cannot say is left out, and told with its
- * place.
+ * Converts JSON Schemas to fields of a contract; what a field cannot express is left out, and
+ * reported with its place.
  */
 
 import { type Json, type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
@@ -43,7 +43,7 @@ const depthMax = 32
 export const membersLeftOut = 'members of any name are left out: a contract names all of them'
 const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
 
-/** By its name or its format, or else the smallest usual type that has what its bounds allow. */
+/** By its name or format, or else the smallest usual type that covers its bounds. */
 function chooseInteger(schema: JsonObject, bounds: NumberRange<bigint>): IntType | LongType {
   const named = stringOf(schema['x-xsd'])
   if (isIntType(named) || isLongType(named)) return named
@@ -58,9 +58,9 @@ function chooseInteger(schema: JsonObject, bounds: NumberRange<bigint>): IntType
 
 export interface ImportedMarks {
   readonly isRequired: boolean
-  /** Whatever its schema says. */
+  /** Regardless of its schema. */
   readonly isReadOnly?: boolean
-  /** The default of what is sent, where another schema says what is shown. */
+  /** The default in requests, if responses have another schema. */
   readonly initial?: Json | undefined
 }
 
@@ -84,7 +84,7 @@ export const toTypeName = (component: string): string =>
   )
 
 export class SchemaFields {
-  /** Of fields and of declarations, for the reader. */
+  /** For fields and declarations, to inform the reader. */
   readonly comments = new Map<object, string>()
   /** Names of members that are identifiers of a resource. */
   readonly references = new Map<string, string>()
@@ -138,7 +138,7 @@ export class SchemaFields {
     return this.#comment(filled, others)
   }
 
-  /** A text that is named after a resource: the identifier of one. */
+  /** A text named after a resource: the identifier of one of its items. */
   #reference({ schema, type, isNullable }: SchemaFacts, name: string): AnyField | undefined {
     const to = this.references.get(name)
     if (name === 'id' && schema['pattern'] === `^${identifierPattern}$`) return t.id('id')
@@ -159,7 +159,7 @@ export class SchemaFields {
     return undefined
   }
 
-  /** One value, whether or not it may be null. */
+  /** One value, regardless of whether it may be null. */
   field(given: Json | undefined, place: string): AnyField | undefined {
     const facts = readTypedFacts(this.#document, given)
     const field = this.#value(facts, place)
@@ -202,7 +202,7 @@ export class SchemaFields {
     return this.#decimal(schema) ?? this.#string(schema, format, place)
   }
 
-  /** Text that our own descriptions call a decimal: its pattern says how many digits it has. */
+  /** Text that our own descriptions call a decimal: its pattern gives the number of digits. */
   #decimal(schema: JsonObject): AnyField | undefined {
     const [, whole, places = '0'] =
       /^\^-?\??\[0-9\]\{1,(\d+)\}(?:\(\\\.\[0-9\]\{1,(\d+)\}\)\?)?\$$/.exec(stringOf(schema['pattern'])) ?? []
@@ -282,7 +282,7 @@ export class SchemaFields {
     if (!item) return undefined
     const min = numberOf(schema['minItems'])
     if (schema['uniqueItems'] === true) this.#losses.add(place, 'uniqueItems is not checked')
-    // A value is never optional; only a member is marked so.
+    // A value is never optional; only a member can be.
     return t.list(item as Field<unknown>, {
       ...(min !== undefined && min > 0 && { min }),
       max: numberOf(schema['maxItems']) ?? Number.POSITIVE_INFINITY,
@@ -317,7 +317,7 @@ export class SchemaFields {
       schema,
     )
   }
-  /** What contains itself is left out where it does; what many share is made once. */
+  /** A recursive schema is left out where it recurs; a shared one is made once. */
   #once({ key }: SchemaFacts, place: string, make: () => AnyField | undefined): AnyField | undefined {
     if (this.#open.has(key)) return this.#lose(place, 'contains itself, which no field can')
     if (this.#open.size >= depthMax) return this.#lose(place, `is nested more than ${depthMax} deep`)
@@ -352,7 +352,10 @@ export class SchemaFields {
     })
   }
 
-  /** OpenAPI §4.8.25: the mapping, else the name of the schema; our own say it by a constant. */
+  /**
+   * OpenAPI §4.8.25: the mapping, or else the name of the schema; our own descriptions use a
+   * constant.
+   */
   #nameCases(
     schema: JsonObject,
     options: readonly Json[],
@@ -377,14 +380,14 @@ const temporalFields: Readonly<Record<string, () => AnyField>> = {
   time: () => t.time({ zone: 'required' }),
   'date-time': t.dateTime,
 }
-/** Text that our own descriptions call a date or time: its pattern says which zone it has. */
+/** Text that our own descriptions call a date or time: its pattern gives the zone. */
 function findTemporal({ 'x-xsd': named, pattern }: JsonObject): (() => AnyField) | undefined {
   if (named === 'duration') return t.duration
   if (named !== 'date' && named !== 'time' && named !== 'dateTime') return undefined
   const rule = typeof pattern === 'string' ? findTemporalRule(pattern, '') : undefined
   return () => t[named]({ zone: rule?.kind === named ? rule.zone : 'optional' })
 }
-/** The member that each of them requires with one text of its own. */
+/** The member that each of them requires with a different constant text. */
 function findCommonConstant(all: readonly SchemaFacts[]): string {
   const [first, ...others] = all.map(({ schema }) =>
     objectEntries(schema['properties'])

@@ -1,6 +1,6 @@
 /**
- * Keywords of JSON Schema that narrow values and that no field and no type of an exchange keeps: a
- * line for each named schema, or for each operation, so that none is lost in silence.
+ * JSON Schema keywords that narrow values but that no field and no type of an exchange keeps: one
+ * line for each named schema or operation, so that none is lost silently.
  */
 import { isJsonObject, type Json, type JsonObject, jsonItems, objectOf } from '../../base/objects.ts'
 import type { Losses } from '../loss.ts'
@@ -10,14 +10,14 @@ import type { RestOperation } from './operations.ts'
 type Unchecked = (schema: JsonObject, given: Json) => boolean
 
 const isNeverKept: Unchecked = () => true
-/** Of a map they are kept. */
+/** For a map they are kept. */
 const ofRecords: Unchecked = ({ properties }) => Object.keys(objectOf(properties)).length > 0
 const ofParts: Unchecked = (_, given) => jsonItems(given).some(each => typeof each === 'object' && each !== null)
 
-/** JSON Schema 2020-12, and `dependencies` of its predecessors; by what is lost of each. */
+/** JSON Schema 2020-12, and `dependencies` from before; by what is lost with each. */
 const uncheckedKeywords: Readonly<Record<string, Unchecked>> = {
   not: isNeverKept,
-  // Core §10.2.2.1: without if, the two others say nothing.
+  // Core §10.2.2.1: without `if`, the other two have no effect.
   if: ({ then: hence, else: otherwise }) => hence !== undefined || otherwise !== undefined,
   contains: isNeverKept,
   prefixItems: isNeverKept,
@@ -33,7 +33,7 @@ const uncheckedKeywords: Readonly<Record<string, Unchecked>> = {
   const: (_, given) => typeof given === 'object' && given !== null,
 }
 
-/** Those that have a schema, or schemas in a list or by name, in them. */
+/** Keywords that contain a schema, or schemas in a list or by name. */
 const inSchema = ['items', 'additionalProperties', 'unevaluatedProperties']
 const inList = ['allOf', 'anyOf', 'oneOf']
 const inMembers = ['properties', 'patternProperties']

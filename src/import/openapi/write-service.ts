@@ -1,5 +1,5 @@
 /**
- * An imported service as TypeScript that a person would write: roles, faults and types first, then
+ * Writes an imported service as TypeScript, as a person would: roles, faults and types first, then
  * the resources, jobs and exchanges, and the service at the end.
  */
 import type { Fault } from '../../contract/fault.ts'
@@ -34,12 +34,12 @@ import {
 import { type PrintedPorts, writePorts } from '../write-typescript.ts'
 import type { ImportedService } from './imported-service.ts'
 
-/** @param source the name of the document, for the comment at the head */
+/** @param source the name of the document, for the head comment */
 export function writeServiceTypescript(imported: ImportedService, source: string): string {
   return new ServicePrinter(imported).print(source)
 }
 
-/** Columns up to which a list of arguments stands in one line. */
+/** Columns up to which a list of arguments stays on one line. */
 const widthMax = 110
 
 class ServicePrinter {
@@ -280,7 +280,7 @@ interface Structure {
   /** It occurs more than once. */
   isShared: boolean
 }
-/** Objects and unions, each behind those that it is made of. */
+/** Objects and unions, each after those from which it is made. */
 function listStructures(service: Service): readonly Structure[] {
   const found = new Map<Shape, Structure>()
   const visit = (field: AnyField): void => {
@@ -318,7 +318,7 @@ function listStructures(service: Service): readonly Structure[] {
 // Text
 
 const writeTexts = (all: readonly string[]): string => `[${all.map(quoteLiteral).join(', ')}]`
-/** A list in lines that are not too long. */
+/** A list broken into lines that are not too long. */
 function wrapTexts(all: readonly string[], indent: string): string {
   const line = writeTexts(all)
   if (line.length <= widthMax - 20) return line
@@ -332,7 +332,7 @@ function wrapTexts(all: readonly string[], indent: string): string {
 }
 const breakMembers = (members: readonly string[], indent: string): string =>
   members.length === 0 ? '{}' : `{\n${members.map(each => `${indent}  ${each},`).join('\n')}\n${indent}}`
-/** In one line where it fits. */
+/** On one line where it fits. */
 function wrapMembers(members: readonly string[], indent: string): string {
   const line = members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
   return line.length + indent.length <= widthMax - 30 && !line.includes('\n') ? line : breakMembers(members, indent)
@@ -345,7 +345,7 @@ const writeFiles = (files: Readonly<Record<string, File>>): string =>
     )
     .join(', ')} }`
 
-/** `{ min: 1 }`; nothing where there are no options. */
+/** `{ min: 1 }`; nothing without options. */
 type OptionValues = Readonly<Record<string, string | number | bigint | undefined>>
 const listOptions = (options: OptionValues): readonly string[] =>
   Object.entries(options).flatMap(([name, value]) =>
@@ -360,7 +360,7 @@ function writeOptions(options: OptionValues): readonly string[] {
   return members.length === 0 ? [] : [`{ ${members.join(', ')} }`]
 }
 const writeBareCall = (kind: Scalar['kind']) => (): string => `t.${kind}()`
-/** A rule about zones that the type has by itself is left out. */
+/** A zone rule that the type has by default is omitted. */
 function writeTemporalCall({ kind, zone }: ScalarOf<'date' | 'time' | 'dateTime'>): string {
   const { shape } = t[kind]()
   const isDefault = shape.kind === kind && shape.zone === zone
