@@ -1,7 +1,7 @@
 /**
  * A contract without handlers as a service: its items, people, outputs and details are examples,
- * its states move as the machine says, and what the contract refuses is refused. A seed and a place
- * in the contract give the same value each time.
+ * its states move as the machine says, and whatever the contract refuses is refused. The same seed
+ * and place in the contract give the same value each time.
  */
 import { ownMember } from '../base/objects.ts'
 import { computedFieldsOf, hasComputedFields, storedFieldsOf } from '../contract/computed-fields.ts'
@@ -34,15 +34,15 @@ import { completeValue, makeExample, makeScalar } from './example-value.ts'
 
 /** The options of `createMock`. */
 export interface MockOptions {
-  /** Another seed has other examples; the same seed the same octets. Default: 1. */
+  /** Another seed gives other examples; the same seed gives the same octets. Default: 1. */
   readonly seed?: number | undefined
   /** Values by place, as text: `{ 'customers.name': 'Ada' }`. */
   readonly examples?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * An implementation of a contract by examples: for `startTestService`, or `serve` in a test. Throws
- * an error that names the field for which no example is found.
+ * Implements a contract by examples, for `startTestService` or for `serve` in a test. Throws an
+ * error that names the field for which no example is found.
  */
 export function createMock(contract: AnyService, { seed = 1, examples = {} }: MockOptions = {}): Implementation {
   const service = withoutUniqueKeys(contract as unknown as Service) // its types are erased
@@ -156,7 +156,7 @@ function handleResource(mock: MockSite, resource: Resource): Readonly<Record<str
   }
 }
 
-/** What clients cannot send: as it was, or an example. */
+/** Fields that clients cannot send: unchanged, or an example. */
 function deriveFields(fields: Fields, draft: Values, current: Values | undefined, place: ExamplePlace): Values {
   const derived = Object.entries(fields).filter(([name, field]) => {
     if (name === 'id' || name === 'state') return false
@@ -188,7 +188,7 @@ function handleAction(mock: MockSite, resource: Resource, key: string, action: A
   }
 }
 
-/** The members of these values that the fields allow; of the last value that has them. */
+/** Members of these values that the fields allow; the last value with a member counts. */
 function chooseSound(fields: Fields, ...values: readonly Values[]): Values {
   const found: Record<string, unknown> = {}
   for (const value of values)
@@ -224,7 +224,7 @@ const handlePort = (mock: MockSite, { port, exchanges }: Port): Readonly<Record<
   )
 
 function handleExchange(place: ExamplePlace, { output, faults }: PortExchange): ErasedExchangeHandler {
-  // Made at the start, so that a type without an example ends it.
+  // Made at start, so that a type without an example ends the start.
   const answer = typeof output === 'object' ? makeMessage(output, place) : undefined
   const details = Object.fromEntries(
     Object.entries(faults).map(([name, root]) => [
@@ -234,7 +234,7 @@ function handleExchange(place: ExamplePlace, { output, faults }: PortExchange): 
   )
   return (_, ctx: ExchangeContext) => {
     const fault = claimDemandedFault(Object.keys(faults))
-    if (fault !== undefined) ctx.fail(fault, details[fault] as never) // of the element that the fault declares
+    if (fault !== undefined) ctx.fail(fault, details[fault] as never) // the element that the fault declares
     return answer
   }
 }
@@ -242,5 +242,5 @@ function handleExchange(place: ExamplePlace, { output, faults }: PortExchange): 
 function failOnDemand(mock: MockSite, ctx: Context, faults: readonly Fault[]): void {
   const name = claimDemandedFault(faults.map(each => each.fault))
   const fault = faults.find(each => each.fault === name)
-  if (fault) ctx.fail(fault as never, makeExample(fault.detail, mock.placeOf(fault.fault)) as never) // one of those declared
+  if (fault) ctx.fail(fault as never, makeExample(fault.detail, mock.placeOf(fault.fault)) as never) // one of the declared faults
 }

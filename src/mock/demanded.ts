@@ -1,6 +1,6 @@
 /**
- * What a request demands of a mock deep inside of the service, in its asynchronous context: a fault
- * of the handlers that it reaches, or an answer that has expired.
+ * What a request demands of a mock deep inside the service, kept in its asynchronous context: a
+ * fault from the handlers that it reaches, or a response that has expired.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
@@ -8,7 +8,7 @@ export interface FaultDemand {
   readonly fault: string
   /** The handler has ended with it. */
   isMet: boolean
-  /** The faults that the operations declare which the request has reached. */
+  /** The faults declared by the operations that the request has reached. */
   readonly declared: string[]
 }
 
@@ -16,7 +16,7 @@ const demands = new AsyncLocalStorage<FaultDemand>()
 
 export const performDemanding = <T>(demand: FaultDemand, work: () => T): T => demands.run(demand, work)
 
-/** The demanded fault, if it is among those that the operation declares. */
+/** The demanded fault, if the operation declares it. */
 export function claimDemandedFault(declared: readonly string[]): string | undefined {
   const demand = demands.getStore()
   if (!demand) return undefined
@@ -28,11 +28,11 @@ export function claimDemandedFault(declared: readonly string[]): string | undefi
 
 const expiries = new AsyncLocalStorage<true>()
 
-/** Answers that are protected meanwhile say times that are over. */
+/** Protected replies during this work state times that are over. */
 export const performExpired = <T>(work: () => T): T => expiries.run(true, work)
 
-/** Far beyond the life of a message and what clocks may differ by. */
+/** Far beyond the life of a message and the difference of clocks. */
 const expiredMs = 24 * 3600 * 1000
 
-/** The time that a protected answer says, from that of the clock, in milliseconds. */
+/** The time that a protected reply states, given the clock's, in milliseconds. */
 export const demandProtectionTime = (now: number): number => (expiries.getStore() ? now - expiredMs : now)

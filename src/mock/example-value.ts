@@ -15,8 +15,8 @@ import { createChoose, type ExamplePlace, listExampleTexts, NoExample, placeWith
 export const makeExample = (fields: Fields, place: ExamplePlace): Values => completeValue(fields, {}, place)
 
 /**
- * The value with every member that it lacks and must have, at any depth; in an object that is not
- * there yet, optional ones too. What clients send is left as it is.
+ * The value with every required member that it lacks, at any depth; objects that are missing get
+ * optional members, too. What clients send is not changed.
  */
 export function completeValue(fields: Fields, value: Values, place: ExamplePlace): Values {
   const isNew = Object.keys(value).length === 0
@@ -30,15 +30,15 @@ export function completeValue(fields: Fields, value: Values, place: ExamplePlace
 }
 
 /**
- * The example of the contract, or else its default, stands for what is not there, unless the
- * operator gives another.
+ * The example in the contract, or else its default, replaces a missing value, unless the operator
+ * gives another.
  */
 function completeItem(field: AnyField, value: unknown, place: ExamplePlace): unknown {
   const example = place.given[place.name] === undefined ? (field.texts?.example ?? field.defaultValue) : undefined
   return foldShape(field.shape, examples, value ?? example, place)
 }
 
-/** @param value what is there already, which has passed its check; undefined: nothing */
+/** @param value an existing value that has passed its check; undefined: none */
 const examples: ShapeCases<unknown, [value: unknown, place: ExamplePlace]> = {
   scalar: (shape, value, place) => value ?? makeScalar(shape, place),
   list: ({ item, min = 0, max = 2 }, value, place) => {

@@ -1,6 +1,6 @@
 /**
- * Texts without the credentials in them: what a recording may keep. Names tell what is secret, and
- * so do the forms of tokens, and what the request itself was proven by.
+ * Masks the credentials in texts, so that a recording may keep them. Names tell what is secret, and
+ * so do the forms of tokens, and the request's own credentials.
  */
 import { decodePercent } from '../base/attempt.ts'
 import { decodeBase64Loosely } from '../base/base64.ts'
@@ -10,14 +10,14 @@ const mask = 'masked'
 /** Names of members, elements, attributes and parameters whose values are secret. */
 const secretName =
   /pass(?:word|wd|phrase|code)|secret|token|api[-_]?key|authori[sz]ation|credential|cookie|^session|^sid$|signature|^sig$|^pin$|^otp$|private[-_]?key|^assertion$|^nonce$/i
-/** Cursors of pages have such names, too, and prove nothing. */
+/** Cursors of pages have such names, too, but prove nothing. */
 const openName = /^(?:next|page|prev(?:ious)?|continuation|sync)[-_]?(?:page)?[-_]?token$/i
 const isSecretName = (name: string): boolean => secretName.test(name) && !openName.test(name)
 
 const wsse = 'oasis-200401-wss-wssecurity-secext'
 const saml = 'urn:oasis:names:tc:SAML'
 
-/** @param known credentials that the exchange is known to have, as they are written */
+/** @param known credentials that the exchange is known to contain, as written */
 export function maskText(text: string, known: readonly string[]): string {
   let masked = text
   for (const secret of known) masked = masked.replaceAll(secret, mask)
@@ -58,10 +58,10 @@ export const maskForm = (text: string): string =>
     .sort()
     .join('&')
 
-/** A text with a "%" of its own stays as it is. */
+/** A text with an unencoded "%" stays unchanged. */
 const decodeName = (name: string): string => decodePercent(name.replaceAll('+', ' ')) ?? name
 
-/** The values that are secret by their names, as they may come back in an answer. */
+/** Values that are secret by their names, in case a response repeats them. */
 export function listSecrets(text: string): readonly string[] {
   const found = [
     ...[...text.matchAll(jsonMember)].map(([, name = '', value = '']) => [name, value.replace(/^"|"$/g, '')]),
@@ -75,7 +75,7 @@ export function listSecrets(text: string): readonly string[] {
 }
 const secretElement = /<((?:[\w.-]+:)?([\w.-]+))(?:\s[^<>]*)?>([^<>]+)<\/\1\s*>/g
 
-/** The credentials of these fields, as they may come back. */
+/** The credentials in these fields, in case a response repeats them. */
 export function listCredentials(fields: Readonly<Record<string, string>>): readonly string[] {
   const found = Object.entries(fields)
     .filter(([name]) => name === 'authorization' || name === 'proxy-authorization' || isSecretName(name))

@@ -1,33 +1,34 @@
 /**
- * How the mock misbehaves: each kind as data, read from `Mock-Behavior` or an option, and what it
- * makes of an answer. Kinds that no server may do (RFC 9112 §6.3) are octets of the connection.
+ * How the mock misbehaves: each kind as data, read from `Mock-Behavior` or an option, and its
+ * effect on a response. Kinds that no server may show (RFC 9112 §6.3) are written as octets to the
+ * connection.
  */
 import { TimestampName } from '../security/vocabulary.ts'
 import { Malformed, parseXml } from '../xml/index.ts'
 
 export type Misbehaviour =
-  /** The answer begins so many milliseconds later. */
+  /** The response begins this many milliseconds later. */
   | { readonly kind: 'delay'; readonly ms: number }
   /** The connection ends in the middle of the content. */
   | { readonly kind: 'cut' }
-  /** Content that is not well-formed, of the length that is announced. */
+  /** Content that is not well-formed, with the announced length. */
   | { readonly kind: 'malformed' }
-  /** XML in another namespace than that of the contract. */
+  /** XML in another namespace than the contract's. */
   | { readonly kind: 'namespace' }
-  /** Content-Length is wrong by so many octets. */
+  /** Content-Length is wrong by this many octets. */
   | { readonly kind: 'length'; readonly by: number }
   /** A fault that the operation declares. */
   | { readonly kind: 'fault'; readonly name: string }
-  /** A protected answer whose Timestamp, which it signs, is over. */
+  /** A protected reply whose signed Timestamp is over. */
   | { readonly kind: 'expired' }
   /** 503 with Retry-After, in seconds; nothing is performed. */
   | { readonly kind: 'unavailable'; readonly seconds: number }
-  /** The answer comes twice on its connection. */
+  /** The response is sent twice on its connection. */
   | { readonly kind: 'duplicate' }
 
 const delayMax = 600_000
 
-/** The forms of a value, by name; undefined: the value is wrong. */
+/** The syntax of each kind's value, by name; undefined: the value is wrong. */
 const forms: Readonly<
   Record<Misbehaviour['kind'], { readonly form: string; readonly read: (value: string) => Misbehaviour | undefined }>
 > = {
@@ -61,16 +62,16 @@ const forms: Readonly<
   duplicate: { form: 'duplicate', read: value => (value === '' ? { kind: 'duplicate' } : undefined) },
 }
 
-/** How each kind is written, for helps and errors. */
+/** How each kind is written, for help texts and errors. */
 export const misbehaviourForms: readonly string[] = Object.values(forms).map(({ form }) => form)
 
-/** `delay=2s; cut` as data; a text says what is wrong with it. */
+/** `delay=2s; cut` as data; a text explains what is wrong. */
 export function parseMisbehaviours(text: string): readonly Misbehaviour[] | string {
   const found: Misbehaviour[] = []
   for (const part of text.split(/[;,]/).map(each => each.trim())) {
     if (part === '') continue
     const [name = '', ...value] = part.split('=')
-    const form = Object.hasOwn(forms, name) ? forms[name as Misbehaviour['kind']] : undefined // just asked
+    const form = Object.hasOwn(forms, name) ? forms[name as Misbehaviour['kind']] : undefined // checked just before
     const one = form?.read(value.join('=').trim())
     if (!one) return `"${part}" is not a behaviour of the mock: use ${form?.form ?? misbehaviourForms.join('; ')}`
     found.push(one)
@@ -84,19 +85,19 @@ export const findKind = <K extends Misbehaviour['kind']>(
   kind: K,
 ): MisbehaviourOf<K> | undefined => all.find((each): each is MisbehaviourOf<K> => each.kind === kind)
 
-/** Kinds that the connection shows, and no response of a server may have. */
+/** Whether the connection shows the misbehaviour, since no server's response may. */
 export const isOfConnection = (all: readonly Misbehaviour[]): boolean =>
   (['cut', 'length', 'duplicate'] as const).some(kind => findKind(all, kind) !== undefined)
 
-/** The content without its end, and with a sign that begins a tag; undefined: it is empty. */
+/** The content without its end and with a sign that begins a tag; undefined: it is empty. */
 export function breakContent(content: Uint8Array): Uint8Array | undefined {
   const text = Buffer.from(content).toString('utf8').trimEnd()
   return text === '' ? undefined : Buffer.from(`${text.slice(0, -1)}<`)
 }
 
 /**
- * The document with another namespace in place of its own, or that of its Body's child; undefined:
- * it has none.
+ * The document with another namespace instead of its own, or of its Body's child; undefined: it has
+ * none.
  */
 export function changeNamespace(content: Uint8Array): Uint8Array | undefined {
   const document = parseXml(content)
@@ -110,7 +111,7 @@ export function changeNamespace(content: Uint8Array): Uint8Array | undefined {
   return changed === text ? undefined : Buffer.from(changed)
 }
 
-/** Whether the message says its times (WSS SOAP Message Security 1.1 §10). */
+/** Whether the message states its times (WSS SOAP Message Security 1.1 §10). */
 export function hasTimestamp(content: Uint8Array): boolean {
   const document = parseXml(content)
   if (document instanceof Malformed) return false
@@ -119,7 +120,7 @@ export function hasTimestamp(content: Uint8Array): boolean {
   return blocks.some(({ name }) => name === TimestampName)
 }
 
-/** A head with a Content-Length of its own, and the octets behind it. */
+/** A head with a given Content-Length, and the octets after it. */
 export function writeWire(
   head: (length: number) => string,
   content: Uint8Array,

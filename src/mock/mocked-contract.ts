@@ -1,4 +1,4 @@
-/** The contract of a mock: of a module of this project, or of the WSDL of another party. */
+/** The contract of a mock: from a module of this project, or from another party's WSDL. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { anyone } from '../contract/policy.ts'
@@ -10,7 +10,7 @@ import { Malformed } from '../xml/index.ts'
 
 export interface MockedContract {
   readonly contract: AnyService
-  /** What of a description has no place in a contract, a line each. */
+  /** What a contract cannot express of the description, one line each. */
   readonly losses: readonly string[]
 }
 
@@ -39,7 +39,7 @@ function toContract(exported: unknown): AnyService | undefined {
   return isContract ? (exported as unknown as AnyService) : undefined // made by `service`
 }
 
-/** Every caller may ask every exchange: a WSDL has no policy. */
+/** Every caller may call every exchange, since a WSDL has no access policy. */
 function readWsdlContract(file: string, folders: readonly string[]): MockedContract {
   const found = readImportedContract(readFileSync(file), resolve(file), createDocumentFinder(folders))
   if (found instanceof Malformed) throw new Error(`${file}: ${found.reason} (octet ${found.at})`)

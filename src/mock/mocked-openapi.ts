@@ -1,4 +1,4 @@
-/** An OpenAPI document that is to be mocked. */
+/** Reads the OpenAPI document to be mocked. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { objectOf, stringOf } from '../base/objects.ts'
@@ -16,11 +16,11 @@ export interface MockedOpenApi {
   readonly losses: readonly string[]
 }
 
-/** Whether a file is one by its name; a WSDL and a module have others. */
+/** Whether a file is one, by its name; a WSDL and a module have other names. */
 export const isOpenApiName = (file: string): boolean => /\.(json|ya?ml)$/i.test(file)
 
 /**
- * @param folders with documents that it refers to by address
+ * @param folders with documents to which it refers by address
  * @throws an error that names the file, and what is wrong with it
  */
 export async function readMockedOpenApi(file: string, folders: readonly string[]): Promise<MockedOpenApi> {

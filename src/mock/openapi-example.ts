@@ -1,6 +1,6 @@
 /**
- * Examples of the schemas of an OpenAPI document: those that it gives, or values that its keywords
- * allow, readable by the names of their members. A seed and a place give the same value each time.
+ * Examples for the schemas of an OpenAPI document: its own, or values that its keywords allow, made
+ * readable by the names of members. The same seed and place give the same value each time.
  */
 import { attempt, isSyntaxError } from '../base/attempt.ts'
 import { isJsonObject, type Json, jsonItems, objectEntries, objectOf, stringOf } from '../base/objects.ts'
@@ -8,12 +8,12 @@ import { createChoose, type ExamplePlace, listExampleTexts, placeWithin } from '
 import type { OpenApiDocument } from '../import/openapi/openapi-document.ts'
 import { propertiesOf, readMapFacts, readSchemaFacts, requiredNamesOf } from '../import/openapi/schema-facts.ts'
 
-/** From here on members that are optional are left out: a schema may contain itself. */
+/** From this depth on optional members are left out, since a schema may contain itself. */
 const depthOfOptional = 4
 const depthMax = 12
 const itemsOfArray = 2
 
-/** An example of a response or a request: what its media type gives, else one of its schema. */
+/** An example of a response or a request: its media type's own, or one made from the schema. */
 export function makeContentExample(document: OpenApiDocument, media: Json | undefined, place: ExamplePlace): Json {
   const { example, examples, schema, itemSchema } = objectOf(media)
   if (example !== undefined) return example
@@ -46,7 +46,7 @@ export function makeSchemaExample(
   return make ? make({ document, schema, place, depth }) : null
 }
 
-/** OpenAPI §4.8.25: a discriminator says which option it is, by its mapping or its name. */
+/** OpenAPI §4.8.25: a discriminator names the option, by its mapping or its name. */
 function nameOption(
   document: OpenApiDocument,
   schema: ExampleAsked['schema'],
@@ -108,14 +108,14 @@ function makeObject({ document, schema, place, depth }: ExampleAsked): Json {
   return Object.fromEntries([...members, ...entries])
 }
 
-/** As the map calls its members, where it says so. */
+/** A name that the map's schema allows, if it restricts names. */
 function makeMapName(document: OpenApiDocument, schema: ExampleAsked['schema'], place: ExamplePlace): string {
   if (schema['propertyNames'] === undefined) return 'example'
   const names = objectOf(document.resolve(schema['propertyNames']).value)
   return String(makeSchemaExample(document, { type: 'string', ...names }, place))
 }
 
-/** On the lowest bound, or near it, and a multiple of what it has to be. */
+/** A multiple of what is required, on the lower bound or near it. */
 function makeNumber(schema: ExampleAsked['schema'], place: ExamplePlace, part: number): number {
   const step = readBound(schema['multipleOf'], part === 1 ? 1 : 0.01)
   const above = schema['exclusiveMinimum']
@@ -128,7 +128,7 @@ function makeNumber(schema: ExampleAsked['schema'], place: ExamplePlace, part: n
 }
 const roundTo = (value: number): number => Number(value.toFixed(6))
 
-/** RFC 3339, RFC 5321, RFC 3986, RFC 9562 and their kin: the formats of JSON Schema §7.3. */
+/** Formats of JSON Schema §7.3: RFC 3339, RFC 5321, RFC 3986, RFC 9562 and others. */
 const textsOfFormats: Readonly<Record<string, (number: number) => string>> = {
   date: number => `2026-01-${String(1 + (number % 28)).padStart(2, '0')}`,
   'date-time': number => `2026-01-${String(1 + (number % 28)).padStart(2, '0')}T09:30:00Z`,

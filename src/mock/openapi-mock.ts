@@ -1,9 +1,9 @@
 /**
- * An OpenAPI document as a service: each operation answers at the addresses of the document with an
- * example of its response. What always holds:
- *  (1) Parameters and content are judged by their schemas before anything is answered.
- *  (2) An answer has a status, a media type and a content that the document has for it.
- *  (3) What is created, changed or removed shows in later answers of the same collection.
+ * An OpenAPI document as a service: each operation responds at its address with an example of its
+ * response. What always holds:
+ *  (1) Parameters and content are checked against their schemas before anything else.
+ *  (2) The status, media type and content of a response are declared in the document.
+ *  (3) Whatever is created, changed or removed shows in later responses of the same collection.
  */
 import { createHash } from 'node:crypto'
 import { decodePercent } from '../base/attempt.ts'
@@ -44,7 +44,7 @@ export interface OpenApiMockOptions {
 
 const contentMax = 16 * 1024 * 1024
 
-/** The function from a request to its answer. */
+/** Returns the function from a request to its response. */
 export function createOpenApiMock(
   document: OpenApiDocument,
   options: OpenApiMockOptions = {},
@@ -60,7 +60,7 @@ export function createOpenApiMock(
   }
 }
 
-/** A request ends early with this response. */
+/** Thrown to end a request early with this response. */
 class Ended {
   readonly response: Response
   constructor(response: Response) {
@@ -120,7 +120,7 @@ class OpenApiSite {
     const answer = this.#answerWell(asked, content)
     const { etag, location } = answer.fields
     if (etag === undefined || isReading(asked.request)) return answer
-    // A change may answer with fewer members than a GET has: its tag is that of the GET.
+    // A change may return fewer members than a GET: the tag is that of the GET.
     const path = location === undefined ? asked.path : String(location).slice(asked.base.length)
     return { ...answer, fields: { ...answer.fields, etag: this.#readTag(asked, path) ?? etag } }
   }
@@ -134,7 +134,7 @@ class OpenApiSite {
     if (given.ifMatch === undefined && given.ifNoneMatch === undefined) return
     const reads = route.operations.get('GET')
     if (!reads || !this.#hasTag(findSuccess(reads)?.[1])) return
-    // An example stands for an item that no request has made: it may be made yet.
+    // An example stands for an item that no request has created: it can still be created.
     const isFree =
       given.ifNoneMatch === '*' && !isReading(request) && this.#items.at(path.replace(/\/$/, '')) === undefined
     const etag = isFree ? undefined : this.#readTag(asked, path)
@@ -145,7 +145,7 @@ class OpenApiSite {
         this.#refuse(operation, [412], etag === undefined ? 'there is nothing' : `the ETag is ${etag} now`),
       )
   }
-  /** The tag that a GET of this address would have now. */
+  /** The tag that a GET of this address would now have. */
   #readTag({ request, ...asked }: MockedRequest, path: string): string | undefined {
     const { route, values } = this.#findRoute(path) ?? {}
     const operation = route?.operations.get('GET')
@@ -189,7 +189,7 @@ class OpenApiSite {
 
   // What the request has to have
 
-  /** Any credentials count, since the mock knows no people. */
+  /** Any credentials are accepted, since the mock knows no people. */
   #requireCredentials({ operation, request, pairs }: MockedRequest): void {
     const { security = [] } = operation
     if (security.length === 0 || security.some(each => Object.keys(each).length === 0)) return
@@ -240,7 +240,7 @@ class OpenApiSite {
     return value
   }
 
-  /** OpenAPI §4.8.24: what is `readOnly` is required of answers alone. */
+  /** OpenAPI §4.8.24: a `readOnly` member is required only in responses. */
   #toSent(json: Json): Json {
     if (typeof json !== 'object' || json === null) return json
     const known = this.#sent.get(json)
@@ -281,7 +281,7 @@ class OpenApiSite {
     }
   }
 
-  /** By the first of these statuses that the operation declares, in the content that it has then. */
+  /** Refuses with the first of these statuses that the operation declares, and its content. */
   #refuse(
     operation: RestOperation,
     statuses: readonly [number, ...number[]],
@@ -425,7 +425,7 @@ class OpenApiSite {
     return { ...objectOf(example), [member]: now }
   }
 
-  /** The members that were sent, as far as the answer may have them. */
+  /** The members that were sent, as far as the response may have them. */
   #echo(operation: RestOperation, example: Json, body: JsonObject): Json {
     if (!isJsonObject(example)) return example
     const [, response] = findSuccess(operation) ?? []
@@ -449,10 +449,13 @@ class OpenApiSite {
   }
 }
 
-/** RFC 9110 §8.8.3: another content has another tag. */
+/** RFC 9110 §8.8.3: different content has a different tag. */
 const tagOfContent = (content: string): string => `"${createHash('sha256').update(content).digest('hex').slice(0, 16)}"`
 
-/** Names before parameters: of two templates that fit, the one with fewer of these counts. */
+/**
+ * Names take precedence over parameters: of two matching templates, the one with fewer parameters
+ * counts.
+ */
 function compileMockedRoutes(operations: readonly RestOperation[]): readonly MockedRoute[] {
   const grouped = Map.groupBy(operations, ({ template }) => template)
   const routes = [...grouped].map(([template, all]) => ({
@@ -471,16 +474,16 @@ const isItemOf = (template: string, collection: string): boolean =>
   template.startsWith(`${collection.replace(/\/$/, '')}/`) &&
   /^\{[^{}]+\}$/.test(template.slice(collection.replace(/\/$/, '').length + 1))
 
-/** The member that names an item: that of the parameter, or `id`. */
+/** The member that identifies an item: the parameter's name, or `id`. */
 function identifierMember(item: JsonObject, parameter: string): string | undefined {
   const names = [parameter, 'id', ...Object.keys(item).filter(name => name.toLowerCase() === parameter.toLowerCase())]
   return names.find(name => ['string', 'number'].includes(typeof item[name]))
 }
-/** The text of an address as the member has it. */
+/** The text from an address in the type of the member. */
 const likeOf = (like: Json | undefined, text: string): Json =>
   typeof like === 'number' && /^-?\d+$/.test(text) ? Number(text) : text
 
-/** Items of one example have one identifier: they are told apart by their place. */
+/** Items from one example would have the same identifier, so they are numbered. */
 function numberItems(items: readonly Json[], parameter: string): readonly Json[] {
   const seen = new Set<Json>()
   return items.map((item, at) => {
@@ -498,7 +501,7 @@ function schemaName(document: OpenApiDocument, schema: Json | undefined): string
   return name || (type === 'array' ? readSchemaFacts(document, own['items']).name : '')
 }
 
-/** What is wrong, where errors of this kind say it. */
+/** Puts the explanation where errors of this kind have it. */
 function explainIn(example: JsonObject, status: number, detail: string): JsonObject {
   const word = ['detail', 'message', 'error_description', 'description', 'error'].find(
     name => typeof example[name] === 'string',

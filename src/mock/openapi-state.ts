@@ -1,11 +1,11 @@
 /**
- * What was created, changed and removed at a mock of an OpenAPI document: items by their addresses,
- * which are those of the collections that the document has (`/pets` and `/pets/{petId}`).
+ * What was created, changed and removed at a mock of an OpenAPI document: items by address, in the
+ * collections of the document (`/pets` and `/pets/{petId}`).
  */
 
 import { isJsonObject, type Json, type JsonObject } from '../base/objects.ts'
 
-/** As many items are kept; the oldest goes first. */
+/** How many items are kept; the oldest is dropped first. */
 const itemsMax = 10_000
 
 export class MockedItems {
@@ -13,7 +13,7 @@ export class MockedItems {
   readonly #items = new Map<string, JsonObject | undefined>()
   #made = 0
 
-  /** Undefined: nothing is known of it; `gone`: it was removed. */
+  /** Undefined: unknown; `gone`: it was removed. */
   at(address: string): JsonObject | 'gone' | undefined {
     return this.#items.has(address) ? (this.#items.get(address) ?? 'gone') : undefined
   }
@@ -25,12 +25,12 @@ export class MockedItems {
     this.#items.set(address, item)
   }
 
-  /** A number that no item of this run has had; examples of the document have small ones. */
+  /** A number that no item of this run has had; examples in documents have small ones. */
   nextNumber(): number {
     return 1000 + ++this.#made
   }
 
-  /** The items of a collection as they are now: its examples, and what was created. */
+  /** The current items of a collection: its examples, and those created. */
   listWith(collection: string, examples: readonly Json[], addressOf: (item: JsonObject) => string | undefined): Json[] {
     const shown = new Set<string>()
     const known = examples.flatMap(example => {

@@ -1,6 +1,6 @@
 /**
- * The value of a parameter from its texts, by its style (OpenAPI §4.8.12.3). Texts are decoded
- * already, so that a delimiter within a value counts as one.
+ * Reads the value of a parameter from its texts, by its style (OpenAPI §4.8.12.3). The texts are
+ * already decoded, so an encoded delimiter inside a value counts as one.
  */
 import { type Json, type JsonObject, objectOf, stringOf } from '../base/objects.ts'
 import { parseJson } from '../http/json.ts'
@@ -9,13 +9,13 @@ import type { OpenApiDocument } from '../import/openapi/openapi-document.ts'
 import { expansions, type ParameterStyle, readParameterStyle } from '../import/openapi/parameter-style.ts'
 import { contentSchema, readMapFacts, readSchemaFacts, type SchemaFacts } from '../import/openapi/schema-facts.ts'
 
-/** The whole query, or what stands in the place of the parameter. */
+/** The whole query, or the text in the place of the parameter. */
 type GivenTexts = { readonly pairs: Pairs } | { readonly text: string | undefined }
 
 export const schemaOfParameter = (document: OpenApiDocument, parameter: JsonObject): Json | undefined =>
   parameter['schema'] ?? contentSchema(document, parameter)
 
-/** Undefined: it is not there, or not in its style. */
+/** Undefined: it is missing, or not in its style. */
 export function readParameter(document: OpenApiDocument, parameter: JsonObject, given: GivenTexts): Json | undefined {
   const name = stringOf(parameter['name'])
   const how = readParameterStyle(parameter)
@@ -44,7 +44,7 @@ const jointOf = ({ style }: ParameterStyle): string => decodeURIComponent(expans
 const listNamedTexts = (name: string, pairs: Pairs): readonly string[] =>
   pairs.filter(([key]) => key === name || key === `${name}[]`).map(([, text]) => text)
 
-/** A text without its name, as its exploded parts; undefined: it is of another style. */
+/** A text without its name, split into its exploded parts; undefined: it has another style. */
 function splitTexts(name: string, text: string | undefined, { style, isExploded }: ParameterStyle) {
   const { first, between, isNamed } = expansions[style]
   if (text === undefined || text === '' || !text.startsWith(first)) return undefined
@@ -59,14 +59,14 @@ function splitTexts(name: string, text: string | undefined, { style, isExploded 
 
 // Objects
 
-/** Those of the query that are members; undefined: none. */
+/** Pairs of the query that are members; undefined: none. */
 function findMembers(name: string, pairs: Pairs, how: ParameterStyle, { schema }: SchemaFacts): Pairs | undefined {
   if (how.style !== 'deepObject' && !how.isExploded) {
     const [text] = listNamedTexts(name, pairs)
     return text === undefined ? undefined : pairUp(text.split(jointOf(how)))
   }
   const known = objectOf(schema['properties'])
-  if (how.style !== 'deepObject' && Object.keys(known).length === 0) return [] // any name is one of it
+  if (how.style !== 'deepObject' && Object.keys(known).length === 0) return [] // any name belongs to it
   const found = pairs.flatMap(([key, text]): Pairs => {
     const member = how.style === 'deepObject' ? deepMember(name, key) : Object.hasOwn(known, key) ? key : undefined
     return member === undefined ? [] : [[member, text]]

@@ -1,10 +1,10 @@
 /**
- * Recordings of a real service: a file for each request that differs, with the answers to it in
- * order. What always holds:
- *  (1) Requests are kept as their method, target and a digest; of answers, the fields that name no
- *      one. What is secret in either has been masked before it is digested or written.
+ * Recordings of a real service: one file for each distinct request, with its responses in order.
+ * What always holds:
+ *  (1) A request is kept as method, target and digest; a response with only those fields that
+ *      identify no one. Secrets in either are masked before anything is digested or written.
  *  (2) Requests are the same if their canonical forms are: parameters in any order, members of JSON
- *      in any order, the Body of an envelope without its blocks.
+ *      in any order, the Body of an envelope without its header blocks.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ import { listCredentials, listSecrets, maskForm, maskTarget, maskText } from './
 interface RecordedAnswer {
   readonly status: number
   readonly fields: Readonly<Record<string, string>>
-  /** Of one of the two, the content; octets as base64. */
+  /** One of the two has the content; octets as base64. */
   readonly text?: string
   readonly octets?: string
 }
@@ -28,18 +28,18 @@ export interface Recording {
   readonly method: string
   readonly target: string
   readonly action: string
-  /** Of the canonical request. */
+  /** The digest of the canonical request. */
   readonly key: string
-  /** Where the service was, so that its addresses become those of the mock. */
+  /** Where the service was, so that its addresses can be replaced by the mock's. */
   readonly origin: string
   readonly answers: RecordedAnswer[]
 }
 
 const contentMax = 64 * 1024 * 1024
-/** Answers to one request; the last one is repeated. */
+/** Responses to one request; the last one is repeated. */
 const answersMax = 1000
 
-/** Fields of answers that name no one, and hold for more than their connection. */
+/** Response fields that identify no one, and do not concern only their connection. */
 const keptFields = new Set([
   ...['content-type', 'content-language', 'content-disposition', 'content-location', 'content-range', 'location'],
   ...[
@@ -55,7 +55,7 @@ const keptFields = new Set([
   ],
   ...['sunset', 'vary'],
 ])
-/** Fields of a request on which its answer depends. */
+/** Request fields on which the response depends. */
 const decidingFields = [
   'accept',
   'accept-language',
@@ -65,7 +65,7 @@ const decidingFields = [
   'prefer',
   'x-http-method-override',
 ]
-/** RFC 9110 §7.6.1, and what is for the mock alone. */
+/** RFC 9110 §7.6.1, and fields only for the mock. */
 const ownFields = new Set([
   ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'proxy-authorization'],
   ...['host', 'content-length', 'accept-encoding', 'expect', 'mock-behavior'],
@@ -73,7 +73,7 @@ const ownFields = new Set([
 
 // Recording
 
-/** Asks the service at this address, and writes each exchange to the folder. */
+/** Calls the service at this address, and writes each exchange to the folder. */
 export function createRecorder(to: string, folder: string): (request: Request) => Promise<Response> {
   const address = URL.parse(to)
   if (!address || !/^https?:$/.test(address.protocol))
@@ -99,14 +99,14 @@ export function createRecorder(to: string, folder: string): (request: Request) =
   }
 }
 
-/** What proves the request, and what is secret in it: an answer may repeat it. */
+/** The credentials of the request and its secrets, since a response may repeat them. */
 const listKnown = ({ fields, target }: Request, content: Uint8Array): readonly string[] => [
   ...listCredentials(fields),
   ...listSecrets(target),
   ...listSecrets(Buffer.from(content).toString('latin1')),
 ]
 
-/** The words of the target, so that a person finds it, and the digest. */
+/** The words of the target, so that a person finds the file, and the digest. */
 const nameFile = ({ method, target, key }: Recording): string =>
   `${method}-${target
     .replace(/\?.*$/, '')
@@ -134,7 +134,7 @@ async function forward(base: string, request: Request, content: Uint8Array): Pro
     const octets = new Uint8Array(await answer.arrayBuffer())
     return { status: answer.status, fields: Object.fromEntries(answer.headers), content: octets }
   } catch (thrown) {
-    // It is out of reach, late, or its answer was cut.
+    // The service is out of reach or late, or its response was cut.
     if (thrown instanceof TypeError || (thrown instanceof Error && thrown.name === 'TimeoutError')) return undefined
     throw thrown
   }
@@ -160,7 +160,9 @@ function recordAnswer({ status, fields, content }: WholeAnswer, known: readonly 
 
 // Replaying
 
-/** Answers from the recordings of a folder. Throws an error that says what to do if it has none. */
+/**
+ * Responds from the recordings in a folder. Throws an error that says what to do if there are none.
+ */
 export function createReplay(folder: string): (request: Request) => Promise<Response> {
   const recordings = new Map(readRecordings(folder).map(each => [each.key, each]))
   if (recordings.size === 0)
@@ -196,7 +198,7 @@ function readRecordings(folder: string): readonly Recording[] {
     })
 }
 
-/** Addresses of the service become those of the mock, so that its links are followed here. */
+/** Replaces the service's addresses by the mock's, so that its links lead here. */
 function moveOrigin({ status, fields, content }: WholeAnswer, origin: string, request: Request): Response {
   const here = `${request.scheme}://${request.fields['host'] ?? 'localhost'}`
   const kept = Object.entries(fields).filter(([name]) => keptFields.has(name))
@@ -231,7 +233,7 @@ export function digestRequest(
     .digest('hex')
 }
 
-/** Of SOAP: the field of 1.1, the parameter of 1.2. */
+/** The action of SOAP: the field of 1.1, the parameter of 1.2. */
 const actionOf = (fields: Request['fields']): string =>
   (fields['soapaction'] ?? /action="([^"]*)"/i.exec(fields['content-type'] ?? '')?.[1] ?? '').replaceAll('"', '').trim()
 
@@ -259,7 +261,7 @@ function sortMembers(value: Json): Json {
   return Object.fromEntries(members.map(([name, each]) => [name, sortMembers(each)]))
 }
 
-/** The Body of an envelope; another document as a whole. */
+/** The Body of an envelope; any other document as a whole. */
 function canonicalXml(text: string): string | undefined {
   const document = parseXml(Buffer.from(text))
   if (document instanceof Malformed) return undefined

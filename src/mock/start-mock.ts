@@ -1,9 +1,9 @@
 /**
- * A mock at an address: a contract by its examples, a recorded service, or one that is recorded
- * now; each answer may misbehave. What always holds:
- *  (1) Every answer says that it is one of a mock, by the field Mock-Service.
- *  (2) Other machines reach it only where that is asked for by name.
- *  (3) Nothing is kept but what `record` names: its database is in memory, and it delivers nothing.
+ * A mock at an address: a contract with examples, a recorded service, or one being recorded; each
+ * response may misbehave. What always holds:
+ *  (1) Every response says that it comes from a mock, by the field Mock-Service.
+ *  (2) Other machines reach the mock only if an option explicitly allows it.
+ *  (3) Only `record` stores anything: the database is in memory, and nothing is delivered.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -44,38 +44,42 @@ import {
 
 /** The options of `startMock`. */
 export interface MockServerOptions extends MockOptions, Pick<ServiceOptions, 'messageSecurity' | 'clock'> {
-  /** Default: 127.0.0.1. An address that other machines reach needs `exposed`. */
+  /** Default: 127.0.0.1. An address that other machines can reach needs `exposed`. */
   readonly host?: string
-  /** Default: 0, any that is free. */
+  /** Default: 0, any free port. */
   readonly port?: number
   /**
    * Whether other machines may reach it, although its passwords are publicly known. Default: false.
    */
   readonly exposed?: boolean
-  /** How every answer misbehaves that no Mock-Behavior field is sent for. Default: not. */
+  /**
+   * How every response misbehaves if the request has no Mock-Behavior field. Default: not at all.
+   */
   readonly behavior?: string
   /** HTTPS. Default: none. */
   readonly tls?: Tls
   /** The address that clients use, for links and descriptions. Default: the one in each request. */
   readonly publicUrl?: string
-  /** The one kind of fields by which a proxy in front is believed. Default: no proxy is in front. */
+  /**
+   * The only kind of fields in which a proxy in front is trusted. Default: no proxy is in front.
+   */
   readonly trustProxy?: ProxyFields
-  /** The role whose person a request without credentials comes from. Default: none. */
+  /** The role of the person to whom requests without credentials are attributed. Default: none. */
   readonly as?: string
 }
 
 /** A running mock, until it is closed. */
 export interface MockServer {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly port: number
-  /** The callers that it knows; the password of each is the name. */
+  /** The callers that it knows; each password is the name. */
   readonly people: readonly Person[]
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Serves a contract by examples until closed. Throws an error that says what to change. */
+/** Serves a contract with examples until closed. Throws an error that says what to change. */
 export async function startMock(contract: AnyService, options: MockServerOptions = {}): Promise<MockServer> {
   const app = createMock(contract, options)
   requireSoundContract(app)
@@ -105,14 +109,14 @@ export async function startMock(contract: AnyService, options: MockServerOptions
   return { url: server.url, port: server.port, people, close, [Symbol.asyncDispose]: close }
 }
 
-/** Where a mock answers from that has no contract. */
+/** The source of the responses of a mock without a contract. */
 export type MockSource =
   /** The folder of a recording. */
   | { readonly replay: string }
-  /** The folder to write, and the service that is asked meanwhile. */
+  /** The folder to write, and the service to call meanwhile. */
   | { readonly record: string; readonly to: string }
 
-/** Records a service, or answers from what was recorded, until closed. */
+/** Records a service, or responds from a recording, until closed. */
 export async function startRecordedMock(source: MockSource, options: MockServerOptions = {}): Promise<MockServer> {
   const { createRecorder, createReplay } = await import('./recording.ts')
   const isReplay = 'replay' in source
@@ -127,20 +131,20 @@ export async function startRecordedMock(source: MockSource, options: MockServerO
 /** The options of `startOpenApiMock`. */
 export interface OpenApiMockServerOptions
   extends Omit<MockServerOptions, 'as' | 'messageSecurity' | 'clock' | 'publicUrl'> {
-  /** Folders with documents that this one refers to by address. */
+  /** Folders with documents to which this one refers by address. */
   readonly from?: readonly string[]
 }
 
 /** A running mock of an OpenAPI document. */
 export interface OpenApiMockServer extends MockServer {
-  /** `GET /v1/pets/{petId}`, as the document has them. */
+  /** `GET /v1/pets/{petId}`, as in the document. */
   readonly operations: readonly string[]
   /** Parts of the document that were not found, one line each. */
   readonly losses: readonly string[]
 }
 
 /**
- * Answers by the examples and schemas of an OpenAPI document, at its addresses, until closed.
+ * Responds with the examples and schemas of an OpenAPI document, at its addresses, until closed.
  * @param file JSON or YAML, of version 3.0 to 3.2
  * @throws an error that says what to change
  */
@@ -171,13 +175,13 @@ const hasCredentials = ({ headers }: IncomingMessage): boolean =>
 
 // Behaviour
 
-/** A request with the connection that only a mock knows. */
+/** A request with its connection, which only a mock knows. */
 interface WireCarrier {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
 }
 
-/** (1) (2) Serves answers, and spoils those that it is asked to. */
+/** (1) (2) Serves responses, and spoils them on demand. */
 async function startMisbehaving(
   answer: Serve,
   name: string,
@@ -226,7 +230,7 @@ async function answerMisbehaving(answer: Serve, request: Request, always: readon
   return spoilContent(response, behaviours)
 }
 
-/** In the terms of the face that is asked. */
+/** In the terms of the face that is called. */
 function respondUnavailable({ fields }: Request, seconds: number): Response {
   const retry = { 'retry-after': String(seconds) }
   const detail = 'the mock is unavailable, as requested'
@@ -237,7 +241,7 @@ function respondUnavailable({ fields }: Request, seconds: number): Response {
   return { status: 503, fields: { ...retry, 'content-type': `${version.mediaType}; charset=utf-8` }, content }
 }
 
-/** A request that no declared fault can end is told which faults it may ask for. */
+/** A request that no declared fault can end gets the list of faults that it may demand. */
 async function answerWithFault(answer: Serve, request: Request, fault: string): Promise<Response> {
   const demand: FaultDemand = { fault, isMet: false, declared: [] }
   const response = await performDemanding(demand, () => answer(request))
