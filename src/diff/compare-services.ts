@@ -1,6 +1,6 @@
 /**
- * Two descriptions of one face: what was added, removed and changed, each for the callers that
- * write and for those that read (rules A9.3, A9.4, B9.2).
+ * Compares two descriptions of one face: what was added, removed and changed, separately for the
+ * callers that write and for those that read (rules A9.3, A9.4, B9.2).
  */
 import { compareTypes } from './compare-types.ts'
 import { type AffectedParty, type ChangeVerdict, judgeTypeChange, ruleOfChange } from './judge-changes.ts'
@@ -14,17 +14,17 @@ import type {
 
 export interface ServiceDifference {
   readonly face: DescribedFace
-  /** Undefined: no caller of this kind meets it. */
+  /** Undefined: no caller of this kind is affected. */
   readonly readers: ChangeVerdict | undefined
   readonly writers: ChangeVerdict | undefined
   /** `A9.4`. */
   readonly rule: string
-  /** Where it stands: an operation, a type, a member in it. */
+  /** The place: an operation, a type, or a member in it. */
   readonly place: string
   readonly text: string
-  /** What to do instead; empty where nothing is to be done. */
+  /** What to do instead; empty if nothing needs to be done. */
   readonly cure: string
-  /** The operations that meet it, sorted. */
+  /** The affected operations, sorted. */
   readonly operations: readonly string[]
 }
 type OperationFinding = Omit<ServiceDifference, 'face' | 'rule' | 'operations'>
@@ -34,7 +34,7 @@ export const isBreaking = ({ readers, writers }: Pick<ServiceDifference, 'reader
   readers === 'breaking' || writers === 'breaking'
 
 /**
- * @returns the differences, the breaking ones first; one that several operations meet stands once
+ * @returns the differences, breaking ones first; one that affects several operations is listed once
  */
 export function compareServices(before: ServiceDescription, after: ServiceDescription): readonly ServiceDifference[] {
   const found = new Map<string, OperationFinding & { readonly operations: Set<string> }>()
@@ -125,7 +125,7 @@ const compareMemberWays = (name: string, [before, after]: OperationPair): readon
     return now ? compareLists(name, kind, party === 'readers' ? forReaders : forWriters, ways, now.ways) : []
   })
 
-/** The loss of another way breaks no caller then. */
+/** Then the loss of another way breaks no caller. */
 const isOpenToAll = (way: string): boolean => /^anyone($| that )/.test(way)
 
 function compareLists(
@@ -168,7 +168,7 @@ function compareInputs(
   })
 }
 
-/** A further media type is one more way, and no demand. */
+/** A further media type is an additional way, not a demand. */
 function addedInput(
   place: string,
   { isRequired, isAlternative }: DescribedInput,
@@ -216,7 +216,7 @@ function compareOutputs(
   })
 }
 
-/** RFC 9110 §15: a client takes an error it does not know for the general one of its class. */
+/** RFC 9110 §15: a client treats an unknown error like the general one of its class. */
 function addedOutput(place: string, { kind }: DescribedOutput, isKnownOutcome: boolean): OperationFinding {
   const isNewSuccess = kind === 'content' && !isKnownOutcome
   return isNewSuccess
@@ -228,7 +228,7 @@ function addedOutput(place: string, { kind }: DescribedOutput, isKnownOutcome: b
       }
     : { ...forReaders('compatible'), place, text: 'added', cure: '' }
 }
-/** A success that no longer occurs breaks no caller, if its media types remain elsewhere. */
+/** A success that no longer occurs breaks no caller if its media types remain elsewhere. */
 function removedOutput(place: string, old: DescribedOutput, rest: readonly DescribedOutput[]): OperationFinding {
   const isStillThere = rest.some(each => each.outcome === old.outcome)
   if (old.kind === 'error' || (old.kind === 'content' && !isStillThere))

@@ -1,6 +1,7 @@
 /**
  * Two types, member by member: each difference with its effect on the set of values. Whether a
- * wider or a narrower set breaks a caller depends on who writes the values (`judge-changes.ts`).
+ * wider or narrower set breaks a caller depends on which side writes the values
+ * (`judge-changes.ts`).
  */
 import { parseClarkName } from '../base/clark-name.ts'
 import { intBounds, longBounds, type NumberRange } from '../contract/lexical/number.ts'
@@ -19,8 +20,8 @@ import {
 
 /**
  * `wider`: the new type has all values of the old one and more. `narrower`: fewer. `other`: neither
- * holds the other. `addition`: of an optional member, or of any that may come. `removal`: of a
- * member. `default`: another value stands for an absent one.
+ * contains the other. `addition`: of an optional member, or of members with any name. `removal`: of
+ * a member. `default`: an absent member stands for another value.
  */
 export type TypeEffect = 'wider' | 'narrower' | 'other' | 'addition' | 'removal' | 'default'
 export interface TypeChange {
@@ -29,7 +30,7 @@ export interface TypeChange {
   readonly effect: TypeEffect
   /** A phrase: `maxLength 20 → 10`. */
   readonly text: string
-  /** For an addition: that the object around it says that others may come. */
+  /** For an addition: the surrounding object says that other members may come. */
   readonly isExpected?: boolean
 }
 export interface TypePair {
@@ -39,7 +40,7 @@ export interface TypePair {
 }
 type TypesByName = ReadonlyMap<string, WireType>
 
-/** @returns the changes, those of a named type once, at its name */
+/** @returns the changes, those of a named type once, under its name */
 export function compareTypes(pair: TypePair, before: TypesByName, after: TypesByName): readonly TypeChange[] {
   return new TypeComparison(before, after).compare(pair)
 }
@@ -47,7 +48,7 @@ export function compareTypes(pair: TypePair, before: TypesByName, after: TypesBy
 class TypeComparison {
   readonly #before: TypesByName
   readonly #after: TypesByName
-  /** Pairs of names that were compared, or are being compared further out. */
+  /** Pairs of names that have been compared, or are being compared at an outer level. */
   readonly #compared = new Set<string>()
 
   constructor(before: TypesByName, after: TypesByName) {
@@ -145,7 +146,7 @@ class TypeComparison {
     ]
   }
 
-  /** Of a member that callers may leave out before and after. */
+  /** For a member that callers may leave out both before and after. */
   #compareDefault(place: string, before: WireMember, after: WireMember): readonly TypeChange[] {
     if (before.isRequired || after.isRequired) return []
     const digest = ({ type, initial }: WireMember, types: TypesByName): string | undefined => {
@@ -173,7 +174,7 @@ class TypeComparison {
     return now ? [{ place, effect: 'addition', text: 'other members refused → allowed' }] : []
   }
 
-  /** Options that are the same or have the same tag are compared, the others came or went. */
+  /** Options that are the same or have the same tag are compared; the others came or went. */
   #compareChoices(place: string, before: WireType, after: WireType): readonly TypeChange[] {
     const old = this.#optionsOf(before, this.#before)
     const now = this.#optionsOf(after, this.#after)
@@ -194,7 +195,7 @@ class TypeComparison {
   }
 }
 
-/** Follows names to their type; a name without one, or that leads to itself, is any value. */
+/** Follows names to their type; an unknown name, or one that leads to itself, is any value. */
 export function resolveName(type: WireType, types: TypesByName): Exclude<WireType, { kind: 'named' }> {
   const passed = new Set<string>()
   let current = type
@@ -206,7 +207,7 @@ export function resolveName(type: WireType, types: TypesByName): Exclude<WireTyp
   return current
 }
 
-/** By what a reader tells the options apart: the one value of a member, a name, or the kind. */
+/** How a reader distinguishes the options: by the only value of a member, a name, or the kind. */
 function tagOfOption(option: WireType, types: TypesByName, at: number): string {
   const type = resolveName(option, types)
   if (type.kind === 'object') {
@@ -223,7 +224,7 @@ function tagOfOption(option: WireType, types: TypesByName, at: number): string {
 
 type NamedMember = readonly [name: string, member: WireMember]
 
-/** By choices that the other type does not have, the one option that stands alone there. */
+/** For choices that the other type does not have: the only option that appears there. */
 function findAlone(type: ObjectType, other: ObjectType): ReadonlyMap<string, NamedMember> {
   const found = new Map<string, NamedMember>()
   for (const [group, { type: choice, isRequired, max = 1 }] of type.members) {
@@ -240,11 +241,11 @@ function findAlone(type: ObjectType, other: ObjectType): ReadonlyMap<string, Nam
   }
   return found
 }
-/** The type with these members in the places of their groups. */
+/** The type with these members instead of their groups. */
 const putAlone = (type: ObjectType, alone: ReadonlyMap<string, NamedMember>): ObjectType =>
   alone.size === 0 ? type : { ...type, members: new Map([...type.members].map(each => alone.get(each[0]) ?? each)) }
 
-/** Whether a name may come by the type: a wildcard of XML Schema says so of namespaces. */
+/** Whether the type allows this name: a wildcard of XML Schema says so for namespaces. */
 function isExpected({ rest, names }: ObjectType, name: string): boolean {
   if (rest === 'none') return false
   if (names?.kind !== 'scalar' || names.base !== 'any name') return true
@@ -268,11 +269,11 @@ const changeOfKind = (place: string, before: WireType, after: WireType, effect: 
   text: `${describeType(before)} → ${describeType(after)}`,
 })
 
-/** A base whose values are all values of another one (XML Schema Part 2 §3; JSON Schema §6.1.1). */
+/** Bases whose values are all values of another base (XML Schema Part 2 §3; JSON Schema §6.1.1). */
 const widerBases: Readonly<Record<string, string>> = {
   integer: 'number',
   ...Object.fromEntries(Object.entries(basesOfBuiltIns).map(([name, base]) => [`xs:${name}`, `xs:${base}`])),
-  // As clients find: each text of the one is a text of the other.
+  // In practice each text of one is a text of the other.
   'xs:float': 'xs:double',
 }
 export function isWithinBase(base: string, wide: string): boolean {
@@ -280,7 +281,7 @@ export function isWithinBase(base: string, wide: string): boolean {
   return false
 }
 
-/** A client that was told of a text reads any simple value of XML; a name needs its prefixes. */
+/** A client that expects a text reads any simple XML value; a name needs its prefixes. */
 const isWrittenAs = (base: string, wide: string): boolean =>
   isWithinBase(base, wide) || (wide === 'xs:string' && base.startsWith('xs:') && base !== 'xs:QName')
 
@@ -298,7 +299,7 @@ function compareScalars(place: string, given: ScalarType, other: ScalarType): re
   return [{ place, effect, text: `${before.base} → ${after.base}` }, ...values, ...facets]
 }
 
-/** Of whole numbers, inclusive bounds without signs and zeros that mean nothing. */
+/** For integers: inclusive bounds without meaningless signs and zeros. */
 const includeBounds = (type: ScalarType): ScalarType =>
   isWithinBase(type.base, 'xs:integer') ? { ...type, facets: new Map([...type.facets].map(includeBound)) } : type
 function includeBound([name, value]: readonly [string, string | number]): readonly [string, string | number] {
@@ -309,13 +310,13 @@ function includeBound([name, value]: readonly [string, string | number]): readon
 }
 const isBound = (facet: string): boolean => /^(?:exclusive)?(?:min|max)imum$/i.test(facet)
 
-/** Whole numbers within the same bounds: `xs:int`, and `xs:integer` that is restricted to them. */
+/** Integers within the same bounds: `xs:int`, and `xs:integer` restricted to them. */
 function isSameRange(before: ScalarType, after: ScalarType): boolean {
   if (before.base === after.base) return false
   const [old, now] = [rangeOf(before), rangeOf(after)]
   return old !== undefined && now !== undefined && old === now
 }
-/** Undefined: not a whole number, or restricted by more than bounds. */
+/** Undefined: not an integer, or restricted by more than bounds. */
 function rangeOf({ base, facets }: ScalarType): string | undefined {
   if (!isWithinBase(base, 'xs:integer')) return undefined
   if ([...facets.keys()].some(name => name !== 'minimum' && name !== 'maximum')) return undefined
@@ -365,7 +366,7 @@ const facetSigns: Readonly<Record<string, 1 | -1>> = {
 }
 type TypeFacets = ReadonlyMap<string, string | number>
 
-/** @param bases of the values that bounds are: before and after */
+/** @param bases the bases of the bounds' values, before and after */
 function compareFacets(
   place: string,
   before: TypeFacets,
@@ -375,7 +376,7 @@ function compareFacets(
   return [...new Set([...before.keys(), ...after.keys()])].flatMap(name => {
     const [old, now] = [before.get(name), after.get(name)]
     if (old === now) return []
-    // Another format is told once: its zone belongs to it.
+    // Another format is reported once, since its zone belongs to it.
     if (name === 'zone' && before.get('format') !== after.get('format')) return []
     if (isBound(name) && digestValue(from, String(old)) === digestValue(to, String(now))) return []
     const text = `${name} ${old ?? '(none)'} → ${now ?? '(none)'}`
@@ -402,7 +403,7 @@ function compareOccurrences(place: string, before: WireMember, after: WireMember
   const fewer: TypeEffect = leastNow < least ? 'wider' : 'narrower'
   const more: TypeEffect = mostNow > most ? 'wider' : 'narrower'
   return [
-    // Whether it may be absent has been compared already.
+    // Whether it may be absent has already been compared.
     ...(before.isRequired && after.isRequired && least !== leastNow
       ? [{ place, effect: fewer, text: `at least ${least} → ${leastNow}` }]
       : []),
@@ -410,7 +411,7 @@ function compareOccurrences(place: string, before: WireMember, after: WireMember
   ]
 }
 
-/** In a sequence the members that both have keep their order. */
+/** In a sequence, members that are in both keep their order. */
 function compareOrder(place: string, before: ObjectType, after: ObjectType): readonly TypeChange[] {
   if (before.isOrdered !== after.isOrdered) return compareFreedom(place, before, after)
   if (!before.isOrdered) return []
@@ -421,7 +422,7 @@ function compareOrder(place: string, before: ObjectType, after: ObjectType): rea
   return moved === undefined ? [] : [{ place, effect: 'other', text: `order of members changed at ${moved}` }]
 }
 
-/** Two members are needed for an order; a sequence and an `all` of one are the same. */
+/** An order needs two members; a sequence and an `all` with one member are the same. */
 function compareFreedom(place: string, before: ObjectType, after: ObjectType): readonly TypeChange[] {
   const inBoth = [...before.members.keys()].filter(name => !name.startsWith('@') && after.members.has(name))
   if (inBoth.length < 2) return []

@@ -1,6 +1,6 @@
 /**
- * `diglot diff`: from words of a command line to a report. The exit status is 0 where nothing
- * breaks, 1 where something does, 2 where the two cannot be compared.
+ * `diglot diff`: from words of a command line to a report. The exit status is 0 if nothing breaks,
+ * 1 if something does, 2 if the two cannot be compared.
  */
 import { writeFile } from 'node:fs/promises'
 import { compareServices, isBreaking } from './compare-services.ts'
@@ -58,7 +58,7 @@ async function compareSources(before: string, after: string, loadContract: Contr
 }
 
 type NamedRelease = readonly [source: string, faces: readonly ServiceDescription[]]
-/** Face by face; what only one of them describes is a remark. */
+/** Compares face by face; a face described by only one release becomes a remark. */
 export function compareReleases([before, old]: NamedRelease, [after, now]: NamedRelease): DiffReport {
   const pairs = old.flatMap(each => now.filter(other => other.face === each.face).map(other => [each, other] as const))
   if (pairs.length === 0)

@@ -1,6 +1,6 @@
 /**
- * Where a release to compare is found: a contract, a description in a file or at an address, or
- * either of them as it was in a revision of Git.
+ * Finds a release to compare: a contract, a description in a file or at an address, or either of
+ * them in a Git revision.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -20,7 +20,7 @@ import { DiffImpossible, type ServiceDescription } from './service-description.t
 export interface LoadedContract {
   readonly contract: Service
   readonly openApi: string
-  /** A WSDL for each version that is served. */
+  /** A WSDL for each served version. */
   readonly wsdls: readonly string[]
 }
 export type ContractLoader = (file: string) => Promise<LoadedContract>
@@ -33,8 +33,8 @@ const waitForDocumentMs = 10_000
 const documentOctetsMax = 64 * 1024 * 1024
 
 /**
- * @param source a file, an http or https address, or `git:REVISION` with `:path` behind it
- * @param sibling the file of the other release, which `git:REVISION` means where it names none
+ * @param source a file, an http or https address, or `git:REVISION`, optionally followed by `:path`
+ * @param sibling the file of the other release, used if `git:REVISION` names none
  */
 export async function loadDescriptions(
   source: string,
@@ -58,7 +58,7 @@ async function loadFile(
   return readLoadedContract(await loadContract(file), source)
 }
 
-/** @param source what findings call it */
+/** @param source its name in findings */
 export async function readLoadedContract(
   { contract, openApi, wsdls }: LoadedContract,
   source: string,
@@ -71,7 +71,7 @@ export async function readLoadedContract(
   ]
 }
 
-/** The versions of one release: their namespaces differ. */
+/** The versions of one release, which have different namespaces. */
 function joinDescriptions(all: readonly ServiceDescription[]): readonly ServiceDescription[] {
   const [first] = all
   if (!first) return []
@@ -139,7 +139,7 @@ function runGit(args: readonly string[], folder: string): Buffer {
   }
 }
 
-/** Puts the tree of a revision into the checkout, so that its modules find the packages. */
+/** Unpacks the tree of a revision inside the checkout, so that its modules find the packages. */
 async function loadRevision(
   source: string,
   loadContract: ContractLoader,

@@ -1,7 +1,7 @@
 /**
- * Which change breaks whom. A writer sends what a request holds: it breaks if something that was
- * taken is refused. A reader receives what a response holds: it breaks if something comes that it
- * was not told of, or if what it relied on is gone.
+ * Decides which change breaks whom. A writer sends the values of requests: it breaks if something
+ * that was accepted is now refused. A reader receives the values of responses: it breaks if
+ * something unexpected arrives, or if something that it relied on is gone.
  */
 import type { TypeChange, TypeEffect } from './compare-types.ts'
 import type { DescribedFace } from './service-description.ts'
@@ -9,7 +9,7 @@ import type { DescribedFace } from './service-description.ts'
 export type ChangeVerdict = 'breaking' | 'compatible'
 export type AffectedParty = 'readers' | 'writers'
 
-/** The rule of the conventions that a change of this face falls under. */
+/** The rule of the conventions that covers this change to this face. */
 export function ruleOfChange(face: DescribedFace, verdict: ChangeVerdict): string {
   if (face === 'soap') return 'B9.2'
   return verdict === 'breaking' ? 'A9.4' : 'A9.3'
@@ -41,7 +41,10 @@ const ofReaders: Readonly<Record<TypeEffect, TypeJudgement>> = {
   addition: compatible,
   default: compatible,
 }
-/** Measured: zeep and CXF refuse an element that the schema they were made from does not have. */
+/**
+ * Measured: zeep and CXF refuse an element that is not in the schema from which they were
+ * generated.
+ */
 const ofStrictReaders = breakingWith(
   'clients made from a WSDL refuse an element they do not know: publish it in a new version',
 )
@@ -50,7 +53,7 @@ const isNewMember = ({ effect, text }: TypeChange): boolean =>
   effect === 'addition' || (effect === 'narrower' && text === 'required member added')
 
 /**
- * Rule A9.3: readers of REST tolerate unknown members; those of SOAP where the schema says so.
+ * Rule A9.3: REST readers tolerate unknown members; SOAP readers do where the schema says so.
  */
 export function judgeTypeChange(face: DescribedFace, party: AffectedParty, change: TypeChange): TypeJudgement {
   if (party === 'writers') return ofWriters[change.effect]

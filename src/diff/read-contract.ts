@@ -1,7 +1,7 @@
 /**
- * The assumptions of a workflow (rule A9.4) that no description of a face tells: the states from
- * which an operation may be called, the state it leads to, and the roles that may call it; for each
- * field the roles that see it, those that may set it, and the states for that.
+ * The assumptions of a workflow (rule A9.4) that no description of a face states: the states in
+ * which an operation may be called, the state to which it leads, and the roles that may call it;
+ * and for each field the roles that see it, those that may set it, and in which states.
  */
 import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Grant } from '../contract/policy.ts'
@@ -52,7 +52,7 @@ const describeViews = ({ fields }: Resource): readonly NamedWays[] =>
       return [`role that sees ${name}:`, { party: 'readers', ways }]
     })
 
-/** @param states those of the items, where they have any */
+/** @param states the states of the items, if they have any */
 const describeSetters = ({ fields }: Resource, states: readonly string[]): readonly NamedWays[] =>
   Object.entries(fields)
     .filter(([name, { isReadOnly }]) => !isReadOnly && name !== 'state')
@@ -68,7 +68,7 @@ const describeSetters = ({ fields }: Resource, states: readonly string[]): reado
       ]
     })
 
-/** All states of the resource, where the action names none. */
+/** All states of the resource if the action names none. */
 function statesBefore(operation: Operation): readonly string[] {
   if (operation.kind !== 'act') return []
   const { from } = operation.action

@@ -1,6 +1,6 @@
 /**
- * The REST face of a release, read from its OpenAPI document (3.0, 3.1 or 3.2). Names of parameters
- * in paths are not on the wire: `/orders/{id}` and `/orders/{order}` are one path.
+ * Reads the REST face of a release from its OpenAPI document (3.0, 3.1 or 3.2). The names of path
+ * parameters are not on the wire: `/orders/{id}` and `/orders/{order}` are the same path.
  */
 import { isJsonObject, type Json, type JsonObject, jsonItems, objectOf, ownMember, stringOf } from '../base/objects.ts'
 import { writeJson } from '../http/json.ts'
@@ -108,7 +108,7 @@ class OpenApiReader {
     return ways.length === 0 ? [withoutCredentials] : ways
   }
 
-  /** A reference within the document; others stay what they are: any value. */
+  /** Resolves a reference within the document; any other reference means any value. */
   #resolve(given: Json | undefined): JsonObject {
     let current = objectOf(given)
     for (let steps = 0; typeof current['$ref'] === 'string' && steps < 32; steps++)
@@ -137,13 +137,13 @@ class OpenApiReader {
   #named(reference: string): WireType {
     const name = reference.replace(/^#\/components\/schemas\//, '')
     if (!this.#types.has(name)) {
-      this.#types.set(name, anyType) // until it is known: it may contain itself
+      this.#types.set(name, anyType) // until the type is known: it may contain itself
       this.#types.set(name, this.#schema(this.#at(reference)))
     }
     return { kind: 'named', name }
   }
 
-  /** JSON Schema §10.2.1.1: all of them hold; the members and demands of objects are put together. */
+  /** JSON Schema §10.2.1.1: all apply; the members and requirements of objects are merged. */
   #mergeAll(given: JsonObject, parts: readonly Json[]): JsonObject {
     const { allOf: _, ...own } = given
     return mergeSchemas([...parts.map(part => this.#flatten(part)), own])
@@ -244,6 +244,6 @@ function restrictionsOf(given: JsonObject, names: readonly string[]): ReadonlyMa
   )
 }
 
-/** RFC 8259 §6: parsers disagree on whole numbers beyond 2^53, such as the bounds of 64 bits. */
+/** RFC 8259 §6: parsers disagree on integers beyond 2^53, such as 64-bit bounds. */
 const isBeyondDoubles = (value: Json): boolean =>
   typeof value !== 'string' && Number.isInteger(Number(value)) && !Number.isSafeInteger(Number(value))

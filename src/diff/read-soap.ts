@@ -1,6 +1,6 @@
 /**
- * The SOAP face of a release, read from its WSDL. Names of ports, bindings and types are not on the
- * wire: an operation is known by the element of its Body, a type by its place.
+ * Reads the SOAP face of a release from its WSDL. The names of ports, bindings and types are not on
+ * the wire: an operation is identified by the element of its Body, a type by its place.
  */
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import { type ExchangeBody, isHeaderFault, type Port, type PortExchange } from '../contract/exchange.ts'
@@ -28,9 +28,9 @@ import {
 import { anyType, type WireMember, type WireType } from './wire-type.ts'
 
 /**
- * What is not a WSDL 1.1 or an XML Schema ends in an error.
+ * Throws for anything but a WSDL 1.1 or an XML Schema.
  *
- * @param given octets in the encoding that they declare, or the text of a document in UTF-8
+ * @param given octets in the encoding that they declare, or a text
  */
 export function readSoapDescription(given: Uint8Array | string, source: string, find: Find): ServiceDescription {
   const octets = typeof given === 'string' ? new TextEncoder().encode(given) : given
@@ -51,19 +51,19 @@ export function readSoapDescription(given: Uint8Array | string, source: string, 
 
 const clarkName = ({ uri, local }: { readonly uri: string; readonly local: string }): string => `{${uri}}${local}`
 
-/** Describes ports and elements in the words of a comparison. */
+/** Describes ports and elements in the terms of a comparison. */
 class SoapFaceReader {
   readonly operations = new Map<string, DescribedOperation>()
   readonly types = new Map<string, WireType>()
   readonly #names = new Map<AnyXmlType, string>()
-  /** Those without a name, which stand where they are used. */
+  /** Unnamed types, which are written where they are used. */
   readonly #unnamed = new Map<AnyXmlType, WireType>()
 
   addPort({ soap, exchanges }: Port, policy: PortPolicy | undefined): void {
     const taken = new Set<string>()
     for (const [name, exchange] of Object.entries(exchanges)) {
       const element = exchange.input === 'empty' ? name : nameOfBody(exchange.input)
-      // Operations that share an element are told apart by their names.
+      // Operations that share an element are distinguished by name.
       const key = taken.has(element) ? `${element} ${name}` : element
       taken.add(key)
       for (const version of soap === 'both' ? ['1.1', '1.2'] : [soap])
@@ -74,7 +74,7 @@ class SoapFaceReader {
     }
   }
 
-  /** Of a schema without operations: it may be sent and received. */
+  /** For a schema without operations: the element may be sent and received. */
   addElement(element: AnyRootElement): void {
     this.operations.set(`element ${clarkName(element.name)}`, {
       inputs: new Map([['content', this.#input(element)]]),
@@ -175,7 +175,7 @@ class SoapFaceReader {
       facets: new Map(),
     }
   }
-  /** With those of the type that it extends, in front. */
+  /** Includes the members of the base type, in front. */
   #members({ members, base, form }: ComplexDefinition): Map<string, WireMember> {
     const inherited = base?.by === 'extension' && base.type.definition
     const before = inherited && inherited.kind === 'complex' ? this.#members(inherited) : new Map<string, WireMember>()
@@ -226,7 +226,7 @@ class SoapFaceReader {
   }
 }
 
-/** What travels next to the XML, of media types from which its writer may choose. */
+/** Octets next to the XML, with media types from which the writer may choose. */
 const typeOfAttachment = ({ mediaTypes, isText }: AttachmentMark): WireType => ({
   kind: 'scalar',
   base: isText ? 'text' : 'octets',
@@ -235,7 +235,7 @@ const typeOfAttachment = ({ mediaTypes, isText }: AttachmentMark): WireType => (
   facets: new Map(),
 })
 
-/** What messages need besides that which the schema says of them. */
+/** What messages need besides what the schema says. */
 function describePolicy(policy: PortPolicy | undefined, exchange: string): ReadonlyMap<string, string> {
   const security = policy?.security.get(exchange)
   const unmet = policy?.unmet.get(exchange)
@@ -247,7 +247,9 @@ function describePolicy(policy: PortPolicy | undefined, exchange: string): Reado
   ])
 }
 
-/** XML Schema Part 1 §3.10: from which namespaces names may come, and whether they are checked. */
+/**
+ * XML Schema Part 1 §3.10: the namespaces from which names may come, and whether they are checked.
+ */
 function namesOfWildcard(particle: Extract<AnyMember['particle'], { kind: 'any' | 'anyAttribute' }>): WireType {
   const { namespaces } = particle
   const facets = new Map<string, string>()
@@ -257,7 +259,7 @@ function namesOfWildcard(particle: Extract<AnyMember['particle'], { kind: 'any' 
   return { kind: 'scalar', base: 'any name', isNullable: false, facets }
 }
 
-/** Groups have no name of their own: the second choice of a type is `choice 2`. */
+/** Groups have no names: the second choice in a type is `choice 2`. */
 function numberGroups(members: readonly (readonly [string, WireMember])[]): Map<string, WireMember> {
   const counts = new Map<string, number>()
   const numbered = members.map(([name, member]) => {
@@ -325,7 +327,7 @@ function describeInitial(member: AnyMember): Pick<WireMember, 'initial'> {
   return initial === undefined || isFixed ? {} : { initial }
 }
 
-/** The words of JSON Schema, where it has one for the facet. */
+/** The keyword of JSON Schema, if it has one for the facet. */
 const facetNames: Readonly<Record<string, string>> = {
   minInclusive: 'minimum',
   maxInclusive: 'maximum',

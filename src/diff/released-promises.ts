@@ -1,4 +1,4 @@
-/** What an earlier release promised, against the descriptions that a service has now. */
+/** Compares the promises of an earlier release with a service's current descriptions. */
 import type { EarlierRelease, LostPromises } from '../describe/earlier-release.ts'
 import { compareServices, isBreaking, type ServiceDifference } from './compare-services.ts'
 import { type ContractLoader, loadDescriptions, parseDocument } from './diff-sources.ts'
@@ -7,9 +7,10 @@ import { readSoapDescription } from './read-soap.ts'
 import { DiffImpossible, type ServiceDescription } from './service-description.ts'
 
 /**
- * The descriptions of one earlier release. Throws `DiffImpossible` for what cannot be read.
+ * The descriptions of one earlier release. Throws `DiffImpossible` for a source that cannot be
+ * read.
  *
- * @param sources as `loadDescriptions` takes them
+ * @param sources as for `loadDescriptions`
  */
 export async function loadReleasedPromises(
   sources: readonly string[],
@@ -21,7 +22,7 @@ export async function loadReleasedPromises(
 
 const servedDocument = 'the OpenAPI document of the service'
 
-/** @param descriptions of all faces and versions */
+/** @param descriptions the descriptions of all faces and versions */
 export function readReleasedPromises(descriptions: readonly ServiceDescription[]): EarlierRelease {
   const rest = descriptions.filter(({ face }) => face === 'rest')
   const soap = descriptions.filter(({ face }) => face === 'soap')
@@ -63,22 +64,22 @@ async function findLost(
   }
 }
 
-/** Undefined for an operation of REST. */
+/** Undefined for a REST operation. */
 const readNamespace = (operation: string): string | undefined =>
   /^(?:SOAP \S+ \S+|element) \{(.+)\}/.exec(operation)?.[1]
 const listNamespaces = (all: readonly ServiceDescription[]): ReadonlySet<string | undefined> =>
   new Set(all.flatMap(({ operations }) => [...operations.keys()].map(readNamespace)))
 
 /**
- * Messages in a namespace of which nothing is described now, such as those of a version that the
- * service does not link to, say nothing: where they stand now was not found.
+ * A namespace that nothing describes now, such as that of a version to which the service does not
+ * link, proves nothing: its current description was not found.
  */
 const listMissing = (before: readonly ServiceDescription[], after: readonly ServiceDescription[]): readonly string[] =>
   [...listNamespaces(before).difference(listNamespaces(after))].filter(uri => uri !== undefined)
 
 /**
- * The operations in groups, each with the document that describes it now, or that could. Two
- * documents of one version, such as those of two styles, have types of the same names.
+ * The operations in groups, each with the document that describes them now, or that could. Two
+ * documents of one version, such as for two styles, have types with the same names.
  */
 function pairDescriptions(
   old: ServiceDescription,

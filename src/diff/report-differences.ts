@@ -10,7 +10,7 @@ export interface DiffReport {
 }
 
 const faceNames = { rest: 'REST', soap: 'SOAP', contract: 'contract' } as const
-/** Operations that are named in a line; the others are counted. */
+/** How many operations a line names; the others are counted. */
 const namedOperationsMax = 3
 
 export function writeDiffText({ before, after, differences, remarks }: DiffReport): string {
@@ -27,7 +27,9 @@ const count = (number: number, noun: string): string => `${number} ${noun}${numb
 const describeParties = ({ readers, writers }: ServiceDifference): string =>
   [readers && `readers ${readers}`, writers && `writers ${writers}`].filter(Boolean).join(', ')
 
-/** A type is followed by the operations that share it; a place in one operation has its name. */
+/**
+ * A type is followed by the operations that share it; a place in one operation includes its name.
+ */
 function describePlace({ place, operations }: ServiceDifference): string {
   const [first = ''] = operations
   if (operations.length === 1 && place.startsWith(first)) return place

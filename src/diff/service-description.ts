@@ -1,31 +1,31 @@
-/** One face of one release: what its callers send and receive, from any kind of description. */
+/** One face of one release: what its callers send and receive, from a description of any kind. */
 import type { WireType } from './wire-type.ts'
 
-/** `contract`: what no description of a face tells, such as states and roles. */
+/** `contract`: facts that no description of a face states, such as states and roles. */
 export type DescribedFace = 'rest' | 'soap' | 'contract'
 
 export interface ServiceDescription {
   readonly face: DescribedFace
-  /** Where it came from, for a reader: a file, an address. */
+  /** Its origin, for a reader: a file, an address. */
   readonly source: string
-  /** By what a caller names: `GET /api/v1/orders/{}`, `SOAP 1.2 {urn:x}GetOrder`. */
+  /** By the name that a caller uses: `GET /api/v1/orders/{}`, `SOAP 1.2 {urn:x}GetOrder`. */
   readonly operations: ReadonlyMap<string, DescribedOperation>
   /** What a `TypeReference` refers to. */
   readonly types: ReadonlyMap<string, WireType>
-  /** What could not be read, and so is not compared: one sentence each. */
+  /** What could not be read and is therefore not compared: one sentence each. */
   readonly remarks?: readonly string[]
 }
 export interface DescribedOperation {
   readonly inputs: ReadonlyMap<string, DescribedInput>
   readonly outputs: ReadonlyMap<string, DescribedOutput>
-  /** What must be the same for a message to arrive: an action, a namespace, a style. */
+  /** Facts that must be the same for a message to arrive: an action, a namespace, a style. */
   readonly facts: ReadonlyMap<string, string>
   /**
-   * Ways to reach it, by kind: `access` by these credentials, `state` before it. The loss of one
-   * breaks the callers that took it, unless there is one for `anyone`, or `anyone that …`.
+   * Ways to reach it, by kind: `access` with these credentials, `state` before it. The loss of a
+   * way breaks its callers, unless there is one for `anyone`, or `anyone that …`.
    */
   readonly ways: ReadonlyMap<string, readonly string[]>
-  /** The same for a member of what it shows or takes: told only where both releases have it. */
+  /** The same for a member that it shows or accepts: compared only if both releases have it. */
   readonly memberWays?: ReadonlyMap<string, MemberWays>
 }
 export interface MemberWays {
@@ -38,7 +38,7 @@ export interface DescribedInput {
   readonly isRequired: boolean
   readonly isAlternative: boolean
 }
-/** What one outcome holds in one media type, or one of its header fields. */
+/** The content of one outcome in one media type, or one of its header fields. */
 export interface DescribedOutput {
   readonly type: WireType
   /** `200`; `PaymentDeclined`. */
@@ -46,5 +46,5 @@ export interface DescribedOutput {
   readonly kind: 'content' | 'error' | 'field'
 }
 
-/** What a user has to change before a comparison can be made. */
+/** Says what a user has to change before a comparison can be made. */
 export class DiffImpossible extends Error {}

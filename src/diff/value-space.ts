@@ -1,21 +1,21 @@
 /**
- * Values of simple types by their meaning: two spellings of one value are one (XML Schema Part 2
- * §2.2), and values that have an order are compared in it (§3.2.6 to §3.2.14). Types are named as
- * in `wire-type.ts`; a text that is not a value of its type stands for itself.
+ * Compares values of simple types by their meaning: two spellings of a value are equal (XML Schema
+ * Part 2 §2.2), and ordered values are compared by their order (§3.2.6 to §3.2.14). Types are named
+ * as in `wire-type.ts`; a text that is not a value of its type stands for itself.
  */
 import { compareDurations, compareMoments, keyOfDuration, keyOfMoment } from '../contract/lexical/temporal-order.ts'
 import { trimXmlSpace } from '../contract/lexical/text.ts'
 import { findTemporalRule } from '../describe/temporal-pattern.ts'
 import type { ScalarType } from './wire-type.ts'
 
-/** One text for each value of the type; only for comparing. */
+/** One text for each value of the type, only for comparison. */
 export function digestValue(base: string, text: string): string {
   const kind = kindOf(base)
   const plain = kind === 'string' ? text : trimXmlSpace(text)
   return digests[kind](plain) ?? plain
 }
 
-/** Negative: the first is less. Undefined: the type, or these values, have no order. */
+/** Negative: the first is less. Undefined: the type, or this pair of values, has no order. */
 export function compareInOrder(base: string, one: string, other: string): number | undefined {
   const [a, b] = [trimXmlSpace(one), trimXmlSpace(other)]
   const kind = kindOf(base)
@@ -112,8 +112,8 @@ const orderNumbers = (a: number | undefined, b: number | undefined): number | un
 const formatOfKind = { date: 'date', time: 'time', dateTime: 'date-time' } as const
 
 /**
- * The type with its zone as the facet `zone`, which our own descriptions say by a format or a
- * pattern: a release that allows more zones is wider, whichever way either has it.
+ * The type with its zone as the facet `zone`, which our own descriptions state by a format or a
+ * pattern: a release that allows more zones is wider, however either states it.
  */
 export function nameZone(type: ScalarType): ScalarType {
   const { pattern, format = '', ...others } = Object.fromEntries(type.facets)
@@ -127,6 +127,6 @@ export function nameZone(type: ScalarType): ScalarType {
   }
 }
 
-/** Negative: the first has fewer values. Undefined: neither holds the other. */
+/** Negative: the first has fewer values. Undefined: neither contains the other. */
 export const compareZones = (one: unknown, other: unknown): number | undefined =>
   other === 'optional' ? -1 : one === 'optional' ? 1 : undefined

@@ -1,13 +1,13 @@
 /**
- * What a value may be on the wire, in the words that JSON Schema and XML Schema share. Two releases
- * of a service are compared by these types, whatever their descriptions were written in.
+ * The values that are possible on the wire, in terms common to JSON Schema and XML Schema. Two
+ * releases of a service are compared by these types, whatever the format of their descriptions.
  */
 
-/** A type under a name of its description, so that types may contain themselves. */
+/** A type by its name in its description, so that types may contain themselves. */
 export interface TypeReference {
   readonly kind: 'named'
   readonly name: string
-  /** Null here, whatever the type itself says. */
+  /** Null is allowed here, whatever the type itself says. */
   readonly isNullable?: boolean
 }
 /** Any value. */
@@ -19,7 +19,7 @@ export interface ScalarType {
   /** `string`, `number`, `integer`, `boolean`, `null`, or a type of XML Schema: `xs:int`. */
   readonly base: string
   readonly isNullable: boolean
-  /** All values there are, if they are listed. */
+  /** All possible values, if they are listed. */
   readonly values?: readonly string[]
   /** Keywords that restrict: `maxLength`, `pattern`, `format`. */
   readonly facets: ReadonlyMap<string, string | number>
@@ -33,24 +33,24 @@ export interface ListType {
 export interface ObjectType {
   readonly kind: 'object'
   readonly isNullable: boolean
-  /** By name; an attribute of XML begins with `@`, names of XML are in James Clark's notation. */
+  /** By name; an XML attribute begins with `@`, and XML names are in James Clark's notation. */
   readonly members: ReadonlyMap<string, WireMember>
-  /** Members beyond those named: none, any, or of this type. */
+  /** Other members than those named: none, any, or of this type. */
   readonly rest: 'none' | 'any' | WireType
-  /** What those may be called. Default: anything. */
+  /** The names that those may have. Default: any. */
   readonly names?: WireType
-  /** The members stand in this order, as in a sequence of XML Schema. */
+  /** The members have this order, as in a sequence of XML Schema. */
   readonly isOrdered: boolean
   readonly facets: ReadonlyMap<string, string | number>
 }
 export interface WireMember {
   readonly type: WireType
   readonly isRequired: boolean
-  /** How often it has to occur. Default: once where it is required, otherwise never. */
+  /** How often it must occur. Default: once if it is required, otherwise never. */
   readonly min?: number
   /** How often it may occur. Default: once. */
   readonly max?: number
-  /** What stands for it where it is absent, as JSON; undefined: nothing is said to. */
+  /** The value that its absence stands for, as JSON; undefined: none is stated. */
   readonly initial?: string
 }
 export interface ChoiceType {
