@@ -7,19 +7,19 @@ export interface AccessLogEntry {
   readonly id: string
   readonly face: MountName
   readonly method: string
-  /** The path alone: a query may hold private data. */
+  /** Only the path, since a query may contain private data. */
   readonly path: string
   readonly status: number
   /** Milliseconds until the head of the response was known. */
   readonly took: number
   readonly from: string
-  /** What was asked of the contract, and by whom, as far as it is known. */
+  /** The requested operation of the contract, and its caller, as far as they are known. */
   readonly operation?: string
   readonly subject?: string
   readonly version: Request['version']
 }
 
-/** Characters of a path in a line of the log. */
+/** Characters of a path in a log line. */
 const pathCharacters = 1000
 
 export function accessLogEntry(

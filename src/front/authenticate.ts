@@ -1,7 +1,7 @@
 /**
  * The caller of a request (rules A5.1, A5.3): its credentials, proven by the directory of people
- * and keys, for faces and pages alike; and whether a password may travel. What it guards: people
- * whose browser sends credentials by itself (see `isCrossOrigin`).
+ * and keys, for faces and pages alike; and whether a password may be sent. What it guards: people
+ * whose browser sends credentials on its own (see `isCrossOrigin`).
  */
 
 import { isLoopbackAddress } from '../base/address.ts'
@@ -17,7 +17,8 @@ import { refuse } from '../service/refusal.ts'
 export type AuthenticationContext = Pick<FaceContext, 'identities' | 'settings'>
 
 /**
- * Refuses invalid credentials even where none are needed: their sender expects to be known.
+ * Refuses invalid credentials even where none are needed, since their sender expects to be
+ * recognized.
  * @param service the name in the session cookie; undefined: cookies do not count, as on SOAP
  */
 export function authenticate(request: Request, context: AuthenticationContext, service?: string): Maybe<Caller> {
@@ -26,7 +27,7 @@ export function authenticate(request: Request, context: AuthenticationContext, s
   return chain(hosted(request.carrier), caller => caller ?? authenticateAlone(request, context, service))
 }
 
-/** By the credentials that the request itself has. */
+/** Authenticates by the credentials in the request itself. */
 function authenticateAlone(request: Request, context: AuthenticationContext, service?: string): Maybe<Caller> {
   if (hasAmbientCredentials(request)) return authenticateAmbient(request, context, service)
   const found = proveCredentials(request, context.identities, () => isConfidential(request, context.settings))
@@ -35,7 +36,7 @@ function authenticateAlone(request: Request, context: AuthenticationContext, ser
   return found.then(caller => caller ?? refuse({ kind: 'unauthenticated' }))
 }
 
-/** A browser adds its cookie or certificate to any request: an invalid one counts as none. */
+/** A browser adds its cookie or certificate to any request, so an invalid one counts as none. */
 function authenticateAmbient(
   { fields, scheme, certificate }: Request,
   { identities }: AuthenticationContext,
@@ -48,11 +49,14 @@ function authenticateAmbient(
   return found instanceof Promise ? found.then(caller => caller ?? anonymous) : (found ?? anonymous)
 }
 
-/** Whether the credentials, if any, are those that a browser adds by itself. */
+/** Whether the credentials, if any, are of the kind that a browser adds on its own. */
 export const hasAmbientCredentials = ({ fields }: Request): boolean =>
   fields['authorization'] === undefined && fields['api-key'] === undefined
 
-/** RFC 6265bis §4.1.3.2: with this prefix no other host, and no cleartext, can set the cookie. */
+/**
+ * RFC 6265bis §4.1.3.2: with this prefix, no other host and no cleartext connection can set the
+ * cookie.
+ */
 export const sessionCookieName = (service: string, scheme: Request['scheme']): string =>
   scheme === 'https' ? `__Host-${service}` : service
 
@@ -72,13 +76,15 @@ export const writeAuthChallenges = (
 type Origin = Pick<Request, 'from'>
 
 /**
- * The client is on this machine. Behind a trusted proxy none is: what the proxy says of its client
- * is enough for limits, and not for rights.
+ * Whether the client is on this machine. Behind a trusted proxy no client is: the proxy's word
+ * about its client is good enough for limits, but not for rights.
  */
 export const isFromThisMachine = ({ from }: Origin, { trustProxy }: Pick<Settings, 'trustProxy'>): boolean =>
   trustProxy === false && isLoopbackAddress(from)
 
-/** RFC 7617 §4, rule A5.1: a password can be read on its way, but over TLS or within a machine. */
+/**
+ * RFC 7617 §4, rule A5.1: a password can be read in transit, except over TLS or within a machine.
+ */
 export function isConfidential(
   request: Origin & Pick<Request, 'scheme'>,
   settings: Pick<Settings, 'passwordsOnLoopback' | 'trustProxy'>,

@@ -1,6 +1,6 @@
 /**
- * Content codings for responses without an entity tag (rule A4.18). A face codes those that have
- * one, since each coding is a representation with a tag of its own (RFC 9110 §8.8.3.3).
+ * Content codings for responses without an entity tag (rule A4.18). A face encodes responses that
+ * have one, since each coding is a representation with its own tag (RFC 9110 §8.8.3.3).
  */
 import { countUtf8 } from '../base/octets.ts'
 import { writeVary } from '../http/cache.ts'
@@ -10,10 +10,10 @@ import type { Entry } from './entry.ts'
 
 export type Coding = (octets: Uint8Array) => Uint8Array
 
-/** Up to this many octets a coding costs more than it saves: the content fits one packet. */
+/** Up to this size a coding costs more than it saves, since the content fits one packet. */
 const codedFromOctets = 1024
 
-/** Whether the octets are enough: a text has up to three for each unit of its length. */
+/** Whether there are enough octets: a text has up to three for each unit of its length. */
 export const isWorthCoding = (content: string | Uint8Array): boolean =>
   content.length > codedFromOctets ||
   (typeof content === 'string' && 3 * content.length > codedFromOctets && countUtf8(content) > codedFromOctets)

@@ -1,9 +1,10 @@
 /**
  * Which pages of other origins may call (Fetch §3.2), for all mounts. It guards people whose
  * browser knows their password:
- *  (1) No origin may unless the settings name it; none may use credentials that the browser adds.
- *  (2) A change that a browser sends for a page of another origin is refused, with any content.
- *  (3) Cookies and client certificates count for our own pages alone, even if the settings name the
+ *  (1) No origin may call unless the settings name it; none may use credentials that the browser
+ *      adds.
+ *  (2) A change that a browser sends for a page of another origin is refused, whatever its content.
+ *  (3) Cookies and client certificates count only for our own pages, even if the settings name the
  *      origin.
  */
 import { writeVary } from '../http/cache.ts'
@@ -15,7 +16,7 @@ import { type Entry, originOf } from './entry.ts'
 const exposedFields =
   'ETag, Location, Link, Allow, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Content-Location, Deprecation, Sunset, Request-Id'
 
-/** Fields that are exposed or safelisted (Fetch §2.2.2), and those of no use to a script. */
+/** Fields that are exposed or safelisted (Fetch §2.2.2), and those that are useless to a script. */
 const knownFields: ReadonlySet<string> = new Set(
   `${exposedFields}, Accept-Patch, Accept-Query, Accept-Ranges, Cache-Control, Clear-Site-Data, Content-Disposition,
   Content-Encoding, Content-Language, Content-Length, Content-Location, Content-Range, Content-Security-Policy,
@@ -48,7 +49,7 @@ export function answerPreflight(
   }
 }
 
-/** The requested names that are field names. */
+/** The requested names, as far as they are field names. */
 const fieldNamesIn = (names: string | undefined): string =>
   (names ?? '')
     .split(',')
@@ -67,12 +68,12 @@ export function corsFields(
   const exposed = [exposedFields, ...Object.keys(own).filter(isOfContract)].join(', ')
   return { ...varying, 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed }
 }
-/** A header of the contract: HTTP does not know it. */
+/** Whether it is a header of the contract, which HTTP does not know. */
 const isOfContract = (name: string): boolean => !knownFields.has(name.toLowerCase())
 
 /**
- * (2), (3). Browsers set Origin and Sec-Fetch-Site (Fetch Metadata §2.4) themselves; another client
- * sends neither, or values of its own. A browser that sends neither with a change is older than
+ * (2), (3). Browsers set Origin and Sec-Fetch-Site (Fetch Metadata §2.4) themselves; other clients
+ * send neither, or values of their choice. A browser that sends neither with a change is older than
  * 2020.
  */
 export function isCrossOrigin(entry: Entry, { origins, publicUrl }: Settings): boolean {
@@ -82,8 +83,8 @@ export function isCrossOrigin(entry: Entry, { origins, publicUrl }: Settings): b
   const isAmbient =
     hasAmbientCredentials(request) && (request.fields['cookie'] !== undefined || request.certificate !== undefined)
   if (!isAmbient && origins.includes(origin)) return false
-  if (!/^https?:/i.test(origin)) return true // not the origin of a page of ours
-  if (request.scheme === 'https' && origin.startsWith('http:')) return true // a cleartext page may be forged on its way
+  if (!/^https?:/i.test(origin)) return true // not the origin of one of our pages
+  if (request.scheme === 'https' && origin.startsWith('http:')) return true // a cleartext page may be forged in transit
   const from = authorityOf(origin)
   return from === undefined || (from !== authorityOf(originOf(entry)) && from !== authorityOf(publicUrl))
 }

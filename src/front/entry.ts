@@ -1,5 +1,6 @@
 /**
- * A request, interpreted once (rows 1–9). Faces and pages never read the request-target or Host.
+ * A request, interpreted once (rows 1–9). Faces and pages never read the request-target or Host
+ * themselves.
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'
@@ -12,24 +13,27 @@ export interface Mount {
   readonly name: MountName
   /** First segments of the paths that it serves. */
   readonly segments: readonly string[]
-  /** Not refused under load (row 3), when operators need it most; `all`: nor in a flood (row 5). */
+  /**
+   * `load`: not refused under load (row 3), when operators need it most; `all`: not refused in a
+   * flood (row 5), either.
+   */
   readonly exempt?: 'load' | 'all'
   readonly serve: (entry: Entry) => Maybe<Response>
   /** Writes a refusal of rows 1–9 in the terms of this mount. */
   readonly refuse: (entry: Entry, refusal: FrontRefusal) => Maybe<Response>
 }
-/** As the access log and the metrics name it. */
+/** Its name in the access log and the metrics. */
 export type MountName = 'rest' | 'soap' | 'operations'
 
-/** Written by the rows of the front door alone. */
+/** Only the rows of the front door write it. */
 export interface EntryDraft {
-  /** As the client sent it: the fields of a trusted proxy are applied. */
+  /** As the client sent it: the fields of a trusted proxy are already applied. */
   readonly request: Request
-  /** The request's name in the audit, in logs and in its response. */
+  /** The request's id in the audit, in logs and in its response. */
   readonly id: string
   /** Time of arrival, in milliseconds since 1970. */
   readonly now: number
-  /** The row that is being asked. */
+  /** The row that is currently being asked. */
   row: number
   readonly mount: Mount
   path: string
@@ -37,7 +41,7 @@ export interface EntryDraft {
   host: string
   segments: readonly string[]
   pairs: Pairs
-  /** Written by mounts, too. */
+  /** Mounts write to these, too. */
   readonly notes: RequestNotes
 }
 
@@ -46,7 +50,7 @@ export interface Entry extends Readonly<EntryDraft> {
   readonly path: string
   /** The query, still encoded, without its question mark. */
   readonly query: string
-  /** The authority of the target, else the Host (RFC 9110 §7.2). */
+  /** The authority of the target, or else the Host (RFC 9110 §7.2). */
   readonly host: string
   /** Segments of the path, decoded. */
   readonly segments: readonly string[]
@@ -57,11 +61,11 @@ export interface Entry extends Readonly<EntryDraft> {
 /** Scheme and authority of the client's request. */
 export const originOf = ({ request, host }: Entry): string => `${request.scheme}://${host}`
 
-/** The path before every path of ours, as clients see it; '' at a root. */
+/** The path in front of all our paths, as clients see it; '' at a root. */
 export const prefixOf = ({ publicUrl, prefix = '' }: Pick<Settings, 'publicUrl' | 'prefix'>): string =>
   publicUrl === undefined ? prefix : new URL(publicUrl).pathname.replace(/\/+$/, '')
 
-/** The first segment of a target in any form, decoded as row 9 decodes it: it names the mount. */
+/** The first segment of a target in any form, decoded as in row 9: it names the mount. */
 export function firstSegmentOf(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '')
   if (!path.startsWith('/')) return ''

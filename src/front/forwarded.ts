@@ -1,11 +1,12 @@
 /**
- * What a trusted proxy says of a request: its client, scheme and host (RFC 7239; or
+ * What a trusted proxy says about a request: its client, scheme and host (RFC 7239; or
  * X-Forwarded-For, -Proto and -Host, which mean the same). What it guards:
  *  (1) Only the last element is read, which the proxy in front wrote itself. Any client may have
  *      written the others.
- *  (2) A proxy that writes one kind of fields passes on the other as the client sent it: the
- *      settings say which kind counts, and the other is ignored.
- * Deliberately absent: chains of proxies. The one in front is trusted, and its peer is the client.
+ *  (2) A proxy that writes one kind of fields passes on the other kind as the client sent it, so
+ *      the settings say which kind counts, and the other is ignored.
+ * Deliberately absent: chains of proxies. The proxy in front is trusted, and its peer counts as the
+ * client.
  */
 import { addressBlock } from '../base/address.ts'
 import { cursorOver, noParameters, type Parameters, readParameters, splitElements, trimSpace } from '../http/grammar.ts'
@@ -19,11 +20,11 @@ interface ForwardedFacts {
   readonly host: string | undefined
 }
 
-/** Which fields count; undefined without a trusted proxy. */
+/** Which kind of fields counts; undefined without a trusted proxy. */
 export const proxyFieldsOf = ({ trustProxy }: Pick<Settings, 'trustProxy'>): ProxyFields | undefined =>
   trustProxy === true ? 'x-forwarded' : trustProxy || undefined
 
-/** The request as the client sent it. It shares its content, which is read once. */
+/** The request as the client sent it. Both share the content, which is read once. */
 export function applyForwarded(request: Request, kind: ProxyFields): Request {
   const facts =
     kind === 'forwarded' ? parseForwardedField(request.fields['forwarded']) : parseXForwarded(request.fields)
@@ -39,8 +40,8 @@ export function applyForwarded(request: Request, kind: ProxyFields): Request {
 }
 
 /**
- * RFC 7239 §4: forwarded-element = [ forwarded-pair ] *( ";" [ forwarded-pair ] ), parameters in
- * all but the first ";".
+ * RFC 7239 §4: forwarded-element = [ forwarded-pair ] *( ";" [ forwarded-pair ] ): like parameters,
+ * except for the first ";".
  */
 function parseForwardedField(field: string | undefined): ForwardedFacts | undefined {
   if (field === undefined) return undefined

@@ -1,7 +1,7 @@
 /**
  * Rows 1–9 of the order of decisions (RFC 9110 §13.2.1), asked of every request before a mount is
- * chosen. They are data in the shape of the rows of `rest/plan.ts`, which joins them to its own:
- * trace, page and coverage show one table.
+ * chosen. They are data in the form of the rows in `rest/plan.ts`, which appends its own: trace,
+ * page and coverage show one table.
  */
 
 import { isToken } from '../http/grammar.ts'
@@ -14,9 +14,9 @@ import { type FrontRefusal, refuseAtFront } from './refusal.ts'
 export interface FrontRow {
   readonly number: number
   readonly question: string
-  /** Refusals that a "no" becomes. */
+  /** The refusals that a "no" may become. */
   readonly no: readonly FrontRefusal['kind'][]
-  /** Statuses of responses that the row itself gives. */
+  /** Statuses of responses that the row itself returns. */
   readonly answers?: readonly number[]
   readonly source: string
   readonly of: 'front'
@@ -27,19 +27,19 @@ export interface FrontRow {
 
 /** What the front door accepts of one request. */
 export const frontLimits = {
-  /** Octets of a request-target (RFC 9110 §4.1 asks for 8,000 at least). */
+  /** Octets of a request-target (RFC 9110 §4.1 recommends at least 8,000). */
   targetOctets: 8 * 1024,
   /**
-   * Octets of all fields together, names included: the defaults of Node and nginx are half to four
+   * Octets of all fields together, including names: Node and nginx have defaults of half to four
    * times this.
    */
   fieldOctets: 32 * 1024,
 } as const
 
-/** The methods that this server knows, in the order in which Allow lists them. */
+/** The methods that this server knows, in the order of the Allow field. */
 export const knownMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']
 
-/** The value of Allow for these methods: HEAD goes with GET, OPTIONS is everywhere. */
+/** The value of Allow for these methods: GET implies HEAD, and OPTIONS is always allowed. */
 export function writeAllow(methods: Iterable<string>): string {
   const found = new Set(methods)
   if (found.has('GET')) found.add('HEAD')
@@ -47,7 +47,7 @@ export function writeAllow(methods: Iterable<string>): string {
   return knownMethods.filter(method => found.has(method)).join(', ')
 }
 
-/** For each known method the rows that concern it, chosen once. */
+/** For each known method the rows that concern it, selected once. */
 export function groupByMethod<R extends Pick<FrontRow, 'concerns'>>(
   rows: readonly R[],
 ): ReadonlyMap<string, readonly R[]> {
@@ -141,7 +141,7 @@ export const frontRows: readonly FrontRow[] = [
   },
 ]
 
-/** An unknown method has all of them. */
+/** For an unknown method, all rows. */
 export const frontRowsOfMethod = groupByMethod(frontRows)
 
 function countOctets(fields: HttpFields): number {

@@ -27,7 +27,7 @@ export type FrontContext = Pick<FaceContext, 'clock' | 'id' | 'report' | 'settin
 export interface FrontOptions {
   /** Rows 3 and 5. Default: accepts every request. */
   readonly gate?: Gate
-  /** Content codings for responses without an entity tag, the preferred first. */
+  /** Content codings for responses without an entity tag, most preferred first. */
   readonly codings?: Readonly<Record<string, Coding>>
   /** Counts each response. */
   readonly figures?: ResponseFigures
@@ -84,7 +84,7 @@ interface Visit {
 function compileFront(context: FrontContext, all: readonly Mount[], options: FrontOptions): Front {
   const mounts = new Map(all.flatMap(mount => mount.segments.map(segment => [segment, mount] as const)))
   const { gate = openGate(), codings = {} } = options
-  // A trusted proxy in front compresses by itself.
+  // A trusted proxy in front does its own compression.
   const { settings, id } = context
   const nameRequest = (request: Request): string =>
     (request.id === undefined ? undefined : hostedNameOf(request.id)) ??
@@ -153,7 +153,7 @@ function finishThrown(visit: Visit, thrown: unknown): Response {
 /** (2) From the host that has mounted the service. */
 const hostedNameOf = (id: string): string | undefined => (/^[\w.:+=@-]{1,128}$/.test(id) ? id : undefined)
 
-/** (2) W3C Trace Context §3.2: the identifier of the trace is the second part of traceparent. */
+/** (2) W3C Trace Context §3.2: the trace's identifier is the second part of traceparent. */
 function traceNameOf(fields: HttpFields): string | undefined {
   const given = fields['x-request-id'] ?? fields['request-id']
   if (given !== undefined && /^[\w.:+=@-]{8,128}$/.test(given)) return given

@@ -1,21 +1,21 @@
 /**
  * Whether the service accepts one more request now (rows 3 and 5). What it guards:
- *  (1) An overloaded service refuses in microseconds, so that it answers accepted
- *      requests in time.
- *  (2) One address has a number of requests a second, for all its users and all mounts together.
+ *  (1) An overloaded service refuses in microseconds, so that it answers accepted requests in time.
+ *  (2) The requests of one address in a second are limited, for all its users and all mounts
+ *      together.
  */
 import { MemoryWindows } from '../service/limiter.ts'
 import { type FrontRefusal, refuseAtFront } from './refusal.ts'
 
 /** The requests in progress and their limit; `host/operations/overload.ts` maintains it. */
 export interface LoadGauge {
-  /** Requests that have arrived and are not answered. */
+  /** Requests that have arrived and have no response yet. */
   inFlight: number
-  /** With more than this the next request is refused. */
+  /** Above this number the next request is refused. */
   inFlightMax: number
   /** Requests that were refused under load. */
   shed: number
-  /** The last requests of kept connections are answered; readiness says no. */
+  /** Requests on persistent connections are still answered; readiness says no. */
   isDraining: boolean
 }
 
@@ -27,10 +27,10 @@ export interface Gate {
   requireUnflooded(from: string, now: number): void
 }
 
-/** Retry-After of a request that was refused under load. */
+/** Retry-After for a request refused under load. */
 const retrySeconds = 5
 
-/** @param floodLimit requests of one address in a second; 0: no limit */
+/** @param floodLimit requests from one address in a second; 0: no limit */
 export function createGate(load: LoadGauge, floodLimit: number): Gate {
   const windows = new MemoryWindows()
   const tooMany: FrontRefusal = { kind: 'too-many', after: 1, limit: floodLimit, window: 1 }
@@ -51,7 +51,7 @@ export function createGate(load: LoadGauge, floodLimit: number): Gate {
   }
 }
 
-/** A gate that accepts every request, for a face by itself. */
+/** A gate that accepts every request, for a face on its own. */
 export const openGate = (): Gate => ({
   load: { inFlight: 0, inFlightMax: Infinity, shed: 0, isDraining: false },
   requireInService: () => {},

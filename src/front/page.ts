@@ -1,6 +1,6 @@
 /**
- * Pages besides the two faces: tables of paths and methods. HEAD, OPTIONS, preflights, 405 and
- * exceptions are the same for all of them.
+ * Pages in addition to the two faces: tables of paths and methods. HEAD, OPTIONS, preflights, 405
+ * and exceptions are handled the same way for all of them.
  */
 import { type Maybe, settle } from '../base/maybe.ts'
 import type { Response } from '../http/message.ts'
@@ -14,12 +14,12 @@ import type { Entry, Mount } from './entry.ts'
 import { writeAllow } from './front-rows.ts'
 import { type FrontRefusal, respondToRefusal } from './refusal.ts'
 
-/** Method → handler. GET handles HEAD, too; OPTIONS is handled for all. */
+/** Method → handler. GET also handles HEAD; OPTIONS is handled for all. */
 export type Page = Readonly<Partial<Record<'GET' | 'POST', (entry: Entry) => Maybe<Response>>>>
 
 export type PageContext = Pick<FaceContext, 'app' | 'identities' | 'settings'>
 
-/** @param pages by path; another path with the same first segment is 404 */
+/** @param pages by path; any other path with the same first segment is 404 */
 export function createPages(
   context: PageContext,
   pages: Readonly<Record<string, Page>>,

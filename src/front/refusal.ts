@@ -1,7 +1,7 @@
 /**
- * Refusals of the front door (rows 1–9 and 13 of the decisions), before a face or a page is asked:
- * one closed union, with its statuses. REST writes them as problems of its own, SOAP as faults
- * where the request speaks SOAP, pages by `respondToRefusal`.
+ * Refusals of the front door (rows 1–9 and 13 of the decisions), before a face or a page is called:
+ * one closed union, with its statuses. REST writes them as its own problems, SOAP as faults where
+ * the request speaks SOAP, pages by `respondToRefusal`.
  */
 import { writeRetryAfter } from '../http/fields.ts'
 import type { Response } from '../http/message.ts'

@@ -11,7 +11,7 @@ import { respond } from '../http/respond.ts'
 import { type Coding, isWorthCoding } from './compression.ts'
 import type { Entry } from './entry.ts'
 
-/** The same object is digested and compressed once, so its owner keeps it. */
+/** An object is digested and compressed only once, so its owner keeps it. */
 export interface StaticText {
   readonly mediaType: string
   readonly content: string

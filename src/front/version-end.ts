@@ -1,21 +1,21 @@
 /**
- * The end of a version of the contract, decided once for both faces: when it is no longer served,
- * and what its responses say before.
+ * When a version of the contract ends, decided once for both faces: from when it is no longer
+ * served, and what its responses say before that.
  */
 import type { VersionRule } from '../contract/service.ts'
 import { writeDate } from '../http/date.ts'
 import { writeDeprecation } from '../http/fields.ts'
 
 /**
- * From this time on, in milliseconds, a version is not served: its sunset (RFC 8594); once it is
- * retired, it never is.
+ * From this time on, in milliseconds, a version is not served: its sunset (RFC 8594); a retired
+ * version is never served.
  */
 export function endOfVersion({ retired, sunset }: VersionRule): number {
   if (retired) return -Infinity
   return sunset === undefined ? Infinity : Date.parse(sunset)
 }
 
-/** It is deprecated or has a sunset: each response says so. */
+/** Whether it is deprecated or has a sunset, so that each response says so. */
 export const isEnding = ({ deprecated, sunset }: VersionRule): boolean =>
   deprecated !== undefined || sunset !== undefined
 
