@@ -1,4 +1,4 @@
-/** Connections that each peer address has open, so that one of them cannot have them all. */
+/** The number of open connections of each peer address, so that no address can take them all. */
 import { isLoopbackAddress } from '../base/address.ts'
 
 export class AddressCount {
@@ -6,7 +6,7 @@ export class AddressCount {
 
   /**
    * @returns how many it has now; 0 for this machine's own and those of a Unix socket, which are
-   * not counted
+   *   not counted
    */
   add(address: string): number {
     if (!isCounted(address)) return 0

@@ -1,11 +1,12 @@
 /**
- * One request and its response in the terms of Fetch: Hono, Next, Deno, Bun. What always holds:
- *  (1) Content is read as it is asked for, so that the host holds its sender back; content that
- *      ends early is `Aborted`, and never passes for whole.
+ * One request and its response in the terms of Fetch, for Hono, Next, Deno and Bun. What always
+ * holds:
+ *  (1) Content is read on demand, so that the host holds its sender back; content that ends early
+ *      is `Aborted`, and never passes for complete.
  *  (2) A stream of content is asked for its next piece when the host has taken the one before; when
  *      its reader leaves, it returns.
- * Fetch hides the target as it was sent (dot segments are gone), the version of HTTP, trailers and
- * Expect. Time and connections are bounded by the host.
+ * Fetch hides the target as it was sent (dot segments are removed), the version of HTTP, trailers
+ * and Expect. The host bounds time and connections.
  */
 import { addressBlock } from '../base/address.ts'
 import { type Content, noContent, type Octets, type Request, type Response } from '../http/message.ts'
@@ -96,7 +97,7 @@ class FetchContent implements Content {
       }
       if (this.#signal.aborted || (this.length !== undefined && octets !== this.length)) throw new Aborted()
     } finally {
-      await reader.cancel().catch(() => {}) // what ended has nothing to cancel
+      await reader.cancel().catch(() => {}) // content that has ended has nothing to cancel
     }
   }
 }
@@ -112,7 +113,7 @@ async function toFetchResponse(
   if (content === undefined || typeof content === 'string' || content instanceof Uint8Array)
     return createFetchResponse(framed, (content as string | Uint8Array<ArrayBuffer> | undefined) ?? null)
   const pieces = content[Symbol.asyncIterator]()
-  // Asked before the head leaves, so that a source that fails at once still becomes a 500.
+  // Asked before the head is sent, so that a source that fails at once still becomes a 500.
   const first = await pieces.next().catch(report)
   if (!first) return toFetchResponse(respond(500), method, report)
   return createFetchResponse(

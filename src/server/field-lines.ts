@@ -1,7 +1,7 @@
 /**
- * RFC 9110 §5.3: lines of one name become one value, in order, joined by ", " (Cookie by "; "). No
- * line is dropped and no member inherited: two Hosts stay visible, and a field called "constructor"
- * or "__proto__" is a field like any other.
+ * RFC 9110 §5.3: lines with the same name become one value, in order, joined by ", " (Cookie by ";
+ * "). No line is dropped and no member is inherited: two Hosts stay visible, and a field called
+ * "constructor" or "__proto__" is a field like any other.
  */
 export function addFieldLine(fields: Record<string, string>, name: string, value: string): void {
   const before = fields[name]

@@ -1,19 +1,19 @@
 /**
- * Octets that are kept of contents which are still arriving, of all peers together: slow senders
- * have no more of them kept, on however many connections. Beyond the bound, the content that began
- * first ends, of the peer with the most octets: its connections take no room from other peers.
+ * The octets that are kept of contents still arriving, for all peers together: slow senders cannot
+ * have more of them kept by opening more connections. Beyond the bound, the peer with the most
+ * octets loses the content that it began first, so it takes no room from other peers.
  */
 
-/** A content of which octets are kept. */
+/** A content whose octets are kept. */
 export interface HeldContent {
   /** The address of its peer. */
   readonly from: string
-  /** Ends it: there is no room any more. */
+  /** Ends it, because there is no more room. */
   crowdOut(): void
 }
 
 interface HeldByPeer {
-  /** In the order in which they came. */
+  /** In the order of their arrival. */
   readonly counts: Map<HeldContent, number>
   total: number
 }
@@ -49,7 +49,7 @@ export class HeldOctets {
     first.crowdOut()
   }
 
-  /** It has come whole, or has ended. */
+  /** It has arrived completely, or has ended. */
   remove(content: HeldContent): void {
     const peer = this.#peers.get(content.from)
     const octets = peer?.counts.get(content)

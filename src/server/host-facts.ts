@@ -1,6 +1,6 @@
 /**
- * What hosts know of a request besides its octets, and how a service becomes a plugin of Fastify.
- * The hosts are described here by what is asked of them: none is loaded.
+ * What hosts know about a request besides its octets, and how a service becomes a Fastify plugin.
+ * The hosts are described here only as far as they are used: none is loaded.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { addressBlock, isLoopbackAddress } from '../base/address.ts'
@@ -49,9 +49,9 @@ interface FastifyReply {
 }
 
 /**
- * All methods and paths below the plugin's prefix; content is left unread, and fields that hooks
- * have set go out with the response.
- * @throws TypeError where Fastify knows the plugin by another prefix than its links have
+ * Handles all methods and paths below the plugin's prefix; content is left unread, and fields that
+ * hooks have set are sent with the response.
+ * @throws TypeError if Fastify has another prefix for the plugin than its links
  */
 export function mountInFastify(
   instance: FastifyHost,
@@ -76,7 +76,10 @@ export function mountInFastify(
   for (const path of ['/', '/*']) instance.all(path, answer)
 }
 
-/** A loopback address that a proxy tells is not of this machine, and gives no right of it. */
+/**
+ * A loopback address that a proxy reports is not this machine's, and grants no right of this
+ * machine.
+ */
 function chooseAddress({ socket }: IncomingMessage, told: string | undefined): string | undefined {
   if (told === undefined) return undefined
   const from = addressBlock(told)
@@ -85,7 +88,7 @@ function chooseAddress({ socket }: IncomingMessage, told: string | undefined): s
 
 /**
  * The client's address as Deno (`remoteAddr`), Bun (`requestIP`) and the Node server of Hono
- * (`incoming`) hand it over; undefined elsewhere.
+ * (`incoming`) provide it; undefined elsewhere.
  */
 export function findFetchAddress(request: globalThis.Request, given: readonly unknown[]): string | undefined {
   for (const each of given) {
@@ -103,7 +106,7 @@ export function findFetchAddress(request: globalThis.Request, given: readonly un
 
 /**
  * The target of a request below the path where a host mounts the service: `/shop/api` is `/api`. A
- * target that names the server (`*`) or a connection is left as it is.
+ * target that names the server (`*`) or a connection is unchanged.
  * @param prefix such as `/shop`; '' at a root
  * @returns undefined for a target that is not below the prefix
  */

@@ -1,17 +1,17 @@
 /**
- * HTTP/2 (RFC 9113) over node:http2, on sockets that were accepted elsewhere. What always holds:
- *  (1) A stream that was reset before its turn is never served; one that is reset later costs its
- *      client a place among `streams` until the application is done with it, so that resetting fast
- *      gains nothing. A client that resets more than `resets` allows is told to calm down, and
- *      loses its connection. (nghttp2 counts too, but in older versions of Node it falls silent
- *      then, and keeps the connection.)
- *  (2) Fields of the connection do not exist here; what a request says of them the framing layer
- *      refuses.
- *  (3) SETTINGS and PING cost a frame back, so only so many are accepted in ten seconds.
+ * HTTP/2 (RFC 9113) over node:http2, on sockets accepted elsewhere. What always holds:
+ *  (1) A stream reset before its turn is never served; a stream reset later occupies one of its
+ *      client's `streams` until the application is done with it, so rapid resets gain nothing. A
+ *      client that resets more than `resets` allows gets ENHANCE_YOUR_CALM, and loses its
+ *      connection. (nghttp2 counts too, but in older versions of Node it then falls silent and
+ *      keeps the connection.)
+ *  (2) Connection-specific fields do not exist here: the framing layer refuses a request that has
+ *      them.
+ *  (3) SETTINGS and PING cost a frame in reply, so their number in ten seconds is limited.
  *  (4) After the response a little of the request's content is still read and dropped, for clients
- *      that are sending it; then the rest is declined (RFC 9113 §8.1).
+ *      that are still sending it; then the rest is declined (RFC 9113 §8.1).
  * Known gap: a field whose name or value has octets that no field may have (§8.2.1) is dropped by
- * nghttp2 before anything of ours sees it, and Node has no option for that; white space at the ends
+ * nghttp2 before our code sees it, and Node has no option to prevent that; white space at the ends
  * of a value is refused here.
  */
 import type * as http2 from 'node:http2'
@@ -34,8 +34,8 @@ const enhanceYourCalm = 11
 const cancel = 8
 const controlWindowMs = 10_000
 /**
- * Octets of content that are given to a stream at once: a reader that takes as many in `unread` is
- * seen to move.
+ * Octets of content given to a stream at once: a reader that takes this many within `unread` counts
+ * as moving.
  */
 const pieceOctets = 256 * 1024
 
@@ -49,7 +49,7 @@ export class Http2Session {
   readonly exchanges = new Set<Http2Exchange>()
   #controls = 0
   #controlsSince = 0
-  /** Streams that the client has reset, less those that time has forgiven. */
+  /** Streams that the client has reset, minus those that have been forgiven over time. */
   #resets = 0
   #resetSince = 0
 
@@ -64,8 +64,8 @@ export class Http2Session {
     wire.on('error', () => {})
     wire.on('remoteSettings', () => this.#countControl())
     wire.on('ping', () => this.#countControl())
-    // A client that closes its side asks no more; half a request that it leaves behind would keep
-    // the session waiting.
+    // A client that closes its side sends no more requests; half a request that it leaves behind
+    // would keep the session waiting.
     socket.once('end', () => (this.exchanges.size === 0 ? wire.destroy() : wire.close()))
     wire.setTimeout(context.limits.idle)
     wire.on('timeout', () => {
@@ -103,7 +103,7 @@ export class Http2Session {
   }
 
   /**
-   * (1), as nghttp2 counts, which knows no better code for it than INTERNAL_ERROR and allows twice
+   * (1), counted like nghttp2, which has no better code for it than INTERNAL_ERROR and allows twice
    * as many.
    */
   #countReset(): void {
@@ -115,7 +115,7 @@ export class Http2Session {
     if (this.#resets > resets) this.#calmDown()
   }
 
-  /** With an error: Node makes of a code alone NO_ERROR. */
+  /** With an error, because Node turns a code alone into NO_ERROR. */
   #calmDown(): void {
     this.wire.destroy(new Error('the client floods this connection'), enhanceYourCalm)
   }
@@ -132,11 +132,11 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
   #isExpecting = false
   #gone: GoneSignal | undefined
   #isAnswered = false
-  /** The application has given its response, or never will. */
+  /** The application has returned its response, or never will. */
   #isServed = false
-  /** Octets of the response's content that were handed to the stream. */
+  /** Octets of the response's content handed to the stream. */
   #written = 0
-  /** The stream was reset from here. */
+  /** Our side has reset the stream. */
   #isReset = false
 
   constructor(session: Http2Session, stream: http2.ServerHttp2Stream) {
@@ -150,7 +150,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     const { context } = this.#session
     const request = this.#readRequest(lines)
     this.#request = request
-    // The target has a limit of its own, and it is the face's.
+    // The target has its own limit, which the face checks.
     const size = measureField(lines) - request.target.length
     if (size > context.limits.fields) this.#serve(writeRefusal(limitRefusals.fields(context.limits)))
     else if (hasSpaceAtEnds(lines)) this.#serve(writeRefusal(refusals.fieldEnds))
@@ -181,8 +181,8 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     const authority = pseudo[':authority']
     const fields = joinFieldLines(lines)
     const host = fields['host']
-    // RFC 9113 §8.3.1: the authority stands for Host. Two that differ are both shown, and fail as
-    // two Hosts do.
+    // RFC 9113 §8.3.1: the authority replaces Host. If the two differ, both are kept, and fail like
+    // two Hosts.
     if (authority !== undefined && authority !== host)
       fields['host'] = host === undefined ? authority : `${authority}, ${host}`
     return {
@@ -225,7 +225,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     return left === 0 ? undefined : this.#written - left
   }
 
-  /** A client that does not read its response holds memory. */
+  /** A client that does not read its response occupies memory. */
   stalled(): void {
     this.#reset(cancel)
   }
@@ -238,7 +238,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     return !this.#isReset && this.#stream.rstCode !== noError
   }
 
-  /** (1): only when the stream is closed and the application is done does the place become free. */
+  /** (1): the place becomes free only when the stream is closed and the application is done. */
   leave(): void {
     if (!this.#stream.closed) return
     this.#session.context.waiting.delete(this)
@@ -284,8 +284,8 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
   }
 
   /**
-   * A stream tells of octets that it was given when all of them have left, so long content is given
-   * in pieces, two at once.
+   * A stream reports octets only when all of a write have been sent, so long content is written in
+   * pieces, two at once.
    */
   #writeWhole(content: string | Uint8Array): void {
     const stream = this.#stream
@@ -311,8 +311,8 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
   }
 
   /**
-   * A stream that fails before its head has left becomes a 500; after that it is reset, so that no
-   * reader takes it for whole.
+   * A stream that fails before its head is sent becomes a 500; after that it is reset, so that no
+   * reader takes it for complete.
    */
   #failStream(error: unknown): void {
     this.#session.context.onError(error, this.#request)
@@ -333,7 +333,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     let left = limits.dump
     stream.once('close', () => clearTimeout(timer))
     stream.on('data', (piece: Buffer) => {
-      left -= piece.length + 512 // what a piece costs, however small
+      left -= piece.length + 512 // the cost of a piece, however small
       if (left < 0) decline()
     })
     stream.resume()
@@ -341,7 +341,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
 }
 
 /**
- * Speaks HTTP/2 on a socket whose first octets, still unread, are its preface, or whose handshake
+ * Speaks HTTP/2 on a socket whose first, still unread octets are its preface, or whose handshake
  * chose it.
  */
 export function openHttp2Session(node: typeof http2, context: ServerContext, socket: Socket): Http2Session {
@@ -354,7 +354,7 @@ export function openHttp2Session(node: typeof http2, context: ServerContext, soc
     maxSessionRejectedStreams: 100,
     streamResetBurst: limits.resets * 2,
     streamResetRate: limits.resetRate,
-    strictFieldWhitespaceValidation: false, // else nghttp2 drops the field and the request is served without it
+    strictFieldWhitespaceValidation: false, // otherwise nghttp2 drops the field and the request is served without it
     settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: parserLimit, enablePush: false },
   })
   return new Http2Session(context, wire, socket)
@@ -372,7 +372,7 @@ function hasSpaceAtEnds(lines: readonly string[]): boolean {
   return false
 }
 
-/** The content of a stream, from when it is asked for. */
+/** The content of a stream, from its first read on. */
 class Http2Inflow implements ContentSource {
   readonly #stream: http2.ServerHttp2Stream
   content: StreamedContent | undefined
@@ -387,8 +387,8 @@ class Http2Inflow implements ContentSource {
   }
 
   /**
-   * Node ends a stream that its client resets just as a complete one and only then marks it as
-   * aborted; the protocol's state knows at once: was END_STREAM seen?
+   * Node ends a stream that its client resets like a complete one, and only then marks it as
+   * aborted; the protocol's state knows at once whether END_STREAM was seen.
    */
   get complete(): boolean {
     const stream = this.#stream
@@ -409,7 +409,7 @@ class Http2Inflow implements ContentSource {
 
   readonly #onData = (piece: Buffer): void => this.content?.receive(piece)
   /**
-   * Node may tell of END_STREAM while the protocol is still at that frame: its state follows before
+   * Node may report END_STREAM while the protocol is still at that frame: its state follows before
    * the next turn.
    */
   readonly #onEnd = (): void => {

@@ -1,15 +1,14 @@
 /**
- * Content that is still on its way. What always holds:
+ * Content that is still arriving. What always holds:
  *  (1) It is read once, and only the first read sends 100 (Continue).
- *  (2) No more than the reader's limit is kept, and the sender is held back while the content has
- *      no reader.
- *  (3) A read ends with all the content or throws `Aborted`; content cut short never passes for
- *      whole.
- *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those
- *      that stall.
- *  (5) What is kept of it counts among all that is kept of contents on their way.
- *  (6) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large
- *      one.
+ *  (2) Only as much as the reader's limit is kept, and the sender is held back while the content
+ *      has no reader.
+ *  (3) A read ends with the complete content or throws `Aborted`; content cut short never passes
+ *      for complete.
+ *  (4) While a read waits for the sender it is in `waiting`, where the watch finds stalled ones.
+ *  (5) Octets kept of it count towards the total kept of all contents still arriving.
+ *  (6) Content in very many tiny pieces is refused: a tiny piece costs as much as kilobytes in a
+ *      large one.
  */
 import { type Pieces, releaseBuffer } from '../base/octets.ts'
 import type { Content, Octets } from '../http/message.ts'
@@ -26,8 +25,8 @@ export class Aborted extends Error {
 }
 
 /**
- * Where content comes from. It hands on what arrives by `receive`, and says once by `end` that
- * nothing more will.
+ * The source of a content. It hands on arriving octets by `receive`, and says once by `end` that no
+ * more will come.
  */
 export interface ContentSource {
   /** The reader wants pieces. */
@@ -36,21 +35,21 @@ export interface ContentSource {
   hold(): void
   /** Nothing more will come. */
   readonly ended: boolean
-  /** All of it has come and was handed on; a source that has ended without this was cut. */
+  /** All of it has arrived and was handed on; a source that ends without this was cut. */
   readonly complete: boolean
 }
 
-/** What content needs of the exchange that it belongs to. */
+/** What content needs from its exchange. */
 export interface ContentOwner {
   /** The address of the sender (`peerAddress`). */
   readonly from: string
-  /** Sends 100 (Continue) where the client waits for it. */
+  /** Sends 100 (Continue) if the client waits for it. */
   proceed(): void
-  /** Ends the exchange with this refusal, where it has no response yet. */
+  /** Ends the exchange with this refusal, if it has no response yet. */
   refuse(refusal: ServerRefusal): void
 }
 
-/** Content that came with the head, so that its reader does not wait. */
+/** Content that arrived with the head, so its reader does not wait. */
 export class BufferedContent implements Content {
   readonly length: number
   readonly #octets: Buffer
@@ -75,7 +74,7 @@ export class BufferedContent implements Content {
 }
 const createReadOnceError = (): Error => new Error('the content of this request was read already: it can be read once')
 
-/** Kept for a reader that is busy; beyond, the sender is held back. */
+/** Kept for a reader that is busy; beyond this the sender is held back. */
 const readAheadOctets = 64 * 1024
 
 interface PendingRead {
@@ -98,12 +97,13 @@ export class StreamedContent implements Content, IdleCheck, HeldContent {
   #held: Buffer[] = []
   #heldOctets = 0
   /**
-   * Buffers all of whose pieces were handed on, and those of them whose last piece the reader has.
+   * Buffers whose pieces have all been handed on, and those among them whose last piece the reader
+   * has.
    */
   #consumed: Buffer[] = []
   #lastPieces: Buffer[] = []
   #pieces = 0
-  /** Of `bytes`; undefined for `chunks`. */
+  /** The limit for `bytes`; undefined for `chunks`. */
   #limit: number | undefined
   #reader: PendingRead | undefined
 
@@ -127,7 +127,7 @@ export class StreamedContent implements Content, IdleCheck, HeldContent {
     this.#exchange.refuse(limitRefusals.contentTime(this.#context.limits))
   }
 
-  /** From the budget of all, where its sender has more of it than any other. */
+  /** Called when the total is exceeded and this sender has the largest share of it. */
   crowdOut(): void {
     this.#exchange.refuse(limitRefusals.held(this.#context.limits))
     this.#stop()
@@ -137,7 +137,7 @@ export class StreamedContent implements Content, IdleCheck, HeldContent {
     if (!this.#ended) this.#context.held.add(this, octets)
   }
 
-  /** Ends the read that is under way, if there is one. */
+  /** Ends the current read, if there is one. */
   abort(why: string): void {
     if (!this.#read) return
     this.#stop()
@@ -172,7 +172,10 @@ export class StreamedContent implements Content, IdleCheck, HeldContent {
     }
   }
 
-  /** What has arrived since, as one piece, or what arrives next; undefined after the last. */
+  /**
+   * The octets that have arrived since, as one piece, or the next ones to arrive; undefined after
+   * the last.
+   */
   #next(): Promise<Buffer | undefined> {
     return new Promise((resolve, reject) => this.#await({ resolve, reject }))
   }
@@ -213,7 +216,7 @@ export class StreamedContent implements Content, IdleCheck, HeldContent {
     this.#source.hold()
   }
 
-  /** From the source. */
+  /** Called by the source. */
   receive(piece: Buffer): void {
     if (this.#ended) return
     this.received += piece.length
@@ -226,12 +229,12 @@ export class StreamedContent implements Content, IdleCheck, HeldContent {
     else if (this.#heldOctets >= readAheadOctets) this.#source.hold()
   }
 
-  /** From the source: it has handed on all of this buffer of its own. */
+  /** Called by the source: it has handed on all of its own buffer. */
   releaseLater(buffer: Buffer): void {
     if (this.#limit === undefined && !this.#ended && ownsItsMemory(buffer)) this.#consumed.push(buffer)
   }
 
-  /** From the source. */
+  /** Called by the source. */
   end(): void {
     if (this.#ended) return
     this.#ended = true
@@ -270,13 +273,13 @@ export class StreamedContent implements Content, IdleCheck, HeldContent {
     else reader.reject(new Aborted())
   }
 
-  /** Also as long as announced. */
+  /** Whether it is complete, and as long as announced. */
   #isComplete(): boolean {
     return this.#source.complete && (this.length === undefined || this.length === this.received)
   }
 }
 
-/** Not a slice of memory that others share. */
+/** Whether it is not a slice of memory shared with others. */
 const ownsItsMemory = ({ byteLength, buffer }: Buffer): boolean => byteLength > 0 && byteLength === buffer.byteLength
 
 function joinPieces(pieces: readonly Buffer[]): Buffer {

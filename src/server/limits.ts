@@ -1,6 +1,6 @@
-/** What one peer may use of the server. Times in milliseconds, sizes in octets. */
+/** How much of the server one peer may use. Times in milliseconds, sizes in octets. */
 export interface ServerLimits {
-  /** All field lines of a request; above, 431. */
+  /** All field lines of a request; beyond this, 431. */
   readonly fields: number
   /**
    * From the first octet of a request (or from connecting) to the end of its fields; after that,
@@ -9,49 +9,49 @@ export interface ServerLimits {
   readonly head: number
   /** From the first octet of a request to the last of its content; after that, 408. */
   readonly request: number
-  /** A connection without a request in progress is closed after this time. */
+  /** A connection without a current request is closed after this time. */
   readonly idle: number
-  /** A peer that is to send content must move `pace` octets (or all there is) within this time. */
+  /** A peer that should send content must move `pace` octets (or all there is) within this time. */
   readonly stall: number
   readonly pace: number
   /**
-   * A peer that is to read a response must keep the same pace, seen over this time: systems hold
-   * megabytes of it and take the next in lumps, so that an honest reader seems to stand still for
-   * long.
+   * A peer that should read a response must keep the same pace, measured over this time: systems
+   * buffer megabytes of it and take the next in lumps, so an honest reader may seem to stand still
+   * for long.
    */
   readonly unread: number
   /**
-   * Chunks or DATA frames of content, in addition to one for every 16 octets; above, 400.
+   * Chunks or DATA frames of content, in addition to one for every 16 octets; beyond this, 400.
    */
   readonly pieces: number
   /**
-   * Octets kept of contents that are still arriving, of all requests together; above, a content of
-   * the address that has most of them ends with 503.
+   * Octets kept of contents still arriving, for all requests together; beyond this, a content of
+   * the address with the most octets ends with 503.
    */
   readonly held: number
   /** Unread content up to this size is read and dropped, so that the connection can be kept. */
   readonly dump: number
   /**
-   * How long, and for how many octets, a connection that ends after its response still reads.
+   * How long, and for how many octets, a connection that ends after its response is still read.
    */
   readonly linger: number
   readonly lingerOctets: number
   /**
-   * Once the listener closes: how long a kept connection may still send a request, which is its
-   * last.
+   * After the listener begins to close: how long an open connection may still send a request, its
+   * last one.
    */
   readonly drain: number
-  /** Connections at once; the next is answered 503. */
+  /** Connections at once; any further one gets 503. */
   readonly connections: number
   /**
-   * Of them, those of one address (64 bits of IPv6); the next is answered 429. This machine's own
-   * and those of a Unix socket are not counted. Behind a proxy all come from its address: set it to
-   * Infinity.
+   * Of these, connections from one address (64 bits of IPv6); any further one gets 429. This
+   * machine's own and those of a Unix socket are not counted. Behind a proxy all come from its
+   * address: set it to Infinity.
    */
   readonly connectionsPerAddress: number
   /** HTTP/2: streams at once on one connection. */
   readonly streams: number
-  /** HTTP/2: streams that a client may reset at once, and from then on in a second. */
+  /** HTTP/2: streams that a client may reset at once, and from then on per second. */
   readonly resets: number
   readonly resetRate: number
   /** HTTP/2: SETTINGS and PING frames that a client may send within ten seconds. */
@@ -80,17 +80,15 @@ export const defaultLimits: ServerLimits = {
   controls: 100,
 }
 
-/** Behind a proxy every client comes from its address; limits that are given come first. */
+/** Behind a proxy every client has its address; explicitly set limits take precedence. */
 export const proxiedLimits = (
   isBehindProxy: boolean,
   given: Partial<ServerLimits> | undefined,
 ): Partial<ServerLimits> => ({ ...(isBehindProxy && { connectionsPerAddress: Infinity }), ...given })
 
 /**
- * What the parsers themselves accept: more than the limits above, so that a long target reaches the
- * face
- * (414) and large fields are refused by us (431), and still a bound on what one connection can make
- *       us
- * hold.
+ * What the parsers themselves accept: more than the limits above, so that the face sees a long
+ * target (414) and we refuse large fields ourselves (431), but still a bound on what one connection
+ * can make us hold.
  */
 export const parserLimit = 128 * 1024

@@ -1,13 +1,13 @@
 /**
  * Bytes to plain records and back, within limits, on one address: HTTP/1.1 and HTTP/2, with or
  * without TLS. Each file says what it guards: connections here, requests and responses `http1/` and
- * `http2.ts`, content `incoming-content.ts`, fields `response-framing.ts`. Nothing is decided here
- * that is a matter of meaning.
- *  (1) One connection more than `limits.connections` is answered 503, one more of an address than
- *      `limits.connectionsPerAddress` 429; far more are not answered at all.
+ * `http2.ts`, content `incoming-content.ts`, fields `response-framing.ts`. This code makes no
+ * decision about the meaning of a message.
+ *  (1) A connection beyond `limits.connections` gets 503, one beyond an address's
+ *      `limits.connectionsPerAddress` 429; far more get no response at all.
  *  (2) Every wait on a peer is bounded by `limits`, whatever the peer does or omits.
- *  (3) `close` lets no client in, answers those on kept connections for a last time, gives what is
- *      in progress until its limit, and leaves nothing open.
+ *  (3) `close` admits no client, responds one last time on open connections, lets current exchanges
+ *      continue until its limit, and leaves nothing open.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type * as tls from 'node:tls'
@@ -33,9 +33,9 @@ export { type Serve, type ServerLimits, StartFailure, type Tls }
 export interface ListenOptions {
   /** Default 127.0.0.1. */
   readonly host?: string | undefined
-  /** Default 0: any that is free. */
+  /** Default 0: any free port. */
   readonly port?: number | undefined
-  /** A Unix socket in place of host and port. */
+  /** A Unix socket instead of host and port. */
   readonly path?: string | undefined
   /**
    * HTTPS, with HTTP/2 for clients that ask for it (ALPN). Without it HTTP/2 is accepted by prior
@@ -45,27 +45,29 @@ export interface ListenOptions {
   readonly limits?: Partial<ServerLimits> | undefined
   /**
    * Receives what `serve` or a stream of content threw, and responses that cannot be sent. The
-   * client has seen a bare 500, or its connection was cut.
+   * client got a bare 500, or its connection was cut.
    */
   readonly onError?: ((error: unknown, request?: Request) => void) | undefined
-  /** Told of each connection that is not let in: why, and the address of its peer. */
+  /**
+   * Called for each connection that is not admitted, with the reason and the address of its peer.
+   */
   readonly onRefusal?: ((why: string, from: string) => void) | undefined
 }
 
 export interface HttpListener {
-  /** Without a path and without a slash at its end: `http://127.0.0.1:8080`; `unix:/run/x.sock`. */
+  /** Without a path and without a trailing slash: `http://127.0.0.1:8080`; `unix:/run/x.sock`. */
   readonly url: string
   /** 0 on a Unix socket. */
   readonly port: number
   /** How many connections are open. */
   connections(): number
   /**
-   * Uses this key and certificate for the next handshakes. Throws `StartFailure` and keeps the old
-   * ones.
+   * Uses this key and certificate for later handshakes. If they are invalid, throws `StartFailure`
+   * and keeps the old ones.
    */
   secure(tls: Tls): void
   /**
-   * Stops. What is in progress has `limit` milliseconds; resolves to the number of exchanges that
+   * Stops. Current exchanges have `limit` milliseconds; resolves to the number of exchanges that
    * were cut.
    */
   close(limit: number): Promise<number>
@@ -79,7 +81,10 @@ export async function startListener(serve: Serve, options: ListenOptions = {}): 
   return listener
 }
 
-/** Refused connections of one address that may linger; the next is closed without a response. */
+/**
+ * Refused connections from one address that may linger; any further one is closed without a
+ * response.
+ */
 const refusedPerAddress = 16
 
 class SocketListener implements HttpListener {
@@ -88,12 +93,12 @@ class SocketListener implements HttpListener {
   readonly #context: ServerContext
   readonly #server: Server | tls.Server
   readonly #secure: boolean
-  /** All sockets, also those before the end of their handshake. */
+  /** All sockets, including those in their handshake. */
   readonly #sockets = new Set<Socket>()
   readonly #connections = new Set<Http1Connection>()
   readonly #sessions = new Set<Http2Session>()
   readonly #addresses = new AddressCount()
-  /** Connections that were let in so far. */
+  /** Connections admitted so far. */
   #admitted = 0
   #watch: NodeJS.Timeout | undefined
 
@@ -124,7 +129,7 @@ class SocketListener implements HttpListener {
         else this.url = `unix:${path}`
         resolve()
       }
-      // So many clients may connect at once; Linux allows as many.
+      // How many clients may be connecting at once; Linux allows as many.
       if (path === undefined) server.listen({ host, port, backlog: 4096 }, ready)
       else server.listen({ path, backlog: 4096 }, ready)
     })
@@ -166,8 +171,8 @@ class SocketListener implements HttpListener {
   }
 
   /**
-   * A client that goes on is no longer answered: a refused connection has a place for as long as it
-   * lingers.
+   * A client that continues gets no more responses: a refused connection keeps its place for as
+   * long as it lingers.
    */
   #refuseAddress(socket: Socket, address: string, ofAddress: number): void {
     const { limits, onRefusal } = this.#context
@@ -248,8 +253,8 @@ class SocketListener implements HttpListener {
   }
 
   /**
-   * Clients that the system has let in already wait for their turn of the loop: closed now, it
-   * would reset them.
+   * Clients that the system has already accepted wait for their turn of the loop; closing now would
+   * reset them.
    */
   async #admitKnown(timer: CloseTimer): Promise<void> {
     for (let before = -1; before !== this.#admitted && !timer.isOver; ) {
@@ -266,7 +271,10 @@ class SocketListener implements HttpListener {
   }
 }
 
-/** What the system has accepted or received by now, though the loop was busy, has its events. */
+/**
+ * Delivers the events for everything that the system has accepted or received while the loop was
+ * busy.
+ */
 const passTurn = async (): Promise<void> => {
   for (let phase = 0; phase < 2; phase++) await new Promise(resolve => setImmediate(resolve))
 }
@@ -292,8 +300,8 @@ class CloseTimer {
 
 function createNodeServer(context: ServerContext, tls: Tls | undefined): Server | tls.Server {
   const { limits } = context
-  // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it
-  // is still answered.
+  // A client may close its side after its request (RFC 9112 §9.6 knows half-closed connections): it
+  // still gets its response.
   const options = { allowHalfOpen: true, noDelay: true }
   const server = tls
     ? process.getBuiltinModule('node:tls').createServer({

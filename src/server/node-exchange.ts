@@ -1,14 +1,14 @@
 /**
- * One request and its response over node:http, of our own listener or of a host that has mounted
- * the service. What always holds:
- *  (1) Content is read by the one reader of this folder, `incoming-content.ts`, with its limits; it
- *      is streamed both ways at the speed of the slower side.
- *  (2) A host that has read the content before is told so: the call fails, and nothing waits.
+ * One request and its response over node:http, from our own listener or from a host that has
+ * mounted the service. What always holds:
+ *  (1) The one reader of this folder, `incoming-content.ts`, reads the content, with its limits;
+ *      content is streamed both ways at the speed of the slower side.
+ *  (2) If the host has already read the content, the call fails and says so, and nothing waits.
  *  (3) What the client still sends after its response is read for a while, so that it can read the
  *      response; then its connection is cut.
  *  (4) Field lines come from `rawHeaders`: two Hosts stay visible.
- * Node hides the rest: a target that is no target, and framing that is not certain, it refuses
- * itself. Trailers are read past.
+ * Node hides the rest: it refuses an invalid target and uncertain framing itself, and skips
+ * trailers.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -25,7 +25,9 @@ import { type ServerRefusal, writeRefusal } from './refusals.ts'
 import { type FramedResponse, frameOrFail } from './response-framing.ts'
 import type { IdleCheck, ServerContext } from './server-context.ts'
 
-/** What a host knows of a request better than its socket, by the proxies that the host trusts. */
+/**
+ * What a host knows about a request better than its socket, from the proxies that the host trusts.
+ */
 export interface HostFacts {
   readonly from?: string | undefined
   readonly scheme?: string | undefined
@@ -59,7 +61,7 @@ const addMoved = createLateMembers<Sent, Pick<IdleCheck, 'moved'>>({
 })
 
 class NodeExchange implements ContentOwner {
-  /** Known with the request. */
+  /** Set with the request. */
   from = ''
   readonly #context: ServerContext
   readonly #incoming: IncomingMessage
@@ -96,7 +98,7 @@ class NodeExchange implements ContentOwner {
     const { method = 'GET', socket, httpVersion } = incoming
     const fields = joinFieldLines(incoming.rawHeaders)
     const host = facts.host ?? ('authority' in incoming ? String(incoming.authority) : undefined)
-    // (4) A host's own reading of the field is of its first line.
+    // (4) The host's own reading of the field uses its first line.
     if (host !== undefined && fields['host']?.startsWith(host) !== true) fields['host'] = host
     const peer = peerAddress(socket)
     const from = facts.from === undefined ? peer : facts.from
@@ -118,7 +120,9 @@ class NodeExchange implements ContentOwner {
     }
   }
 
-  /** Node keeps a connection whose client has closed its own side until the response has left. */
+  /**
+   * Node keeps a connection whose client has closed its own side until the response has been sent.
+   */
   #watchClient(): GoneSignal {
     const gone = new GoneSignal()
     const outgoing = this.#outgoing
@@ -217,7 +221,7 @@ class NodeExchange implements ContentOwner {
     }
   }
 
-  /** A reader keeps the pace of `limits`, as one of our own listener does. */
+  /** A reader has to keep the pace of `limits`, as with our own listener. */
   #watchReader(): void {
     const { waiting, limits } = this.#context
     const outgoing = this.#outgoing
@@ -248,10 +252,10 @@ class NodeExchange implements ContentOwner {
   }
 }
 
-/** Fields whose lines are a list to which a host may have added. */
+/** Fields that are lists to which a host may have added lines. */
 const addedNames = new Set(['vary', 'set-cookie', 'link'])
 
-/** RFC 9112 §6: a request has content when it says how long it is, or that it comes in chunks. */
+/** RFC 9112 §6: a request has content if it states its length, or that it comes in chunks. */
 const hasContent = (incoming: IncomingMessage, fields: Request['fields']): boolean =>
   incoming.httpVersionMajor > 1
     ? !incoming.complete

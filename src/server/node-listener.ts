@@ -1,8 +1,8 @@
 /**
- * HTTP/1.1 by node:http in place of our own listener, for what patches or instruments node:http.
- * Node reads and writes the octets; the limits that it knows are set from ours, and content, waits
- * and responses are those of `node-exchange.ts`. HTTP/2 is not offered. What Node itself refuses, a
- * head that is malformed, too large or too late, is answered without content.
+ * HTTP/1.1 by node:http instead of our own listener, for tools that patch or instrument node:http.
+ * Node reads and writes the octets; the limits that it knows are set from ours, and
+ * `node-exchange.ts` handles content, waits and responses. HTTP/2 is not offered. A head that Node
+ * itself refuses as malformed, too large or too late gets a response without content.
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ import { createSecureContext, type Tls } from './tls.ts'
 
 /**
  * Serves until closed. Rejects with `StartFailure`.
- * @param factsOf what `serve` is told of a request besides what its octets say
+ * @param factsOf what `serve` learns about a request besides its octets
  */
 export async function startNodeListener(
   serve: Serve,
@@ -30,7 +30,7 @@ export async function startNodeListener(
     serveNodeExchange(context, incoming, outgoing, incoming.url ?? '/', factsOf(incoming, outgoing))
   }
   const server = createNodeServer(context, answer, options.tls)
-  // The front door decides what is expected, and whether a client is asked to go on.
+  // The front door decides about expectations, and whether to ask a client to continue.
   server.on('checkContinue', answer).on('checkExpectation', answer)
   server.maxConnections = context.limits.connections
   let connections = 0

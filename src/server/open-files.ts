@@ -1,16 +1,20 @@
 /**
- * Connections are files to the system, and a process that has as many as it may is not asked: new
- * ones are closed without a word, those of health checks too, and no database file can be opened.
- * So fewer connections are let in than files may be open, and the next one is told.
+ * To the system, connections are files. A process that has reached its file limit is not asked: new
+ * connections are closed silently, even those of health checks, and no database file can be opened.
+ * So fewer connections are admitted than files may be open, and any further client gets a response.
  */
 import { readFileSync } from 'node:fs'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import { defaultLimits } from './limits.ts'
 
-/** Of the database, read threads, logs, connections to others, and refused ones that linger. */
+/**
+ * For the database, read threads, logs, outgoing connections, and refused connections that linger.
+ */
 const otherFiles = 1256
 
-/** @returns fewer connections than the default, where the system allows few files; else none */
+/**
+ * @returns fewer connections than the default if the system allows few files; otherwise undefined
+ */
 export function boundConnections(openFiles: number): number | undefined {
   const connections = Math.max(Math.floor(openFiles / 2), openFiles - otherFiles)
   return connections < defaultLimits.connections ? connections : undefined

@@ -1,7 +1,7 @@
 /**
- * Peers that are waited for keep a pace: `pace` octets (or all there is) in `stall` milliseconds,
- * seen over `stall` where they send content and over `unread` where they read a response. It is
- * looked at now and again, so nothing is counted in between.
+ * A peer that is waited for must keep a pace: `pace` octets (or all there is) in `stall`
+ * milliseconds, measured over `stall` if it sends content and over `unread` if it reads a response.
+ * The pace is checked periodically, so nothing is counted in between.
  */
 import type { Socket } from 'node:net'
 import type { ServerLimits } from './limits.ts'
@@ -16,7 +16,7 @@ export class Pace {
     this.#since = now
   }
 
-  /** @param windowMs over which the pace is seen */
+  /** @param windowMs the time over which the pace is measured */
   isTooSlow(moved: number, now: number, windowMs: number, { pace, stall }: ServerLimits): boolean {
     if (moved - this.#moved < (pace * windowMs) / stall) return now - this.#since > windowMs
     this.#moved = moved
@@ -26,7 +26,7 @@ export class Pace {
 }
 
 /**
- * Looks at all that waits in `waiting`: the pace, and the time by which all octets must have moved.
+ * Checks everything in `waiting`: the pace, and the time by which all octets must have moved.
  */
 export function createWaitingWatch({ waiting, limits }: ServerContext): (now: number) => void {
   let paces = new Map<IdleCheck, Pace>()
@@ -43,7 +43,7 @@ export function createWaitingWatch({ waiting, limits }: ServerContext): (now: nu
   }
 }
 
-/** Looks now and again, for exchanges of another's listener. Call the result to stop. */
+/** Checks periodically, for exchanges of another server's listener. Call the result to stop. */
 export function startWaitingWatch(context: ServerContext): () => void {
   const watch = createWaitingWatch(context)
   const everyMs = Math.min(1000, context.limits.stall)
@@ -52,19 +52,19 @@ export function startWaitingWatch(context: ServerContext): () => void {
   return () => clearInterval(timer)
 }
 
-/** What a system's handle of a socket counts, besides its types. */
+/** What the system's handle of a socket counts, beyond its types. */
 interface CountingHandle {
-  /** All that it was given. */
+  /** All octets that it was given. */
   readonly bytesWritten?: unknown
-  /** Of that, what the system has not accepted. */
+  /** Those of them that the system has not accepted. */
   readonly writeQueueSize?: unknown
-  /** Under TLS: the handle of the connection. */
+  /** Under TLS: the handle of the underlying connection. */
   readonly _parent?: CountingHandle | null
 }
 
 /**
- * Octets that the system has accepted, because the peer made room for them. A socket itself counts
- * a buffer when all of it has left, which is too late for a large one.
+ * Octets that the system has accepted because the peer made room for them. A socket itself counts a
+ * buffer only when all of it has been sent, which is too late for a large one.
  */
 export function countAcceptedOctets(socket: Socket): number {
   const { _handle: handle } = socket as { readonly _handle?: CountingHandle | null }

@@ -1,6 +1,6 @@
 /**
- * The peer of a connection: its address, the certificate that it has proved to own, and whether it
- * is gone.
+ * The peer of a connection: its address, the certificate that it proved to own, and whether it has
+ * left.
  */
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
@@ -12,7 +12,7 @@ import { addressBlock } from '../base/address.ts'
 export const peerAddress = ({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string =>
   addressBlock(remoteAddress)
 
-/** DER of the peer's certificate, where the handshake has verified it against our authorities. */
+/** DER of the peer's certificate, if the handshake has verified it against our authorities. */
 export function peerCertificate(socket: Socket): Uint8Array | undefined {
   if (!isTlsSocket(socket) || !socket.authorized) return undefined
   return socket.getPeerX509Certificate()?.raw
@@ -23,14 +23,14 @@ function isTlsSocket(socket: Socket): socket is TLSSocket {
 }
 
 /**
- * Tells an application that no client is left to answer. A client of HTTP/1.1 that has closed its
- * own side alone still reads (RFC 9112 §9.6): only a connection that is closed in both directions,
- * or was reset, counts as gone. To be made when it is first asked for: few handlers ask.
+ * Tells an application that there is no client left to respond to. An HTTP/1.1 client that has only
+ * closed its own side still reads (RFC 9112 §9.6): only a connection closed in both directions, or
+ * reset, counts as gone. Created on first use, since few handlers ask.
  */
 export class GoneSignal {
   readonly #controller = new AbortController()
 
-  /** @param isGone whether the connection or stream has ended already */
+  /** @param isGone whether the connection or stream has already ended */
   get(isGone: boolean): AbortSignal {
     if (isGone) this.abort()
     return this.#controller.signal

@@ -1,12 +1,12 @@
-/** Streams of content on their way out, at the speed of their reader. */
+/** Streams outgoing content at the speed of its reader. */
 import type { Response } from '../http/message.ts'
 
 /** Where content is written to. */
 export interface PipeSink {
   readonly destroyed: boolean
-  /** Octets that have not left yet. */
+  /** Octets that have not been sent yet. */
   readonly writableLength: number
-  /** False: wait for `drain` before the next. */
+  /** False: wait for `drain` before the next piece. */
   write(octets: Uint8Array): boolean
   end(): void
   on(event: 'drain' | 'close', listener: () => void): unknown
@@ -14,11 +14,11 @@ export interface PipeSink {
 }
 
 /**
- * Writes a stream of content at the speed of its reader. `before` is called with the number of the
- * octets that come next, for the first time (when they may be none) to send the head: that leaves
- * with the first piece, even an empty one, so that a source that fails at once still becomes a 500.
- * When the client goes away the source is asked to return, and what it throws then is ignored.
- * Throws what the source throws, and where it gives more or fewer octets than `length` announced.
+ * Writes a stream of content at the speed of its reader. `before` is called with the number of
+ * octets that come next; its first call (possibly with 0) sends the head, which goes with the first
+ * piece, even an empty one, so that a source that fails at once still becomes a 500. When the
+ * client leaves, the source is asked to return, and what it then throws is ignored. Throws what the
+ * source throws, and if it yields more or fewer octets than `length` announced.
  */
 export async function pipeContent(
   source: AsyncIterable<Uint8Array>,
@@ -63,15 +63,14 @@ function waitForRoom(sink: PipeSink): Promise<void> {
   })
 }
 
-/** The response has no reader any more: the source of its content may stop. */
+/** The response no longer has a reader, so the source of its content may stop. */
 export function discardContent({ content }: Response): void {
   if (typeof content !== 'object' || content instanceof Uint8Array) return
   endSource(content, content[Symbol.asyncIterator]())
 }
 
 /**
- * A generator returns after its piece; a stream of Node's is destroyed, or it would keep its file
- * open.
+ * A generator returns after its piece; a Node stream is destroyed, or it would keep its file open.
  */
 function endSource(source: AsyncIterable<Uint8Array>, pieces: AsyncIterator<Uint8Array>): void {
   if ('destroy' in source && typeof source.destroy === 'function') source.destroy()

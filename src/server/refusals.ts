@@ -1,6 +1,6 @@
 /**
- * What the server refuses before a face has seen it: the status, what is wrong, and what to do
- * about it.
+ * Requests that the server refuses before a face sees them: the status, what is wrong, and what to
+ * do.
  */
 import type { Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'

@@ -1,9 +1,9 @@
 /**
- * From a Response to what goes on the wire, for HTTP/1.1 and HTTP/2 alike. What always holds:
+ * Converts a Response to what is sent, for HTTP/1.1 and HTTP/2 alike. What always holds:
  *  (1) No octet of a field can end a line or begin another message: a name is a token, a value
  *      visible ASCII, SP and HTAB.
- *  (2) Fields of framing and of the connection are the server's; those of a Response never reach
- *      the wire.
+ *  (2) The server sets the fields of framing and of the connection; those of a Response are never
+ *      sent.
  *  (3) 204, 205, 304 and responses to HEAD have no content; a Content-Length that is sent is the
  *      number of octets sent, or the number that GET would have sent.
  */
@@ -19,7 +19,7 @@ import { discardContent } from './pipe.ts'
 export interface FieldLine {
   readonly name: string
   readonly value: string
-  /** As HTTP/1.1 writes it, with its end. */
+  /** As HTTP/1.1 writes it, with its line end. */
   readonly text: string
 }
 export const fieldLine = (name: string, value: string): FieldLine => ({ name, value, text: `${name}: ${value}\r\n` })
@@ -29,13 +29,13 @@ export interface FramedResponse {
   /** Without Content-Length and the fields of the connection. */
   readonly lines: FieldLine[]
   readonly content: string | Uint8Array | AsyncIterable<Uint8Array> | undefined
-  /** The Content-Length; undefined when it is not sent. */
+  /** The Content-Length; undefined if it is not sent. */
   readonly length: number | undefined
   /** The application wants the connection to end after the response. */
   readonly close: boolean
 }
 
-/** A Response that cannot be sent: a mistake of the application, which becomes a 500. */
+/** A Response that cannot be sent: an application's bug, which becomes a 500. */
 export class Unsendable extends Error {
   override readonly name = 'Unsendable'
 }
@@ -46,8 +46,8 @@ const unsafeCharacter = /[^\t\x20-\x7e]/
 const onlyDigits = /^\d+$/
 
 /**
- * RFC 9110 §8.6, RFC 9112 §6. A `content-length` field is used where the content is not here as a
- * whole (a stream, a response to HEAD, 304); content that is here is counted. Throws `Unsendable`.
+ * RFC 9110 §8.6, RFC 9112 §6. A `content-length` field is used if the content is not at hand (a
+ * stream, a response to HEAD, 304); content at hand is counted. Throws `Unsendable`.
  */
 export function frameResponse(response: Response, method: string): FramedResponse {
   const { status, fields } = response
@@ -55,7 +55,7 @@ export function frameResponse(response: Response, method: string): FramedRespons
   const content = typeof given === 'string' && given.length > longText ? Buffer.from(given) : given
   if (!Number.isInteger(status) || status < 200 || status > 599)
     throw new Unsendable(`${status} is not a final status: use 200 to 599`)
-  // RFC 9110 §9.3.6: for the client, what follows would be the tunnel.
+  // RFC 9110 §9.3.6: the client would read what follows as the tunnel.
   if (method === 'CONNECT' && status < 300)
     throw new Unsendable('CONNECT is not supported: answer it with a status from 300 up')
   const lines: FieldLine[] = []
@@ -94,7 +94,7 @@ interface NamedField {
   /** How its line begins. */
   readonly lead: string
   readonly kind: 'field' | 'length' | 'connection' | 'ours' | 'none'
-  /** The last one that was valid: most fields repeat their value. */
+  /** The last valid line: most fields repeat their value. */
   line: FieldLine
 }
 const fieldOfName = memoizeByText(
@@ -106,7 +106,7 @@ const fieldOfName = memoizeByText(
   }),
 )
 
-/** (1), (2): the kind of a field by its name; `none` where it is not a name. */
+/** (1), (2): the kind of a field by its name; `none` if it is not a name. */
 function fieldKindOf(name: string): NamedField['kind'] {
   if (!isToken(name)) return 'none'
   switch (name.toLowerCase()) {
@@ -114,7 +114,7 @@ function fieldKindOf(name: string): NamedField['kind'] {
       return 'length'
     case 'connection':
       return 'connection'
-    case 'date': // RFC 9110 §6.6.1: when it was sent, by the clock of the sender
+    case 'date': // RFC 9110 §6.6.1: when it was sent, by the sender's clock
     case 'keep-alive':
     case 'proxy-connection':
     case 'trailer':
@@ -127,7 +127,7 @@ function fieldKindOf(name: string): NamedField['kind'] {
 }
 
 /**
- * The same, where a response that cannot be sent becomes a 500, and `onError` receives the reason.
+ * The same, but a response that cannot be sent becomes a 500, and `onError` receives the reason.
  */
 export function frameOrFail(response: Response, method: string, onError: (error: unknown) => void): FramedResponse {
   try {
@@ -151,7 +151,7 @@ function readLength(value: string | readonly string[]): number {
   return Number(value)
 }
 
-/** Characters from which a text is encoded once, in place of counted first and encoded after. */
+/** From this length on, a text is encoded at once, instead of first counted and then encoded. */
 const longText = 64 * 1024
 
 function countOctets(content: NonNullable<Response['content']>): number | undefined {
@@ -159,7 +159,7 @@ function countOctets(content: NonNullable<Response['content']>): number | undefi
   return content instanceof Uint8Array ? content.length : undefined
 }
 
-/** A refusal as the octets of an HTTP/1.1 response after which the connection ends. */
+/** A refusal as the octets of an HTTP/1.1 response, after which the connection ends. */
 export function writeFinalResponse(refusal: Response): string {
   const { status, lines, content, length } = frameResponse(refusal, 'GET')
   lines.push(

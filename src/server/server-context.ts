@@ -6,39 +6,44 @@ import { ResponseHeadWriter } from './http1/response-head.ts'
 import { WriteBatch } from './http1/write-batch.ts'
 import { defaultLimits, type ServerLimits } from './limits.ts'
 
-/** A service, as all that brings requests knows it. */
+/** A service as seen by the code that brings requests. */
 export type Serve = (request: Request) => Response | Promise<Response>
 
-/** Something that waits for its peer to send or to read octets. */
+/** Something that waits for its peer to send or read octets. */
 export interface IdleCheck {
-  /** Octets that have moved so far; undefined while it is not the peer that is waited for. */
+  /** Octets moved so far; undefined while it is not waiting for the peer. */
   readonly moved: number | undefined
-  /** Over which the pace is seen. */
+  /** The time over which the pace is measured. */
   readonly windowMs: number
   /** When all of them must have moved, on the clock of `performance.now()`. */
   readonly deadline: number
-  /** Too few of them moved for too long. */
+  /** Called when too few octets have moved for too long. */
   stalled(): void
 }
 
 export interface ServerContext {
   readonly serve: Serve
   readonly limits: ServerLimits
-  /** The last resort: what no other place caught. */
+  /** The last resort: receives errors that nothing else caught. */
   readonly onError: (error: unknown, request?: Request) => void
-  /** Told of each connection that is not let in: why, and the address of its peer. */
+  /**
+   * Called for each connection that is not admitted, with the reason and the address of its peer.
+   */
   readonly onRefusal: (why: string, from: string) => void
-  /** Of contents that are still arriving. */
+  /** Octets of contents that are still arriving. */
   readonly held: HeldOctets
-  /** All that waits for a peer. */
+  /** Everything that waits for a peer. */
   readonly waiting: Set<IdleCheck>
-  /** Heads of HTTP/1.1. */
+  /** Writes the heads of HTTP/1.1. */
   readonly heads: ResponseHeadWriter
-  /** Responses of HTTP/1.1 that leave at the end of this turn of the event loop. */
+  /** HTTP/1.1 responses to be sent at the end of this turn of the event loop. */
   readonly writes: WriteBatch
-  /** The addresses whose requests come at the moment. */
+  /** The addresses that are currently sending requests. */
   readonly peers: RecentCallers
-  /** The time of addresses that send more requests ahead than one turn of the event loop has. */
+  /**
+   * The time shares of addresses that send more requests ahead than fit in one turn of the event
+   * loop.
+   */
   readonly shares: TimeShares
   /** The listener is closing: connections end after their response. */
   draining: boolean

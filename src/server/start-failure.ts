@@ -1,7 +1,7 @@
-/** Why a listener cannot start: what is wrong, and what to do. */
+/** Explains why a listener cannot start, and what to do. */
 export type StartFailureKind = 'taken' | 'forbidden' | 'no-address' | 'key' | 'other'
 
-/** The message is one line, and the cure is another. */
+/** The message is one line, the cure another. */
 export class StartFailure extends Error {
   override readonly name = 'StartFailure'
   readonly kind: StartFailureKind
@@ -15,7 +15,7 @@ export class StartFailure extends Error {
 }
 
 /**
- * The errors of `listen(2)` and of the name service in words.
+ * Explains the errors of `listen(2)` and of the name service.
  * @param where a port, an address or a path
  */
 export function explainStartFailure(error: NodeJS.ErrnoException, where: string, unix: boolean): StartFailure {

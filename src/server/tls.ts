@@ -1,24 +1,24 @@
-/** What TLS is started with, and how little of it is allowed. */
+/** The TLS settings, and the few protocols and ciphers that are allowed. */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { SecureContextOptions } from 'node:tls'
 import { messageOf } from '../base/attempt.ts'
 import { StartFailure } from './start-failure.ts'
 
-/** Each of `key`, `certificate`, `authorities` is PEM text, or the path of a file that holds it. */
+/** Each of `key`, `certificate` and `authorities` is PEM text, or the path of a file with it. */
 export interface Tls {
   readonly key: string
-  /** The server's own first, then the intermediate ones. */
+  /** The server's own certificate first, then the intermediate ones. */
   readonly certificate: string
   readonly passphrase?: string | undefined
   /**
-   * Client certificates are requested; those that these authorities have signed reach the request.
+   * Client certificates are requested; those signed by these authorities reach the request.
    */
   readonly authorities?: string | undefined
 }
 
 /**
- * TLS 1.2 with forward secrecy and AEAD only: CBC invites LUCKY13. TLS 1.3 has no others.
+ * TLS 1.2 only with forward secrecy and AEAD: CBC invites LUCKY13. TLS 1.3 has no others.
  */
 const ciphers = [
   'TLS_AES_256_GCM_SHA384',
@@ -32,7 +32,7 @@ const ciphers = [
   'ECDHE-RSA-AES128-GCM-SHA256',
 ].join(':')
 
-/** For handshakes. Throws `StartFailure` for files that cannot be read or do not fit together. */
+/** For handshakes. Throws `StartFailure` for files that cannot be read or do not match. */
 export function createSecureContext(tls: Tls): SecureContextOptions {
   const options: SecureContextOptions = {
     key: readPem(tls.key, 'the key'),
@@ -54,7 +54,7 @@ export function createSecureContext(tls: Tls): SecureContextOptions {
   return options
 }
 
-/** For people: whom it names, and until when it is valid. */
+/** For people: the names in it, and until when it is valid. */
 export function describeServerCertificate({ certificate }: Tls): { readonly names: string; readonly validTo: string } {
   const { subject, subjectAltName, validToDate } = new X509Certificate(readPem(certificate, 'the certificate'))
   return { names: subjectAltName ?? subject, validTo: validToDate.toISOString() }

@@ -1,13 +1,13 @@
 /**
- * RFC 9112 §7.1: content that comes in chunks. Strict, because a lenient server and a strict proxy
- * before it would see different messages: a size is hexadecimal digits, lines end with CRLF, and a
- * chunk is as long as its size. Extensions are passed over and trailer fields dropped (§7.1.1,
- * §7.1.2), within a bound.
+ * RFC 9112 §7.1: content in chunks. Strict, because a lenient server and a strict proxy in front
+ * would see different messages: a size is hexadecimal digits, lines end with CRLF, and a chunk is
+ * as long as its size. Extensions are skipped and trailer fields dropped (§7.1.1, §7.1.2), within a
+ * bound.
  */
 
-/** Of extensions and trailer fields in one message. */
+/** Octets of extensions and trailer fields in one message. */
 const asideOctetsMax = 16 * 1024
-/** Hexadecimal, of a size: beyond, a number does not hold it exactly. */
+/** Hexadecimal digits of a size: a number cannot hold more of them exactly. */
 const sizeDigitsMax = 13
 
 const cr = 0x0d
@@ -21,9 +21,9 @@ export class Chunked {
   #size = 0
   #digits = 0
   #aside = 0
-  /** The trailer line that is being read; undefined at its start. */
+  /** The current trailer line; undefined at its start. */
   #line: string | undefined
-  /** The CR of a CRLF was read. */
+  /** The CR of a CRLF has been read. */
   #isHalf = false
 
   get isDone(): boolean {
@@ -32,8 +32,8 @@ export class Chunked {
 
   /**
    * Hands on the content in these octets.
-   * @returns how many of them belong to this message: all, or fewer once it `isDone`; undefined
-   * where they are not chunks
+   * @returns how many of them belong to this message: all, or fewer once it `isDone`; undefined if
+   *   they are not valid chunks
    */
   read(octets: Buffer, handOn: (piece: Buffer) => void): number | undefined {
     let at = 0

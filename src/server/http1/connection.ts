@@ -1,17 +1,17 @@
 /**
  * HTTP/1.1 on a socket (RFC 9112). What always holds:
- *  (1) One request is read at a time: the next when the response before it has left and its content
- *      is read (§9.3.2). So responses leave in the order of their requests, and an unsafe request
- *      never overtakes another or is overtaken.
+ *  (1) One request is read at a time: the next one when the response before it has been sent and
+ *      its own content read (§9.3.2). So responses are sent in the order of their requests, and an
+ *      unsafe request never overtakes another or is overtaken.
  *  (2) After a request whose end is not certain the connection ends: no octet of it is ever read as
  *      another request.
  *  (3) A connection that ends after a response is first closed for writing and drained for a while,
  *      so that a reset does not take the response away from a client that is still sending (§9.6).
- *  (4) Octets that have no reader yet are held within a bound; beyond it their sender is held back.
- *  (5) While others ask, an address that sends more requests ahead than a turn has takes a fifth of
- *      the time with them at most (`base/time-shares.ts`).
+ *  (4) Octets without a reader are held within a bound; beyond it their sender is held back.
+ *  (5) While other addresses send requests, an address that sends more requests ahead than fit in a
+ *      turn gets at most a fifth of the time for them (`base/time-shares.ts`).
  * Deliberately absent: routes, media types, caches; CONNECT, Upgrade and unknown expectations go to
- * `serve` as they are.
+ * `serve` unchanged.
  */
 import type { Socket } from 'node:net'
 import { turnMs } from '../../base/time-shares.ts'
@@ -33,11 +33,11 @@ import type { Turn } from './turn.ts'
 /** (4) Octets held while an exchange is under way. */
 const heldOctets = 64 * 1024
 /**
- * Requests that one connection begins in one turn of the event loop, and for how long: then the
- * others have theirs.
+ * Requests that one connection may begin in one turn of the event loop, and for how long; then
+ * other connections have their turn.
  */
 const requestsPerTurn = 64
-/** Octets in which a head is looked for first. */
+/** Octets in which the end of a head is first looked for. */
 const usualHeadOctets = 2048
 const emptyLine = '\r\n\r\n'
 /** RFC 9113 §3.4 */
@@ -53,41 +53,41 @@ export class Http1Connection implements Turn {
   exchange: Http1Exchange | undefined
   /** The client has closed its side. */
   isClosed = false
-  /** Of a client that is to read a response. */
+  /** The pace of a client that should read a response. */
   #pace: Pace | undefined
-  /** The steps that a watch has seen, and since when it has seen no other number. */
+  /** The steps that the last watch saw, and since when the number is the same. */
   #seen = { steps: -1, since: 0 }
-  /** Goes up with every request that begins and every one that ends. */
+  /** Increases with every request that begins and every one that ends. */
   #steps = 0
-  /** The last response was sent, or is being sent: no further request is read. */
+  /** The last response has been sent, or is being sent: no further request is read. */
   #isEnding = false
-  /** Octets of `received` that were searched for the end of a head. */
+  /** Octets of `received` already searched for the end of a head. */
   #searched = 0
   /** The last request's field lines. */
   #lines: Lines | undefined
-  /** The content that the connection carries now. */
+  /** The content that the connection is currently receiving. */
   #inflow: Inflow | undefined
-  /** `read` runs further up in the stack. */
+  /** `read` is running further up the stack. */
   #isReading = false
   /**
-   * The turn of the event loop in which a request was begun last, how many were, and when the
-   * second was.
+   * The turn of the event loop in which the last request began, how many began in it, and when the
+   * second one did.
    */
   #turn = -1
   #begun = 0
   #turnBegan = 0
   #turnSeen = 0
   #drained = 0
-  /** Ends what `open` began. */
+  /** Ends what `open` has begun. */
   #stopReading: (() => void) | undefined
   /**
-   * Gets the socket when its first octets are the preface of HTTP/2 (RFC 9113 §3.4).
+   * Receives the socket if its first octets are the preface of HTTP/2 (RFC 9113 §3.4).
    */
   #openHttp2: ((octets: Buffer) => void) | undefined
 
   /** One function for all requests of the connection. */
   readonly gone = (): AbortSignal => (this.#gone ??= new GoneSignal()).get(this.socket.destroyed)
-  /** Of the request that is under way. */
+  /** For the request under way. */
   #gone: GoneSignal | undefined
 
   constructor(context: ServerContext, socket: Socket, openHttp2?: (octets: Buffer) => void) {
@@ -106,9 +106,8 @@ export class Http1Connection implements Turn {
 
   readonly #onData: OnData = (octets, isLent) => {
     if (this.#isEnding) {
-      // (3) lasts for so many octets; what a packet costs, however small, counts too. After that
-      // the socket is no longer read: closed at once, it would take the response with it (RFC 9112
-      // §9.6).
+      // (3) lasts for this many octets, plus a fixed cost for each packet. After that the socket is
+      //     no longer read; closing it at once would destroy the response as well (RFC 9112 §9.6).
       this.#drained += octets.length + 512
       if (this.#drained > this.context.limits.lingerOctets) this.socket.pause()
       return
@@ -156,15 +155,15 @@ export class Http1Connection implements Turn {
       this.socket.pause() // (4)
     else if (this.socket.isPaused()) this.socket.resume()
   }
-  /** For another request. */
+  /** Ready for another request. */
   #isFree(): boolean {
     return !this.exchange && !this.#inflow && !this.#isEnding
   }
 
   /**
-   * Whether this connection has not had its share of this turn of the event loop. Promises that are
-   * kept at once pass from request to request without leaving the turn, so it is counted across
-   * them.
+   * Whether this connection has not used its share of this turn of the event loop. Promises that
+   * resolve at once lead from request to request without leaving the turn, so requests are counted
+   * across them.
    */
   #mayBegin(): boolean {
     const turn = this.context.writes.begin()
@@ -181,8 +180,8 @@ export class Http1Connection implements Turn {
     return this.#begun <= requestsPerTurn && now - this.#turnBegan < turnMs
   }
   /**
-   * Until then the socket is not read: this client waits as the others have. Requests that are sent
-   * ahead are short work, of which there is much: (5).
+   * Until then the socket is not read: this client waits like the others. Requests sent ahead are
+   * short but numerous: (5).
    */
   #readNextTurn(): void {
     const { shares } = this.context
@@ -200,7 +199,7 @@ export class Http1Connection implements Turn {
   }
   readonly #goOn = (): void => this.read()
 
-  /** Begins the next request if all of its head is here. */
+  /** Begins the next request if its head is complete. */
   #readNext(): boolean {
     const { received, context } = this
     // §2.2: an empty line or two before a request.
@@ -220,8 +219,8 @@ export class Http1Connection implements Turn {
   }
 
   /**
-   * Up to the CRLF of the last field line. A text is searched faster than octets are, and most
-   * heads are short.
+   * Up to the CRLF of the last field line. Text is searched faster than octets, and most heads are
+   * short.
    */
   #findHead(): string | undefined {
     const { octets } = this.received
@@ -233,7 +232,7 @@ export class Http1Connection implements Turn {
     return far < 0 ? undefined : octets.toString('latin1', 0, far + 2)
   }
 
-  /** Refuses what cannot become a head, whatever follows. */
+  /** Refuses octets that cannot become a head, whatever follows. */
   #checkIncomplete(): void {
     const { octets } = this.received
     if (this.#searched === 0) this.#steps++
@@ -241,9 +240,9 @@ export class Http1Connection implements Turn {
     this.#searched = octets.length
     const [first = 0] = octets
     if (octets.length > parserLimit) this.#refuse(limitRefusals.head(parserLimit))
-    // Neither a method nor half of a CRLF begins so: a handshake of TLS, say.
+    // Neither a method nor half of a CRLF begins like this, but a TLS handshake does, for example.
     else if ((first < 0x21 || first > 0x7e) && (first !== 0x0d || octets.length > 1)) this.#refuse(refusals.notHttp)
-    // Half of a CRLF alone: whatever follows, it is not a head.
+    // Only half of a CRLF: whatever follows, it is not a head.
     else if (/\r[^\n]|[^\r]\n/.test(more)) this.#refuse(refusals.lineEnd)
     else if (this.isClosed) this.#refuse(refusals.headIncomplete)
   }
@@ -283,7 +282,7 @@ export class Http1Connection implements Turn {
     this.read()
   }
 
-  /** Answers what is not a request, and ends the connection. */
+  /** Responds to octets that are not a request, and ends the connection. */
   #refuse(refusal: ServerRefusal): void {
     const { socket } = this
     if (this.#isEnding || !socket.writable) return void socket.destroy()
@@ -298,7 +297,8 @@ export class Http1Connection implements Turn {
   }
 
   /**
-   * The listener closes: a client without a request is let go, and its last response still arrives.
+   * The listener is closing: a client without a request is dismissed, but still receives its last
+   * response.
    */
   closeWhenIdle(): void {
     if (this.#isBusy || this.#isEnding) return
@@ -307,7 +307,7 @@ export class Http1Connection implements Turn {
   }
 
   /**
-   * Called now and again: lets go a client that reads too slowly, leaves a head incomplete, or
+   * Called periodically: dismisses a client that reads too slowly, leaves a head incomplete, or
    * sends no request for long.
    */
   watch(now: number): void {
@@ -315,7 +315,8 @@ export class Http1Connection implements Turn {
       this.socket.destroy()
       return
     }
-    // A client that is gone looks as one that has closed its side alone, until something is written.
+    // Until something is written, a client that has left looks like one that has only closed its
+    // own side.
     if (this.#gone && this.isClosed) this.exchange?.probe()
     const steps = this.#steps
     if (this.#seen.steps !== steps) this.#seen = { steps, since: now }
@@ -332,8 +333,8 @@ export class Http1Connection implements Turn {
     return this.#pace.isTooSlow(moved, now, limits.unread, limits)
   }
   /**
-   * Octets wait for the client; or it has closed its side, so that only what is written shows
-   * whether it still listens: a stream without anything to write for long is given up then.
+   * Octets wait for the client; or it has closed its side, so that only a write shows whether it
+   * still listens: then a stream without anything to write for long is given up.
    */
   #isReaderAwaited(): boolean {
     return this.socket.writableLength > 0 || (this.isClosed && this.exchange?.isStreaming === true)
@@ -342,7 +343,7 @@ export class Http1Connection implements Turn {
     const { head, idle } = this.context.limits
     return this.#searched > 0 || this.#steps === 0 ? head : idle
   }
-  /** A client that has begun a request is told. */
+  /** A client that has begun a request gets a response. */
   #endLate(): void {
     if (this.#searched > 0) this.#refuse(limitRefusals.headTime(this.context.limits))
     else this.socket.destroy()
@@ -356,8 +357,8 @@ export class Http1Connection implements Turn {
 }
 
 /**
- * (3): our side is closed, theirs is drained until they close it or `linger` ends. That time begins
- * when all has left; until then the reader keeps the pace.
+ * (3): our side is closed, and theirs is drained until they close it or `linger` ends. That time
+ * begins when everything has been sent; until then the reader has to keep the pace.
  */
 export function closeGracefully(socket: Socket, { limits }: ServerContext): void {
   if (socket.destroyed) return

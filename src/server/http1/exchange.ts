@@ -1,6 +1,6 @@
 /**
  * One request over HTTP/1.1 and its one response, from the head that was read to the last octet
- * that was handed to the socket. It ends by `finish` of its turn, once.
+ * handed to the socket. It ends by `finish` of its turn, exactly once.
  */
 import type { Content, Request, Response } from '../../http/message.ts'
 import { respond } from '../../http/respond.ts'
@@ -15,16 +15,16 @@ import type { Turn } from './turn.ts'
 import { destroyAfterFlush } from './write-batch.ts'
 
 export class Http1Exchange implements ContentOwner {
-  /** Content that is still on its way. */
+  /** Content that is still arriving. */
   content: StreamedContent | undefined
   /** The client waits for 100 (Continue) before it sends its content. */
   isExpecting = false
   readonly #turn: Turn
   readonly #head: Head
   #request: Request | undefined
-  /** The response is chosen; another one comes too late. */
+  /** The response is chosen; any other comes too late. */
   #isAnswered = false
-  /** The connection ends after the response, whatever its head says. */
+  /** The connection ends after the response, whatever the response's head says. */
   #isLast = false
   #outflow: Outflow | undefined
 
@@ -78,20 +78,20 @@ export class Http1Exchange implements ContentOwner {
   }
 
   /**
-   * Writes what a client that still reads passes over (RFC 9110 §15.2.1), and what a connection
-   * without one is reset for.
+   * Writes octets that a client that still reads will skip (RFC 9110 §15.2.1), and for which a
+   * connection without a client is reset.
    */
   probe(): void {
     if (this.#isAnswered || this.#head.version === '1.0') return
     this.#turn.socket.write(continueResponse, 'latin1')
   }
 
-  /** A response of streamed content is on its way. */
+  /** A response with streamed content is being sent. */
   get isStreaming(): boolean {
     return this.#outflow !== undefined
   }
 
-  /** A response that is on its way is not taken back: its connection ends behind it. */
+  /** A response that is being sent cannot be withdrawn, so its connection ends after it. */
   refuse(refusal: ServerRefusal): void {
     this.content?.abort(refusal.detail)
     this.#isLast = true
@@ -99,8 +99,8 @@ export class Http1Exchange implements ContentOwner {
   }
 
   #fail(error: unknown): void {
-    // An application that is told that content was cut short may say so by throwing it on; what the
-    // client did is not an error of ours (RFC 9112 §8).
+    // An application that learns that content was cut short may throw that error on; what the
+    // client did is not our error (RFC 9112 §8).
     if (error instanceof Aborted) {
       this.#answer(respond(400, { detail: error.message }), true)
       return
@@ -128,12 +128,12 @@ export class Http1Exchange implements ContentOwner {
 
   /**
    * RFC 9112 §9.3: the connection can carry another request when the rest of this one's content is
-   * read. A little is read and dropped. A client that still waits for 100 (Continue) may send its
-   * content or may not: its connection ends.
+   * read. A little is read and dropped. A client that still waits for 100 (Continue) may or may not
+   * send its content, so its connection ends.
    */
   #mayStay(): boolean {
     const { method, version, lines } = this.#head
-    // RFC 9110 §9.3.6: what follows CONNECT was meant for the tunnel.
+    // RFC 9110 §9.3.6: the octets after CONNECT were meant for the tunnel.
     if (method === 'CONNECT' || lines.connection === 'close') return false
     if (version === '1.0' && lines.connection !== 'keep-alive') return false
     const { content } = this
@@ -143,9 +143,9 @@ export class Http1Exchange implements ContentOwner {
   }
 
   /**
-   * A stream of content, that of unknown length in chunks. HTTP/1.0 has none: there the end of the
-   * connection is its end. A stream that fails before its head has left becomes a 500; after that
-   * the connection is cut, so that no reader takes what came for whole.
+   * Sends a stream of content, in chunks if its length is unknown. HTTP/1.0 has no chunks: there
+   * the end of the connection ends the content. A stream that fails before its head is sent becomes
+   * a 500; after that the connection is cut, so that no reader takes the content for complete.
    */
   async #stream(framed: FramedResponse, content: AsyncIterable<Uint8Array>, stays: boolean): Promise<void> {
     const { context, socket } = this.#turn
@@ -167,7 +167,7 @@ export class Http1Exchange implements ContentOwner {
     }
   }
 
-  /** All of the response was handed to the socket. */
+  /** The complete response has been handed to the socket. */
   #finish(mayStay: boolean): void {
     const stays = mayStay && !this.#isLast
     const turn = this.#turn
@@ -178,7 +178,7 @@ export class Http1Exchange implements ContentOwner {
       turn.finish(stays)
       return
     }
-    // Start the next response only after the client has read this one.
+    // The next response starts only after the client has read this one.
     socket.once('drain', () => turn.finish(!this.#isLast))
   }
 }

@@ -9,7 +9,7 @@ import type { Turn } from './turn.ts'
 export class Inflow implements ContentSource {
   readonly content: StreamedContent
   readonly #turn: Turn
-  /** Octets that are missing, or the chunks they come in. */
+  /** Octets still missing, or the decoder of chunks. */
   #missing: number | Chunked
   #isWanted = false
   #isDropping = false
@@ -42,7 +42,7 @@ export class Inflow implements ContentSource {
     this.#mayDrop = this.#turn.context.limits.dump
   }
 
-  /** Hands on what the connection has received of it. */
+  /** Hands on the content that the connection has received. */
   read(): void {
     if (!this.#isWanted || this.ended) return
     if (this.#turn.received.octets.length > 0) this.#readReceived()
@@ -69,7 +69,7 @@ export class Inflow implements ContentSource {
     else this.content.releaseLater(octets)
   }
 
-  /** Where it ends is not known: no octet of it is read as a request. */
+  /** The end of the content is unknown, so none of its octets are read as a request. */
   #refuseMalformed(): void {
     const { exchange } = this.#turn
     this.#isCut = true
@@ -83,15 +83,15 @@ export class Inflow implements ContentSource {
       this.content.receive(piece)
       return
     }
-    this.#mayDrop -= piece.length + 512 // what a piece costs, however small
+    this.#mayDrop -= piece.length + 512 // the cost of a piece, however small
     if (this.#mayDrop >= 0) return
-    // More than is dropped for another request: the client is still sending, and a reset would take
-    // its response away.
+    // There is more than will be dropped for another request: the client is still sending, and a
+    // reset would destroy its response.
     this.#isCut = true
     this.#turn.linger()
   }
 
-  /** Its sender has gone. */
+  /** The sender has left. */
   cut(): void {
     if (this.ended) return
     this.#isCut = true

@@ -1,10 +1,10 @@
-/** A response on its way to an HTTP/1.1 socket as a stream of content behind its head. */
+/** A response on its way to an HTTP/1.1 socket: its head, followed by a stream of content. */
 import type { Socket } from 'node:net'
 import type { PipeSink } from '../pipe.ts'
 
-/** That of unknown length in chunks (RFC 9112 §7.1). */
+/** In chunks if the length is unknown (RFC 9112 §7.1). */
 export class Outflow implements PipeSink {
-  /** Its head has left. */
+  /** The head has been sent. */
   hasBegun = false
   readonly #socket: Socket
   readonly #isChunked: boolean
@@ -17,8 +17,8 @@ export class Outflow implements PipeSink {
   }
 
   /**
-   * The head waits for the first piece and leaves with it, so that a source that fails at once is
-   * still a 500.
+   * The head waits for the first piece and is sent with it, so that a source that fails at once
+   * still becomes a 500.
    */
   begin(): void {
     const socket = this.#socket
@@ -37,7 +37,7 @@ export class Outflow implements PipeSink {
   write(octets: Uint8Array): boolean {
     const socket = this.#socket
     if (!this.#isChunked) return socket.write(octets)
-    if (octets.length === 0) return true // it would be the last chunk
+    if (octets.length === 0) return true // it would be read as the last chunk
     socket.cork()
     socket.write(`${octets.length.toString(16)}\r\n`, 'latin1')
     socket.write(octets)

@@ -1,15 +1,15 @@
 /**
- * Octets that have arrived and are not read yet. Adding some costs their number, however many are
- * held.
+ * Octets that have arrived and have not been read yet. Adding octets costs time in proportion to
+ * their number, however many are held.
  */
 export class ReceiveBuffer {
   octets: Buffer = noOctets
   /** Memory that begins with `octets`. */
   #room: Buffer | undefined
-  /** `octets` belong to another owner, which uses their memory again. */
+  /** `octets` belong to another owner, which will reuse their memory. */
   #isLent = false
 
-  /** @param isLent they are ours only until `copyLent` */
+  /** @param isLent the octets are ours only until `copyLent` */
   add(more: Buffer, isLent = false): void {
     const length = this.octets.length + more.length
     if (length === more.length) {
@@ -27,20 +27,20 @@ export class ReceiveBuffer {
     this.#isLent = false
   }
 
-  /** Copies what was lent, before its owner uses that memory again. */
+  /** Copies lent octets before their owner reuses the memory. */
   copyLent(): void {
     if (this.#isLent && this.octets.length > 0) this.octets = copyOctets(this.octets)
     this.#isLent = false
   }
 
-  /** Removes the first so many, for a reader that keeps them. */
+  /** Removes the first `count` octets, for a reader that keeps them. */
   takeOwned(count: number): Buffer {
     const taken = this.octets.subarray(0, count)
     this.drop(count)
     return this.#isLent ? copyOctets(taken) : taken
   }
 
-  /** Removes the first so many. */
+  /** Removes the first `count` octets. */
   drop(count: number): void {
     this.octets = count === this.octets.length ? noOctets : this.octets.subarray(count)
     this.#room = undefined
@@ -50,8 +50,8 @@ export class ReceiveBuffer {
 const noOctets = Buffer.alloc(0)
 
 /**
- * Copies of fewer octets share a buffer; a longer one has its own, which can be freed as soon as it
- * is read.
+ * Copies of fewer octets share a buffer; a longer copy has its own buffer, which can be freed once
+ * it has been read.
  */
 const sharedCopyOctetsMax = 4096
 

@@ -6,8 +6,8 @@
  *      colon (§2.2, §5.1, §5.2).
  *  (2) Where the content ends is certain or the request is refused (§6.3): never a length and a
  *      coding, never two lengths.
- *  (3) Field names are tokens; values keep every octet but the white space around them.
- * After a refusal the connection ends, for nothing says where the next request begins.
+ *  (3) Field names are tokens; values keep every octet except the white space around them.
+ * After a refusal the connection ends, because nothing says where the next request begins.
  */
 import { memoizeByText } from '../../base/memo.ts'
 import { isToken, trimSpace } from '../../http/grammar.ts'
@@ -17,21 +17,21 @@ import { addFieldLine } from '../field-lines.ts'
 import type { ServerLimits } from '../limits.ts'
 import { limitRefusals, refusals, type ServerRefusal } from '../refusals.ts'
 
-/** The field lines of a request, and what they say of its framing. */
+/** The field lines of a request, and what they say about its framing. */
 export interface Lines {
-  /** As they came: a connection that repeats them is read once. */
+  /** As received: if a connection repeats them, they are parsed only once. */
   readonly text: string
   readonly fields: HttpFields
-  /** Their names, in their order. */
+  /** Their names, in order. */
   readonly names: readonly FieldName[]
-  /** The object of the lines before, if they have the same ones. */
+  /** The same object as for the lines before, if the lasting fields are the same. */
   readonly lasting: LastingFields
   readonly credentials: LastingCredentials
-  /** Octets of content; undefined when it comes chunked. */
+  /** Octets of content; undefined for chunked content. */
   readonly length: number | undefined
   /** RFC 9112 §9.6 and, for HTTP/1.0, §C.2.2. */
   readonly connection: 'close' | 'keep-alive' | undefined
-  /** RFC 9110 §10.1.1: the content is sent once we ask for it. */
+  /** RFC 9110 §10.1.1: the client sends the content after we ask for it. */
   readonly expects: boolean
 }
 
@@ -46,7 +46,7 @@ export interface Head {
   readonly target: string
   readonly version: '1.0' | '1.1'
   readonly lines: Lines
-  /** Those of the lines, if the connection has sent the same before. */
+  /** Those of the lines, if the connection has sent the same ones before. */
   readonly lasting: LastingFields | undefined
   readonly credentials: LastingCredentials | undefined
 }
@@ -78,18 +78,17 @@ export function readRequestHead(text: string, before: Lines | undefined, limits:
   return { method, target, version, lines, lasting, credentials }
 }
 
-/** RFC 9110 §9.1: any token. An unknown method is the face's to refuse, as in HTTP/2. */
+/** RFC 9110 §9.1: any token. The face refuses an unknown method, as in HTTP/2. */
 const tokenOf = memoizeByText((text: string): string | undefined => (isToken(text) ? text : undefined))
 
 /**
- * §3.2: no white space and no octet that URIs don't have. Fragments and the like are the face's to
- * refuse.
+ * §3.2: no white space and no octet that URIs don't have. The face refuses fragments and the like.
  */
 const visibleOnly = /^[\x21-\x7e]+$/
 
 /**
- * §2.3; RFC 9110 §2.5: a later minor version is read as 1.1, and §15.6.6: it is the major one that
- * 505 is about.
+ * §2.3; RFC 9110 §2.5: a later minor version is read as 1.1. §15.6.6: 505 concerns the major
+ * version.
  */
 function readVersion(text: string): Head['version'] | ServerRefusal {
   if (text === 'HTTP/1.1' || /^HTTP\/1\.[2-9]$/.test(text)) return '1.1'
@@ -97,10 +96,10 @@ function readVersion(text: string): Head['version'] | ServerRefusal {
   return /^HTTP\/\d\.\d$/.test(text) ? refusals.version : refusals.versionSyntax
 }
 
-/** (1) In a line without its end: a control character, which half of a CRLF is. */
+/** (1) In an incomplete line: a control character, such as half of a CRLF. */
 const unsoundCharacter = /[^\t\x20-\x7e\x80-\xff]/
 
-/** §5: `text` is whole lines with their CRLF. */
+/** §5: `text` consists of complete lines with their CRLF. */
 function readLines(text: string, before: Lines | undefined): Lines | ServerRefusal {
   const fields: Record<string, string> = Object.create(null)
   const names: FieldName[] = []
@@ -125,18 +124,21 @@ function readLines(text: string, before: Lines | undefined): Lines | ServerRefus
   return { text, fields, names, lasting, credentials, length, connection, expects: expectsContinue(fields['expect']) }
 }
 
-/** (3) A client names its fields in one order, so most names are those of its request before. */
+/**
+ * (3) A client sends its fields in the same order each time, so most names are those of its
+ *     previous request.
+ */
 function readName(text: string, at: number, end: number): FieldName | ServerRefusal {
   const colon = text.indexOf(':', at)
   return (colon < 0 || colon > end ? undefined : fieldNameOf(text.slice(at, colon))) ?? refusals.fieldLine
 }
 
-/** Undefined when it is not a token. */
+/** Undefined if it is not a token. */
 const fieldNameOf = memoizeByText((text: string): FieldName | undefined =>
   isToken(text) ? { lead: `${text}:`, name: text.toLowerCase() } : undefined,
 )
 
-/** §5.1: OWS around a value is not part of it. */
+/** §5.1: OWS around a value does not belong to it. */
 function readValue(text: string, from: number, to: number): string {
   while (from < to && isSpace(text.charCodeAt(from))) from++
   while (to > from && isSpace(text.charCodeAt(to - 1))) to--
@@ -144,7 +146,7 @@ function readValue(text: string, from: number, to: number): string {
 }
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
 
-/** (2) §6.3: octets of content, or undefined when it is chunked. */
+/** (2) §6.3: octets of content, or undefined for chunked content. */
 function readFraming(fields: HttpFields): number | undefined | ServerRefusal {
   const coding = fields['transfer-encoding']
   const length = fields['content-length']
@@ -155,8 +157,8 @@ function readFraming(fields: HttpFields): number | undefined | ServerRefusal {
   if (length !== undefined) return refusals.framing
   const codings = coding.split(',').map(each => trimSpace(each).toLowerCase())
   if (codings.length === 1 && codings[0] === 'chunked') return undefined
-  // Chunked is the last coding, and is applied once: else the content has no end. No coding before
-  // it is supported.
+  // Chunked must be the last coding and occur once, or else the content has no end. No coding
+  // before it is supported.
   return codings.indexOf('chunked') === codings.length - 1 ? refusals.coding : refusals.framing
 }
 

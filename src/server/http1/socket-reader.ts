@@ -1,15 +1,16 @@
 /**
- * Octets of a socket as they come. Where possible all sockets read into one buffer, as those do
- * that a client opens with `onread`: otherwise each read allocates a buffer, which costs a seventh
- * of a small request and a third of each collection. What always holds:
- *  (1) Octets that are lent are valid until `onData` returns; a reader that keeps some copies them.
- *  (2) For all others the socket is unchanged: it pauses, resumes, ends and closes as any does.
+ * Reads a socket's octets as they arrive. Where possible all sockets read into one buffer, like
+ * client sockets opened with `onread`: otherwise each read allocates a buffer, which costs a
+ * seventh of a small request and a third of each garbage collection. What always holds:
+ *  (1) Lent octets are valid until `onData` returns; a reader that keeps some copies them.
+ *  (2) For all other code the socket is unchanged: it pauses, resumes, ends and closes like any
+ *      socket.
  */
 import { Socket } from 'node:net'
 
 export type OnData = (octets: Buffer, lent: boolean) => void
 
-/** Hands on what `socket` reads. @returns what ends that */
+/** Hands on the octets that `socket` reads. @returns a function that ends this */
 export function readSocket(socket: Socket, onData: OnData): () => void {
   const stop = sharedReading && useSharedBuffer(socket, sharedReading, onData)
   if (stop) return stop
@@ -24,7 +25,7 @@ export function readSocket(socket: Socket, onData: OnData): () => void {
  */
 const sharedMemory = process.platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(64 * 1024)
 
-/** The keys by which a net.Socket keeps what `onread` gave it. */
+/** The keys under which a net.Socket keeps its `onread` settings. */
 interface SharedReading {
   readonly room: Buffer
   readonly buffer: symbol
@@ -32,7 +33,7 @@ interface SharedReading {
 }
 const sharedReading = sharedMemory && findSharedReading(sharedMemory)
 
-/** Undefined for a Node that works in another way: then each read has a buffer of its own. */
+/** Undefined for a Node that works in another way: then each read has its own buffer. */
 function findSharedReading(room: Buffer): SharedReading | undefined {
   const names = Object.getOwnPropertySymbols(new Socket({ onread: { buffer: room, callback: () => true } }))
   const [buffer, callback] = ['kBuffer', 'kBufferCb'].map(name => names.find(each => each.description === name))
@@ -49,7 +50,7 @@ function useSharedBuffer(
   { room, buffer, callback }: SharedReading,
   onData: OnData,
 ): (() => void) | undefined {
-  const open = socket as unknown as OpenSocket // what net.Socket has besides its types
+  const open = socket as unknown as OpenSocket // what net.Socket has beyond its types
   if ('encrypted' in socket || open[buffer] !== null || !open._handle?.useUserBuffer) return undefined
   open._handle.useUserBuffer(room)
   open[buffer] = room

@@ -1,6 +1,6 @@
 /**
- * What a connection offers to the message whose turn it is. The connection knows the exchange, the
- * inflow and the outflow; they know this, so that no file imports in a circle.
+ * What a connection offers to the message whose turn it is. The connection imports the exchange,
+ * the inflow and the outflow; they import this file, so no imports form a circle.
  */
 import type { Socket } from 'node:net'
 import type { ContentOwner } from '../incoming-content.ts'
@@ -15,20 +15,20 @@ export interface Turn {
   readonly scheme: 'http' | 'https'
   /** DER of the certificate that the peer proved to own. */
   readonly certificate: Uint8Array | undefined
-  /** Octets that have arrived and are not read yet. */
+  /** Octets that have arrived and have not been read yet. */
   readonly received: ReceiveBuffer
-  /** Aborted when the connection has ended before the response to the request under way. */
+  /** Aborted when the connection ends before the response to the current request. */
   readonly gone: () => AbortSignal
   /** The client has closed its side: nothing more arrives. */
   readonly isClosed: boolean
-  /** The exchange whose response has not left yet. */
+  /** The exchange whose response has not been sent completely. */
   readonly exchange: ContentOwner | undefined
-  /** Goes on with what is received: content for its reader, else the next request. */
+  /** Continues with the received octets: content for its reader, or else the next request. */
   read(): void
-  /** Reads and drops what is left of the content of a request that has its response. */
+  /** Reads and drops the rest of a request's content after its response. */
   dropContent(): void
-  /** The response has left: the next request may begin, or the connection ends. */
+  /** The response has been sent: the next request may begin, or the connection ends. */
   finish(stays: boolean): void
-  /** Closes our side and drains the client's for a while. */
+  /** Closes our side, and drains the client's side for a while. */
   linger(): void
 }

@@ -1,16 +1,16 @@
 /**
- * What is answered in one turn of the event loop leaves together at its end. Each write wakes the
- * reader at the other end, which costs as much as a small request does; readers that are awake cost
+ * Responses of one turn of the event loop are sent together at its end. Each write wakes the reader
+ * at the other end, which costs as much as a small request; a reader that is already awake costs
  * nothing. What always holds:
- *  (1) Nothing waits longer than for what else has arrived already, and for so many answers at
- *      most.
- *  (2) A socket that ends, or is destroyed by `destroyAfterFlush`, sends before what it was given
+ *  (1) A response waits only for the rest of what has already arrived, and for a limited number of
+ *      responses.
+ *  (2) A socket that ends, or is destroyed by `destroyAfterFlush`, first sends what it was given
  *      before.
  */
 import type { Socket } from 'node:net'
 
 const socketsMax = 16
-/** Octets of content up to which it is copied behind its head rather than sent apart from it. */
+/** Up to this size, content is copied behind its head instead of sent separately. */
 const joinedOctetsMax = 16 * 1024
 
 export class WriteBatch {
@@ -19,8 +19,8 @@ export class WriteBatch {
   #sockets: Socket[] = []
 
   /**
-   * The number of this turn of the event loop: another one once whatever else has arrived had its
-   * chance.
+   * The number of this turn of the event loop: it changes once everything else that has arrived had
+   * its chance.
    */
   begin(): number {
     if (!this.#isScheduled) {
@@ -30,7 +30,7 @@ export class WriteBatch {
     return this.#turn
   }
 
-  /** A whole response: head and content in one piece where that costs less than two. */
+  /** A complete response: head and content in one piece where that costs less than two. */
   write(socket: Socket, head: string, content: string | Uint8Array | undefined, length: number | undefined): void {
     this.begin()
     socket.cork()
@@ -62,14 +62,14 @@ export class WriteBatch {
   }
 }
 
-/** What the socket was given leaves now, as far as its peer takes it. */
+/** Sends what the socket was given, as far as its peer accepts it. */
 export function flushWrites(socket: Socket): void {
   while (socket.writableCorked > 0) socket.uncork()
 }
 
 /**
- * Destroys the socket, as far as it goes after what it was given: octets that its peer does not
- * take are lost.
+ * Destroys the socket after sending what it was given; octets that its peer does not accept are
+ * lost.
  */
 export function destroyAfterFlush(socket: Socket): void {
   flushWrites(socket)
