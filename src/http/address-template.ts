@@ -1,12 +1,14 @@
 /**
- * Templates of addresses by WSDL 2.0 Part 2 §6.8.1 and §6.8.2: `{name}` stands for a value,
- * `{!name}` for one whose reserved characters are not encoded, `{{` and `}}` for braces. What the
- * template does not cite follows as parameters. Matching is linear in the address.
+ * Address templates of WSDL 2.0 Part 2 §6.8.1 and §6.8.2: `{name}` stands for a value, `{!name}`
+ * for one with unencoded reserved characters, `{{` and `}}` for braces. Uncited values follow as
+ * parameters. Matching is linear in the address.
  */
 import { decodePercent } from '../base/attempt.ts'
 import { type Pairs, parseQuery } from './uri.ts'
 
-/** The values in an address behind its endpoint; undefined: the template has no such address. */
+/**
+ * The values in an address below its endpoint; undefined: the address does not match the template.
+ */
 export type MatchAddress = (rest: string) => Pairs | undefined
 
 type TemplatePart =
@@ -15,8 +17,7 @@ type TemplatePart =
 
 /**
  * @param template relative to the path of an endpoint and a slash
- * @returns undefined for one that is not well-formed, leads elsewhere, or has values without
- *   anything between them
+ * @returns undefined for a template that is malformed, leads elsewhere, or has adjacent values
  */
 export function compileAddressTemplate(template: string): MatchAddress | undefined {
   const parts = parseTemplate(template.replace(/^(?:\.\/)+/, ''))
@@ -71,7 +72,10 @@ function matchParts(parts: readonly TemplatePart[], hasQuery: boolean, rest: str
   return others && [...pairs, ...others]
 }
 
-/** Up to what follows in the template; the last one ends with its parameter or segment. */
+/**
+ * A value ends where the next text of the template begins; the last one ends with its parameter or
+ * segment.
+ */
 function endOfValue(
   { isRaw }: TemplatePart & { readonly kind: 'value' },
   next: TemplatePart | undefined,
@@ -83,7 +87,7 @@ function endOfValue(
   return found < 0 ? rest.length : at + found
 }
 
-/** §6.8.2.2: parameters for what is not cited, behind those of the template. */
+/** §6.8.2.2: parameters for uncited values, after those of the template. */
 function matchUncited(rest: string, hasQuery: boolean): Pairs | undefined {
   if (rest === '') return []
   const isQuery = hasQuery ? /^[&;]/.test(rest) : rest.startsWith('?')

@@ -27,7 +27,7 @@ export interface Credentials {
 
 const token68Pattern = /[A-Za-z0-9\-._~+/]+=*/y
 
-/** §11.4 credentials; undefined when malformed. */
+/** §11.4 credentials; undefined if malformed. */
 export function parseCredentials(field: string): Credentials | undefined {
   const cursor = cursorOver(field)
   const scheme = readToken(cursor).toLowerCase()
@@ -64,7 +64,7 @@ function readAuthParameter(cursor: TextCursor): [name: string, value: string] | 
   return value === undefined ? undefined : [name, value]
 }
 
-/** RFC 6750 §2.1: the b64token; undefined when it is malformed, or the scheme is another. */
+/** RFC 6750 §2.1: the b64token; undefined if it is malformed, or the scheme is another. */
 export function bearerToken(field: string): string | undefined {
   const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(field) ?? []
   return token
@@ -77,8 +77,8 @@ export interface Basic {
 }
 
 /**
- * RFC 7617: user and password in UTF-8, separated by the first colon. Undefined when the scheme is
- * another, or when the content is not base64, not UTF-8, has no colon, or has control characters
+ * RFC 7617: user and password in UTF-8, separated by the first colon. Undefined if the scheme is
+ * another, or if the content is not base64, not UTF-8, has no colon, or has control characters
  * (§2).
  */
 export function basicCredentials(field: string): Basic | undefined {
@@ -91,7 +91,7 @@ export function basicCredentials(field: string): Basic | undefined {
 }
 
 /**
- * RFC 7617, for clients; undefined when the user has a colon, or either has a control character.
+ * RFC 7617, for clients; undefined if the user has a colon, or either has a control character.
  */
 export function writeBasic({ user, password }: Basic): string | undefined {
   if (user.includes(':') || /[\0-\x1f\x7f]/.test(user + password)) return undefined
@@ -109,8 +109,8 @@ export interface Challenge {
 }
 
 /**
- * §11.6.1 WWW-Authenticate. Every value is quoted: §11.5 requires it of realm, RFC 6750 of its own
- * parameters, and readers accept it for all.
+ * §11.6.1 WWW-Authenticate. Every value is quoted: §11.5 requires it for realm, RFC 6750 for its
+ * own parameters, and readers accept it for all.
  */
 export function writeChallenges(challenges: readonly Challenge[]): string {
   return challenges
@@ -124,8 +124,8 @@ export function writeChallenges(challenges: readonly Challenge[]): string {
 
 /**
  * §11.6.1, for clients. Commas separate both challenges and their parameters, so an element is a
- * parameter when it has the form `name=value` and follows a challenge. Schemes are lower case;
- * undefined when malformed.
+ * parameter if it has the form `name=value` and follows a challenge. Schemes are in lower case;
+ * undefined if malformed.
  */
 export function parseChallenges(field: string): readonly Challenge[] | undefined {
   const found: { scheme: string; token68?: string; texts: string[] }[] = []

@@ -17,7 +17,9 @@ import {
 } from './grammar.ts'
 import type { HttpFields } from './message.ts'
 
-/** By lower-case name, without prototype; `true` for a directive without argument. */
+/**
+ * By lower-case name, in an object without a prototype; `true` for a directive without an argument.
+ */
 export type Directives = Readonly<Record<string, string | true>>
 
 /**
@@ -36,8 +38,8 @@ export function parseCacheControl(field: string): Directives {
 }
 
 /**
- * `public, max-age=60`; false and undefined leave a directive out. Field names are quoted, even a
- * single one (§5.2.2.4, §5.2.2.7).
+ * `public, max-age=60`; false and undefined omit a directive. Field names are quoted, even a single
+ * one (§5.2.2.4, §5.2.2.7).
  */
 export function writeCacheControl(directives: Readonly<Record<string, string | number | boolean | undefined>>): string {
   return Object.entries(directives)
@@ -55,8 +57,8 @@ function parseSeconds(text: string | true | undefined): number | undefined {
 }
 
 /**
- * Milliseconds for which a response is fresh from its creation on (§4.2.1); undefined when it does
- * not tell.
+ * Milliseconds for which a response is fresh from its creation on (§4.2.1); undefined if it does
+ * not say.
  */
 export function freshnessLifetime(fields: HttpFields, shared: boolean): number | undefined {
   const control = parseCacheControl(fields['cache-control'] ?? '')
@@ -70,8 +72,8 @@ export function freshnessLifetime(fields: HttpFields, shared: boolean): number |
 
 /**
  * §4.2.3, milliseconds.
- * @param asked when the request was sent, by the clock that gives `now`
- * @param answered when the response came, by the same clock
+ * @param asked when the request was sent, by the clock of `now`
+ * @param answered when the response arrived, by the same clock
  */
 export function currentAge(fields: HttpFields, asked: number, answered: number, now: number): number {
   const date = parseDate(fields['date'] ?? '') ?? answered
@@ -80,7 +82,7 @@ export function currentAge(fields: HttpFields, asked: number, answered: number, 
   return Math.max(apparent, corrected) + (now - answered)
 }
 
-/** §4.2 and §5.2.2.4: whether a stored response may be used without asking again. */
+/** §4.2 and §5.2.2.4: whether a stored response may be used without revalidation. */
 export function isFresh(fields: HttpFields, shared: boolean, asked: number, answered: number, now: number): boolean {
   const control = parseCacheControl(fields['cache-control'] ?? '')
   if (control['no-cache'] !== undefined) return false
@@ -88,7 +90,7 @@ export function isFresh(fields: HttpFields, shared: boolean, asked: number, answ
 }
 
 /**
- * RFC 9110 §12.5.5: a Vary of all the names, each once; `*` replaces all others. Empty without
+ * RFC 9110 §12.5.5: a Vary with all the names, each once; `*` replaces all others. Empty without
  * names.
  */
 export function writeVary(...names: readonly (string | undefined)[]): string {
@@ -99,13 +101,13 @@ export function writeVary(...names: readonly (string | undefined)[]): string {
 }
 
 /**
- * §4.1: whether a response that was stored for one request answers another, by the fields that its
- * Vary names.
+ * §4.1: whether a response stored for one request can answer another, by the fields that its Vary
+ * names.
  */
 export function matchesVary(vary: string | undefined, stored: HttpFields, asked: HttpFields): boolean {
   const names = splitElements(vary ?? '').map(name => name.toLowerCase())
   return !names.includes('*') && names.every(name => normalizeList(stored[name]) === normalizeList(asked[name]))
 }
 
-/** White space between list elements makes no difference. */
+/** White space between list elements is ignored. */
 const normalizeList = (value: string | undefined) => value && splitElements(value).join(',')

@@ -1,5 +1,5 @@
 /**
- * RFC 6265, and what RFC 6265bis adds: SameSite and prefixes of names. A cookie that browsers would
+ * RFC 6265, and what RFC 6265bis adds: SameSite and name prefixes. A cookie that browsers would
  * reject is not written.
  */
 import { writeDate } from './date.ts'
@@ -19,7 +19,7 @@ export function parseCookies(field: string): ReadonlyMap<string, string> {
   return found
 }
 
-/** The attributes of a Set-Cookie field (RFC 6265 §4.1.2); one that is absent is not written. */
+/** The attributes of a Set-Cookie field (RFC 6265 §4.1.2); an absent one is not written. */
 export interface CookieAttributes {
   /** Milliseconds since 1970. */
   readonly expires?: number
@@ -38,9 +38,9 @@ const cookieValuePattern =
 const attributeValuePattern = /^[\x20-\x3a\x3c-\x7e]*$/
 
 /**
- * §4.1 Set-Cookie; one field line each, since they cannot be combined. Undefined when the name, the
- * value or an attribute has forbidden characters, or when the attributes break a promise of the
- * name (`__Host-`, `__Secure-`, RFC 6265bis §4.1.3) or of SameSite=None.
+ * §4.1 Set-Cookie; one field line each, since they cannot be combined. Undefined if the name, the
+ * value or an attribute has forbidden characters, or if the attributes break a promise of the name
+ * (`__Host-`, `__Secure-`, RFC 6265bis §4.1.3) or of SameSite=None.
  */
 export function writeCookie(name: string, value: string, attributes: CookieAttributes = {}): string | undefined {
   const { expires, maxAge, domain, path, secure, httpOnly, sameSite } = attributes

@@ -1,26 +1,26 @@
 /**
  * The credentials that a client deliberately puts into a request: Authorization (RFC 9110 §11.6.2)
- * or a key in a field of its own. What a browser sends by itself (a cookie, the certificate of a
- * connection) is not among them: a page of a foreign origin can make it send that, and cannot make
- * it send these.
+ * or a key in a field of its own. They do not include what a browser sends on its own (a cookie,
+ * the certificate of a connection): a page of a foreign origin can make it send that, but not
+ * these.
  */
 import { memoizeByObject } from '../base/memo.ts'
 import { basicCredentials, bearerToken, type Challenge, parseCredentials, writeChallenges } from './authorization.ts'
 import type { LastingCredentials } from './lasting-fields.ts'
 import type { Request } from './message.ts'
 
-/** Tells what credentials prove, as a `P`. */
+/** Says what credentials prove, as a `P`. */
 export interface CredentialProver<P> {
-  /** @param came the object that the token came in, where it comes again */
+  /** @param came the object in which the token arrived, if it recurs */
   bearer(token: string, came: object | undefined): P
   password(name: string, password: string, from: string): P
   key(key: string): P
 }
 
 /**
- * What they prove; undefined when the request has none. `untaken` means an unknown scheme,
- * malformed credentials, a password where passwords are not accepted, or two credentials at once,
- * of which either might be meant.
+ * What the credentials prove; undefined if the request has none. `untaken` means an unknown scheme,
+ * malformed credentials, a password where none is accepted, or two credentials at once, either of
+ * which might be meant.
  */
 export function proveCredentials<P>(
   { fields, credentials, from }: Request,
@@ -46,7 +46,7 @@ export interface Schemes {
   readonly realm: string
   readonly passwords: boolean
   readonly keys: boolean
-  /** The request had a token, and it proved nothing (RFC 6750 §3.1). */
+  /** The request had a token that proved nothing (RFC 6750 §3.1). */
   readonly isTokenInvalid: boolean
 }
 

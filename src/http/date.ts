@@ -13,7 +13,7 @@ const asctimePattern = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ([A-Z][a-z]{2}) ([ \d]\
 
 /**
  * The one form that may be sent, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`.
- * @param latest in place of a later time: §8.8.2.1, a Last-Modified that is still to come is now
+ * @param latest replaces a later time: §8.8.2.1, a Last-Modified in the future becomes now
  */
 export const writeDate = (time: number, latest = Number.POSITIVE_INFINITY): string =>
   writeSecond(Math.floor((time > latest ? latest : time) / 1000))
@@ -24,7 +24,7 @@ const writeSecond = memoizeByNumber(second => new Date(second * 1000).toUTCStrin
  * Reads all three forms that recipients must accept; undefined for other text, or for a day or time
  * that does not exist.
  * @param now for the two-digit year of RFC 850: more than 50 years after now means the century
- *   before. Without it, 70 to 99 are of the last century.
+ *   before. Without it, 70 to 99 mean the last century.
  */
 export function parseDate(text: string, now?: number): number | undefined {
   let part = imfPattern.exec(text)
@@ -46,7 +46,7 @@ function timeOf(year: string, month: string, day: string, hour: string, minute: 
   const at = new Date(0)
   at.setUTCFullYear(Number(year), months.indexOf(month), Number(day))
   if (at.getUTCDate() !== Number(day) || at.getUTCMonth() !== months.indexOf(month)) return undefined
-  // §5.6.7: 60 is a leap second, which the clock here counts as the next one.
+  // §5.6.7: 60 is a leap second, which this clock counts as the next second.
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined
   return at.getTime() + Number(hour) * 3_600_000 + Number(minute) * 60_000 + Number(second) * 1000
 }

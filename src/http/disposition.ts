@@ -1,5 +1,5 @@
 /**
- * RFC 6266 Content-Disposition. Guards against names that end the field, or name a place: whatever
+ * RFC 6266 Content-Disposition. Guards against names that end the field or contain a path: whatever
  * the name, one line is written, with a plain name for old readers and the exact one for the
  * others.
  */
@@ -18,13 +18,13 @@ export function writeDisposition(type: 'attachment' | 'inline', name?: string): 
     : `${type}; filename=${quoteString(plain)}; filename*=${writeExtValue(file)}`
 }
 
-/** §4.3: recipients use the last path segment alone; neither `.` nor `..` is a name. */
+/** §4.3: recipients use only the last path segment; neither `.` nor `..` is a name. */
 function stripDirectories(name: string): string {
   const last = name
     .toWellFormed()
     .replace(/[\0-\x1f\x7f-\x9f]/g, '_')
     .split(/[/\\]/)
-    .at(-1)! // split has one part at least
+    .at(-1)! // split yields at least one part
   return /^\.*$/.test(last) ? '_' : last
 }
 
@@ -37,8 +37,7 @@ export interface Disposition {
 }
 
 /**
- * The meaning of a Content-Disposition field; undefined for one that does not follow RFC 6266
- * §4.1.
+ * The meaning of a Content-Disposition field; undefined if it does not follow RFC 6266 §4.1.
  */
 export function parseDisposition(field: string): Disposition | undefined {
   const cursor = cursorOver(field)

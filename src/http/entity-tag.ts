@@ -1,9 +1,9 @@
 /**
- * RFC 9110 §8.8.3. An entity tag is kept as it is written, `"v2"` or `W/"v2"`, so tags are compared
- * as texts. (The function that compares them is an argument of precondition.ts.)
+ * RFC 9110 §8.8.3. An entity tag is kept as written, `"v2"` or `W/"v2"`, so tags are compared as
+ * texts. (The function that compares them is an argument of precondition.ts.)
  */
 
-/** An entity tag as it is written: `"5"`, or weak `W/"5"` (RFC 9110 §8.8.3). */
+/** An entity tag as written: `"5"`, or weak `W/"5"` (RFC 9110 §8.8.3). */
 export type EntityTag = string
 
 /**
@@ -47,7 +47,7 @@ export const sameWeakly = (a: EntityTag, b: EntityTag): boolean => a === b || op
 const opaqueTagOf = (tag: EntityTag) => (tag.startsWith('W/') ? tag.slice(2) : tag)
 
 /**
- * Strong comparison of the version part alone. The service's tags are `"<version>-<h>"`, where h
+ * Strong comparison of only the version part. The service's tags are `"<version>-<h>"`, where h
  * identifies media type, language, coding and selected fields. A change concerns the resource, so
  * the tag of any representation of this version satisfies its If-Match.
  */
@@ -55,7 +55,7 @@ export function sameVersion(a: EntityTag, b: EntityTag): boolean {
   return !a.startsWith('W/') && !b.startsWith('W/') && sameVersionWeakly(a, b)
 }
 
-/** The same for If-None-Match of a change: weak tags compare, too. */
+/** The same for If-None-Match of a change, where weak tags are compared, too. */
 export const sameVersionWeakly = (a: EntityTag, b: EntityTag): boolean => readVersionPart(a) === readVersionPart(b)
 
 /** The version part of a tag of the service: the text before its last hyphen, or all of it. */

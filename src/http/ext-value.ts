@@ -4,7 +4,7 @@
  */
 import { decodePercent } from '../base/attempt.ts'
 
-/** attr-char is written as it is; everything else is UTF-8, percent-encoded. */
+/** attr-char is written unchanged; everything else as percent-encoded UTF-8. */
 export function writeExtValue(value: string): string {
   return `UTF-8''${encodeURIComponent(value.toWellFormed()).replace(/[%'()*]/g, char => (char === '%' ? char : writeEscape(char)))}`
 }
@@ -12,8 +12,8 @@ export function writeExtValue(value: string): string {
 const writeEscape = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 
 /**
- * The text; undefined when malformed. UTF-8, or ISO-8859-1 as old senders write it. The language is
- * left out.
+ * The text; undefined if malformed. UTF-8, or ISO-8859-1 as old senders write it. The language is
+ * dropped.
  */
 export function parseExtValue(text: string): string | undefined {
   const [, charset, value] = /^([^']*)'[^']*'((?:[A-Za-z0-9!#$&+\-.^_`|~]|%[0-9A-Fa-f]{2})*)$/.exec(text) ?? []

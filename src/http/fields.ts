@@ -12,7 +12,7 @@ export const isFieldName = isToken
 
 /**
  * RFC 9110 §5.5 field-value: VCHAR, obs-text, SP and HTAB inside; no CR, LF, NUL or other control
- * character, no white space at its ends, and no character beyond one octet, which would be sent as
+ * character, no white space at its ends, and no character above one octet, which would be sent as
  * another.
  */
 export function isFieldValue(value: string): boolean {
@@ -38,9 +38,9 @@ function writeAcceptQueryMember(text: string): string | undefined {
 }
 
 /**
- * A whole number that changes each time, as text. The engine keeps the text of each number that it
- * has written, so a count in each response would fill the part of its memory that is seldom
- * collected: the last three digits are written here.
+ * A whole number that changes each time, as text. The engine caches the text of each number that it
+ * writes, so a count in each response would fill a part of its memory that is seldom collected: the
+ * last three digits are therefore written here.
  */
 export function writeDecimal(count: number): string {
   return count < 1000 ? String(count) : `${Math.floor(count / 1000)}${lastDigits[count % 1000]}`
@@ -55,7 +55,7 @@ const lastDigits = Array.from({ length: 1000 }, (_, digits) => String(digits).pa
 export const writeDeprecation = (time: number): string | undefined =>
   writeItem(createStructuredItem({ kind: 'date', value: Math.floor(time / 1000) }))
 
-/** Milliseconds; undefined when malformed. */
+/** Milliseconds; undefined if malformed. */
 export function parseDeprecation(field: string): number | undefined {
   const found = parseItem(field)
   return found?.kind === 'date' ? found.value * 1000 : undefined
@@ -70,14 +70,14 @@ export function parseIdempotencyKey(field: string): string | undefined {
   return found?.kind === 'string' && found.value !== '' ? found.value : undefined
 }
 
-/** Undefined when the key has characters that no such string can hold. */
+/** Undefined if the key has characters that such a string cannot contain. */
 export const writeIdempotencyKey = (key: string): string | undefined => writeItem(createStructuredItem(stringItem(key)))
 
 /** RFC 9110 §10.2.3 Retry-After: whole seconds, rounded up, never negative (A4.22). */
 export const writeRetryAfter = (seconds: number): string => String(Math.max(0, Math.ceil(seconds)))
 
 /**
- * Milliseconds to wait from now on, 0 for a date in the past; undefined when it is neither seconds
+ * Milliseconds to wait from now on, 0 for a date in the past; undefined if it is neither seconds
  * nor a date.
  */
 export function parseRetryAfter(field: string, now: number): number | undefined {

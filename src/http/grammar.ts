@@ -1,7 +1,7 @@
 /**
- * RFC 9110 §5.6: the few productions that most fields consist of. Each reader takes a cursor,
- * leaves it after what it read, and looks at no character twice, so every field is read in linear
- * time.
+ * RFC 9110 §5.6: the few productions of which most fields consist. Each reader takes a cursor,
+ * leaves it after what it has read, and looks at no character twice, so every field is read in
+ * linear time.
  */
 
 export interface TextCursor {
@@ -9,7 +9,10 @@ export interface TextCursor {
   at: number
 }
 
-/** By lower-case name (RFC 9110 §5.6.6: names are case-insensitive). No prototype. */
+/**
+ * By lower-case name (RFC 9110 §5.6.6: names are case-insensitive), in an object without a
+ * prototype.
+ */
 export type Parameters = Readonly<Record<string, string>>
 
 export const noParameters: Parameters = Object.freeze(Object.create(null))
@@ -61,8 +64,8 @@ export function trimSpace(text: string): string {
 }
 
 /**
- * §5.6.4 quoted-string, without its quotes and escapes; undefined when none begins here, or it is
- * not closed.
+ * §5.6.4 quoted-string, without its quotes and escapes; undefined if none begins here, or it is not
+ * closed.
  */
 export function readQuotedString(cursor: TextCursor): string | undefined {
   const { text } = cursor
@@ -84,7 +87,10 @@ export function readQuotedString(cursor: TextCursor): string | undefined {
   return undefined
 }
 
-/** HTAB, SP, VCHAR and obs-text: what a quoted-string may hold, or escape. NaN (the end) is not. */
+/**
+ * HTAB, SP, VCHAR and obs-text: what a quoted-string may contain or escape. NaN (the end) is none
+ * of these.
+ */
 const isText = (code: number) => (code >= 0x20 && code !== 0x7f) || code === 0x09
 
 export function readTokenOrQuoted(cursor: TextCursor): string | undefined {

@@ -1,6 +1,5 @@
 /**
- * Patches of JSON documents, by RFC 6902 and RFC 7396. Guards the document: what always holds, by
- * number.
+ * Patches JSON documents, by RFC 6902 and RFC 7396. What always holds, by number:
  *  (1) All operations apply, or none (§5): the given document is never changed, since containers
  *      are copied before they are written.
  *  (2) A document that is not a JSON Patch is `malformed`, whatever the target; one that does not
@@ -15,11 +14,13 @@ import { arrayIndex, childOf, isRecord, parsePointer, valueAt, writePointer } fr
 /** Bounds for one JSON Patch; a patch beyond them is malformed. */
 export interface PatchLimits {
   readonly operations: number
-  /** Of everything that `copy` repeats: one for each value and each character of a text or name. */
+  /**
+   * For everything that `copy` repeats: one for each value and each character of a text or name.
+   */
   readonly copied: number
   /**
-   * Arrays and objects within each other in the result: `copy` and `move` can put a value deep
-   * inside another.
+   * Nesting of arrays and objects in the result: `copy` and `move` can put a value deep inside
+   * another.
    */
   readonly depth: number
 }
@@ -38,7 +39,7 @@ export interface PatchFailure {
    */
   readonly kind: 'malformed' | 'conflict'
   readonly reason: string
-  /** Index of the operation; undefined when the document is not an array. */
+  /** Index of the operation; undefined if the document is not an array. */
   readonly operation?: number
 }
 
@@ -139,7 +140,7 @@ function weigh(value: Json | undefined, depth: number): number {
   return sum
 }
 
-/** Why an operation cannot be performed; undefined when it was. */
+/** Why an operation cannot be performed; undefined if it was performed. */
 function applyOperation(draft: CopyOnWrite, operation: PatchOperation): string | undefined {
   const { path } = operation
   switch (operation.op) {
@@ -199,8 +200,8 @@ const isEqualNumber = (a: Json, b: Json) => isNumber(a) && isNumber(b) && a <= b
 const isNumber = (value: Json) => typeof value === 'number' || typeof value === 'bigint'
 
 /**
- * A document that shares what it can with the given one, and copies a container the first time it
- * writes to it.
+ * A document that shares as much as possible with the given one, and copies a container when it
+ * first writes to it.
  */
 class CopyOnWrite {
   document: Json
@@ -247,7 +248,7 @@ class CopyOnWrite {
     this.document = value
   }
 
-  /** The container of a value that exists, ready to be written. */
+  /** The container of an existing value, ready to be written. */
   #findHolder(path: PatchPointer): Json[] | { [name: string]: Json } | undefined {
     return valueAt(this.document, path) === undefined ? undefined : this.#openParent(path)
   }

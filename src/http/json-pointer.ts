@@ -12,7 +12,9 @@ export function parsePointer(text: string): readonly string[] | undefined {
   return tokens.map(token => token.replaceAll('~1', '/').replaceAll('~0', '~')) // §4: ~1 first
 }
 
-/** The JSON Pointer (RFC 6901 §5) of names and indexes, `~` and `/` escaped; empty for none. */
+/**
+ * The JSON Pointer (RFC 6901 §5) for names and indexes, with `~` and `/` escaped; empty for none.
+ */
 export function writePointer(tokens: readonly (string | number)[]): string {
   let text = ''
   for (const token of tokens) text += `/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`
@@ -28,7 +30,7 @@ export function arrayIndex(token: string): number | undefined {
 }
 
 /**
- * The value that a pointer leads to; undefined when it leads nowhere. Own members only, so
+ * The value to which a pointer leads; undefined if it leads nowhere. Own members only, so
  * `__proto__` is a name like any other.
  */
 export function valueAt(document: Json, tokens: readonly string[]): Json | undefined {

@@ -10,9 +10,9 @@
  *  (4) `__proto__` is an own property like any other name; no prototype is ever set.
  *
  * There are two readers, which agree. JSON.parse reads plain text: a scan finds beforehand what
- * JSON.parse accepts and these rules do not, and counts the names; fewer names in the value than in
- * the text mean a duplicate. `JsonReader` reads everything else, several times slower, and knows
- * where and why it stops.
+ * JSON.parse would accept against these rules, and counts the names; fewer names in the value than
+ * in the text mean a duplicate. `JsonReader` reads everything else, several times slower, and can
+ * say where and why it stops.
  */
 
 import { decodeUtf8, isSyntaxError } from '../base/attempt.ts'
@@ -23,15 +23,14 @@ export type { Json }
 
 /** Bounds for one JSON text; content beyond them is a failure, as if it were malformed. */
 export interface JsonLimits {
-  /** Arrays and objects within each other. */
+  /** Nesting of arrays and objects. */
   readonly depth: number
   /**
-   * Characters of one number: converting a long integer takes time that grows with the square of
-   * its length.
+   * Characters of one number: converting a long integer takes time quadratic in its length.
    */
   readonly digits: number
   /**
-   * Names in one object: a name that is new to the engine costs as much as a hundred octets
+   * Names in one object: a name that the engine does not know yet costs as much as a hundred octets
    * elsewhere.
    */
   readonly names: number
@@ -49,7 +48,7 @@ export interface JsonFailure {
   readonly pointer: string
 }
 
-/** The value of a JSON text, or why it has none. */
+/** The value of a JSON text, or why it has no value. */
 export type JsonResult =
   | { readonly value: Json; readonly failure?: never }
   | { readonly failure: JsonFailure; readonly value?: never }
@@ -102,7 +101,7 @@ function countPlainNames(text: string, limits: JsonLimits): number | undefined {
   const escapes = text.includes('\\')
   if (escapes && /\\u[dD]/.test(text)) return undefined
   const longest = Math.min(15, limits.digits)
-  const own = [0] // the names so far of the object that is open at each depth
+  const own = [0] // the names so far in the open object at each depth
   let names = 0
   let depth = 0
   let digits = 0
@@ -208,7 +207,7 @@ class JsonReader {
     throw new JsonFailed(reason)
   }
 
-  /** What a sticky expression finds here; the reader is then behind it. */
+  /** What a sticky expression finds here; the reader is then after it. */
   #match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.#at
     const found = pattern.exec(this.#text)
@@ -332,10 +331,10 @@ export function defineMember(record: { [name: string]: Json }, name: string, val
   else record[name] = value
 }
 
-/** JSON text of a value; a bigint is written with all its digits, minus zero with its sign. */
+/** The JSON text of a value; a bigint is written with all its digits, minus zero with its sign. */
 export const writeJson = (value: Json): string => JSON.stringify(value, isPlainJson(value) ? undefined : writeExactly)
 
-/** Whether JSON.stringify alone writes it exactly, which is three times as fast. */
+/** Whether JSON.stringify alone writes the value exactly, which is three times as fast. */
 const isPlainJson = (value: Json): boolean =>
   typeof value === 'object' && value !== null
     ? Object.values(value).every(isPlainJson)

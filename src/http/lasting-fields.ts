@@ -1,8 +1,8 @@
 /**
- * The request fields that a client sends alike with each request of a connection, apart from those
- * that identify, date or condition one request (If-None-Match, traceparent, a name of the request).
- * What a request says may be remembered by these alone: a memory gets no others. Credentials are
- * apart from the rest: what a client sends and accepts stays the same when another caller asks.
+ * The request fields that a client usually sends unchanged in each request of a connection, without
+ * those that identify, date or condition one request (If-None-Match, traceparent, a request id).
+ * The meaning of a request may be remembered only by these fields: a cache gets no others.
+ * Credentials are separate: what a client sends and accepts stays the same when the caller changes.
  */
 /** Fields by lower-case name. */
 type NamedFields = Readonly<Record<string, string | undefined>>
@@ -21,13 +21,13 @@ export const selectLasting = (fields: NamedFields): LastingFields => ({
   'content-type': fields['content-type'],
 })
 
-/** Whether the fields have these values, and no other lasting ones. */
+/** Whether the fields have these values, and no other lasting field. */
 export function hasLasting(fields: NamedFields, lasting: LastingFields): boolean {
   for (const name of lastingNames) if (fields[name] !== lasting[name]) return false
   return true
 }
 
-/** The caller's own field, of a caller that may ask again. */
+/** The caller's own field, for a caller that may send further requests. */
 export interface LastingCredentials {
   readonly authorization: string | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * RFC 8288 Link. The project's own, since it is one short function each way on the grammar of the
- * other fields.
+ * RFC 8288 Link. Our own code, since it is one short function in each direction on the grammar of
+ * the other fields.
  */
 
 import { parseExtValue, writeExtValue } from './ext-value.ts'
@@ -19,11 +19,11 @@ import {
 
 /** A link of the field Link (RFC 8288 §3). */
 export interface WebLink {
-  /** A URI reference; relative ones are kept. */
+  /** A URI reference; relative ones stay relative. */
   readonly target: string
-  /** A relation type, in lower case if registered (§3.3: compared without case). */
+  /** A relation type, in lower case if registered (§3.3: compared case-insensitively). */
   readonly rel: string
-  /** The context, if it is not the target resource of the request (§3.2). */
+  /** The context, unless it is the target resource of the request (§3.2). */
   readonly anchor?: string
   /** Further target attributes: title, type, hreflang, media, and extensions. */
   readonly attributes?: Readonly<Record<string, string>>
@@ -44,11 +44,11 @@ export function writeLink({ target, rel, anchor, attributes = {} }: WebLink): st
   return text
 }
 
-/** Links as the value of one Link field. */
+/** Several links as the value of one Link field. */
 export const writeLinks = (links: readonly WebLink[]): string => links.map(writeLink).join(', ')
 
 /**
- * A URI reference without the characters that it cannot hold raw (RFC 3986 §2): white space,
+ * A URI reference without the characters that it cannot contain raw (RFC 3986 §2): white space,
  * controls, `<>"`, everything beyond ASCII.
  */
 const escapeReference = (uri: string) => uri.toWellFormed().replace(/[^!#-;=?-~]+/gu, encodeURIComponent)
@@ -57,8 +57,8 @@ const toAscii = (text: string) => text.replace(/[^\x20-\x7e]/gu, '?')
 
 /**
  * Appendix B.2: links in order, one for each relation type. Malformed text ends the parse, and what
- * came before is kept. The first of repeated rel, type, media, title or title* counts; title*
- * counts before title.
+ * came before is kept. The first of repeated rel, type, media, title or title* counts; title* takes
+ * precedence over title.
  */
 export function parseLinks(field: string): readonly WebLink[] {
   const links: WebLink[] = []

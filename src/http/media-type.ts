@@ -15,7 +15,7 @@ import {
 export interface MediaType {
   readonly type: string
   readonly subtype: string
-  /** `type/subtype`, without parameters (the word is of the MIME Sniffing standard). */
+  /** `type/subtype`, without parameters (the term is from the MIME Sniffing standard). */
   readonly essence: string
   /**
    * RFC 6838 §4.2.8: the text after the last "+" of the subtype, such as `json`; empty without one.
@@ -25,8 +25,8 @@ export interface MediaType {
 }
 
 /**
- * RFC 9110 §8.3.1 media-type, the whole text; undefined when it is malformed. The result is shared:
- * do not change it.
+ * RFC 9110 §8.3.1 media-type, the whole text; undefined if malformed. The result is shared: do not
+ * change it.
  */
 export const parseMediaType: (text: string) => MediaType | undefined = memoizeByText(text => {
   const cursor = cursorOver(text)
@@ -37,14 +37,14 @@ export const parseMediaType: (text: string) => MediaType | undefined = memoizeBy
 })
 
 /**
- * The type of a package or of its root as senders write it: RFC 2045 §5.1 wants quotes around
- * values such as `text/xml` and `<root@x>`, which some leave out. No other type may do so.
+ * The type of a package or of its root as senders write it: RFC 2045 §5.1 requires quotes around
+ * values such as `text/xml` and `<root@x>`, but some senders omit them. No other type may do so.
  */
 export const parsePackageType: (text: string) => MediaType | undefined = memoizeByText(
   text => parseMediaType(text) ?? (isOfPackage.test(text) ? parseMediaType(quoteValues(text)) : undefined),
 )
 const isOfPackage = /^\s*(?:multipart\/related|application\/xop\+xml)\s*;/i
-/** What is in quotes stays as it is. */
+/** Text in quotes stays unchanged. */
 const quoteValues = (text: string): string =>
   text.replace(
     /"(?:[^"\\]|\\.)*"|(;\s*[^\s;="]+=)([^\s;"\\]+)(?=\s*(?:;|$))/g,
@@ -64,7 +64,7 @@ export function readMediaType(cursor: TextCursor): MediaType | undefined {
   return { type, subtype, essence: `${type}/${subtype}`, suffix, parameters: given }
 }
 
-/** JSON, or a format that is written in it (RFC 6839 §3.1); parameters do not matter. */
+/** JSON, or a format based on it (RFC 6839 §3.1); parameters do not matter. */
 export const isJsonType = (type: string): boolean => /^[^/;\s]+\/(?:[^/;\s]+\+)?json\s*(?:;|$)/i.test(type)
 
 /** `text/html;charset=utf-8`: parameter values are quoted only where necessary. */

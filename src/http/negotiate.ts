@@ -1,9 +1,9 @@
 /**
  * RFC 9110 §12: the offer that a request prefers. The order is the same throughout. For each offer,
  * the most specific range that covers it gives its quality, and `q=0` excludes it; then the higher
- * quality wins; then the more specific range, since a client that names a type prefers it to one
- * that it only accepts; then the order of the offers. The order of a client's ranges has no meaning
- * in RFC 9110, nor here.
+ * quality wins; then the more specific range, since a client prefers a type that it names to one
+ * that it merely accepts; then the order of the offers. The order of a client's ranges has no
+ * meaning in RFC 9110, nor here.
  */
 
 import { memoizeByText } from '../base/memo.ts'
@@ -16,7 +16,7 @@ export interface MediaRange {
   readonly subtype: string
   /** All except `q`, which is the weight at any position (§12.5.1). */
   readonly parameters: Parameters
-  /** The number of parameters: the more, the more specific. */
+  /** The number of parameters: a range with more is more specific. */
   readonly size: number
   /** 0 to 1. */
   readonly quality: number
@@ -30,7 +30,7 @@ interface WeightedName {
 
 /**
  * §12.4.2 weight. More than three digits, or none before the point, are accepted: Java's
- * HttpURLConnection sends `q=.2` by default. Undefined for other text than a number from 0 to 1.
+ * HttpURLConnection sends `q=.2` by default. Undefined for anything but a number from 0 to 1.
  */
 function parseWeight(text: string | undefined): number | undefined {
   if (text === undefined) return 1
@@ -76,8 +76,8 @@ export function negotiateType<T extends string>(accept: string | undefined, offe
 }
 
 /**
- * How closely a range covers a type: 0 not at all, 1 any type, 2 `type/*`, 3 `type/subtype`, one
- * more for each parameter.
+ * How closely a range covers a type: 0 not at all, 1 any type, 2 `type/*`, 3 `type/subtype`, plus
+ * one for each parameter.
  */
 function measurePrecision(range: MediaRange, offer: MediaType): number {
   if (range.type === '*') return matchesParameters(range, offer) ? 1 : 0
@@ -105,7 +105,9 @@ interface OfferRank {
   readonly precision: number
 }
 
-/** The most precise range decides; of equally precise ones the one with the highest quality. */
+/**
+ * The most precise range decides; among equally precise ranges, the one with the highest quality.
+ */
 function findBestRank<R extends { readonly quality: number }>(
   ranges: readonly R[],
   precisionOf: (range: R) => number,
@@ -122,7 +124,7 @@ function findBestRank<R extends { readonly quality: number }>(
 
 /**
  * By quality, then precision, then the order of the offers (sort is stable). An offer without a
- * rank, or of quality 0, is left out.
+ * rank, or with quality 0, is left out.
  */
 function rankOffers<T>(offers: readonly T[], rankOf: (offer: T) => OfferRank | undefined): readonly T[] {
   return offers
@@ -150,8 +152,8 @@ const parseWeighted: (field: string) => readonly WeightedName[] = memoizeByText(
 const registeredCodingOf: Readonly<Record<string, string>> = { 'x-gzip': 'gzip', 'x-compress': 'compress' }
 
 /**
- * The rank of an identity that is not mentioned: less than any weight that §12.4.2 can write, and
- * more than 0.
+ * The rank of identity if it is not mentioned: below any weight that §12.4.2 can write, and above
+ * 0.
  */
 const unmentionedRank: OfferRank = { quality: 1e-9, precision: 0 }
 
@@ -170,10 +172,10 @@ export function acceptableEncodings<T extends string>(field: string | undefined,
 
 /**
  * RFC 9110 §12.5.3: the content coding to send, of `offers` in the service's order of preference;
- * undefined when none is acceptable. `identity` must be among the offers to be chosen: it is
- * acceptable unless `identity;q=0` excludes it, or `*;q=0` without it, and comes last when it is
- * not mentioned. Without the field any coding would be acceptable; then identity is chosen, since
- * such clients seldom decode. An empty field accepts identity only.
+ * undefined when none is acceptable. `identity` can be chosen only if it is among the offers: it is
+ * acceptable unless `identity;q=0` excludes it, or `*;q=0` without a mention of it, and it comes
+ * last if it is not mentioned. Without the field any coding would be acceptable; then identity is
+ * chosen, since such clients seldom decode. An empty field accepts identity only.
  */
 export function negotiateEncoding<T extends string>(field: string | undefined, offers: readonly T[]): T | undefined {
   return acceptableEncodings(field, offers)[0]

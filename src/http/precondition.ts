@@ -3,8 +3,8 @@
  *  (1) The order of evaluation is the RFC's; a later field is not even read when an earlier one
  *      decides.
  *  (2) An invalid date is ignored (§13.1.3, §13.1.4). An invalid list of tags matches nothing, and
- *      lets no change through: its sender wanted to be careful.
- * Deliberately absent: the response. The result is a word; its status belongs to the plan.
+ *      lets no change through: its sender intended to be careful.
+ * Deliberately absent: the response. The result is a word, which the plan maps to a status.
  */
 import { parseDate } from './date.ts'
 import { type EntityTag, parseEntityTags, sameStrongly, sameWeakly } from './entity-tag.ts'
@@ -24,7 +24,7 @@ export interface Preconditions {
 /** The validators of the selected representation. */
 export interface Validators {
   readonly etag?: EntityTag
-  /** Milliseconds; compared by whole seconds, as HTTP has no others. */
+  /** Milliseconds, compared by whole seconds, since HTTP has no others. */
   readonly lastModified?: number
 }
 
@@ -44,7 +44,7 @@ export function parsePreconditions(fields: HttpFields, now?: number): Preconditi
   const unmodified = fields['if-unmodified-since']
   if (ifMatch === undefined && ifNoneMatch === undefined && modified === undefined && unmodified === undefined)
     return noPreconditions
-  // §13.1.3, §13.1.4: a date is ignored where there is a tag, even an invalid one.
+  // §13.1.3, §13.1.4: a date is ignored if there is a tag, even an invalid one.
   const ifModifiedSince = modified && ifNoneMatch === undefined ? parseDate(modified, now) : undefined
   const ifUnmodifiedSince = unmodified && ifMatch === undefined ? parseDate(unmodified, now) : undefined
   return {
@@ -56,7 +56,7 @@ export function parsePreconditions(fields: HttpFields, now?: number): Preconditi
 }
 
 /**
- * RFC 9110 §13.2.2, for a request that would otherwise succeed, of a method that selects a
+ * RFC 9110 §13.2.2, for a request that would otherwise succeed, with a method that selects a
  * representation (§13.2.1).
  * @param current validators of the selected representation; undefined without one
  * @param same how If-Match compares: `sameStrongly`, or `sameVersion` for tags of the service
@@ -76,7 +76,7 @@ export function evaluatePreconditions(
   } else if (given.ifUnmodifiedSince !== undefined && isModifiedSince(given.ifUnmodifiedSince, current) === true)
     return 'failed' // step 2
   if (given.ifNoneMatch !== undefined) {
-    const safe = reads || method === 'QUERY' // RFC 10008: a safe method, whose answer a tag can validate as GET's
+    const safe = reads || method === 'QUERY' // RFC 10008: a safe method whose response a tag can validate, as with GET
     if (given.ifNoneMatch === 'malformed') return safe ? 'proceed' : 'failed'
     if (matchesTags(given.ifNoneMatch, current, sameForNone)) return safe ? 'not-modified' : 'failed' // step 3
   } else if (reads && isModifiedSince(given.ifModifiedSince, current) === false) return 'not-modified' // step 4
@@ -92,7 +92,7 @@ function matchesTags(tags: Tags | 'malformed', current: Validators | undefined, 
 }
 
 /**
- * Whether it was modified after a date; undefined, which decides nothing, where either date is
+ * Whether it was modified after a date; undefined, which decides nothing, if either date is
  * missing.
  */
 function isModifiedSince(since: number | undefined, current: Validators | undefined): boolean | undefined {

@@ -13,14 +13,14 @@ import {
   writeTokenOrQuoted,
 } from './grammar.ts'
 
-/** One preference of Prefer, or one that was applied (RFC 7240 §2). */
+/** One preference in Prefer, or one that was applied (RFC 7240 §2). */
 export interface Preference {
-  /** Empty without a value: for §2, `foo`, `foo=` and `foo=""` are the same. */
+  /** Empty without a value: by §2, `foo`, `foo=` and `foo=""` are the same. */
   readonly value: string
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** By lower-case name, without prototype. */
+/** By lower-case name, in an object without a prototype. */
 export type Preferences = Readonly<Record<string, Preference>>
 
 /**

@@ -7,7 +7,7 @@ import { isRecord } from './json-pointer.ts'
 
 /** §3.1; any other member is an extension (§3.2). */
 export interface Problem {
-  /** A URI reference; `about:blank` when absent. */
+  /** A URI reference; `about:blank` if absent. */
   readonly type?: string | undefined
   readonly title?: string | undefined
   readonly status?: number | undefined
@@ -16,7 +16,7 @@ export interface Problem {
   readonly [extension: string]: Json | undefined
 }
 
-/** A problem as application/problem+json (RFC 9457 §3); members that are undefined are left out. */
+/** A problem as application/problem+json (RFC 9457 §3); undefined members are left out. */
 export function writeProblemJson(problem: Problem): string {
   return writeJson(presentMembers(problem))
 }
@@ -26,13 +26,13 @@ function presentMembers(problem: Problem): { readonly [name: string]: Json } {
   return Object.fromEntries(members)
 }
 
-/** Appendix B: a member is an element of its name; an array has an `<i>` for each of its items. */
+/** Appendix B: a member is an element with its name; an array has an `<i>` for each item. */
 export function writeProblemXml(problem: Problem): string {
   const members = Object.entries(presentMembers(problem)).map(([name, value]) => writeProblemElement(name, value))
   return `<?xml version="1.0" encoding="UTF-8"?>\n<problem xmlns="urn:ietf:rfc:7807">${members.join('')}</problem>`
 }
 
-/** A name that an element cannot have becomes an attribute: `<member name="total[gte]">`. */
+/** A name that is not a valid element name becomes an attribute: `<member name="total[gte]">`. */
 function writeProblemElement(name: string, value: Json): string {
   if (/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name)) return `<${name}>${writeProblemValue(value)}</${name}>`
   return `<member name="${escapeProblemText(name)}">${writeProblemValue(value)}</member>`
@@ -63,7 +63,7 @@ const escapeProblemText = (text: string) =>
     .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
     .replace(/[&<>"\r]/g, char => problemEscapes[char]!)
 
-/** §3.1, for clients: a member of another type than the RFC defines is ignored. */
+/** §3.1, for clients: a member whose type is not the one in the RFC is ignored. */
 export function parseProblem(value: Json): Problem | undefined {
   if (!isRecord(value)) return undefined
   const members = Object.entries(value).filter(([name, member]) => {

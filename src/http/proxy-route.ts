@@ -1,7 +1,7 @@
 /**
- * The proxy of a request by the environment: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, as curl and Node
- * read them, each in lower case first. Node reads them for fetch and for its agents with
- * NODE_USE_ENV_PROXY=1 or --use-env-proxy, so that switch is the one of all requests.
+ * The proxy for a request according to the environment: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, read
+ * as by curl and Node, each in lower case first. Node uses them for fetch and its agents only with
+ * NODE_USE_ENV_PROXY=1 or --use-env-proxy, so this switch applies to all our requests.
  */
 import { decodePercent } from '../base/attempt.ts'
 import { encodeBase64 } from '../base/base64.ts'
@@ -13,7 +13,7 @@ export interface ProxyRoute {
   readonly protocol: 'http:' | 'https:'
   readonly host: string
   readonly port: number
-  /** Proxy-Authorization (RFC 9110 §11.7.2), of the credentials in its address. */
+  /** Proxy-Authorization (RFC 9110 §11.7.2), from the credentials in the proxy's address. */
   readonly authorization: string | undefined
 }
 
@@ -21,7 +21,7 @@ export const allowsEnvironmentProxy = (env: Environment, flags: readonly string[
   env['NODE_USE_ENV_PROXY'] === '1' ||
   [...flags, ...(env['NODE_OPTIONS'] ?? '').split(/\s+/)].includes('--use-env-proxy')
 
-/** @throws TypeError for an address that no proxy can have */
+/** @throws TypeError for an address that is not a valid proxy address */
 export function findProxyRoute(target: URL, env: Environment): ProxyRoute | undefined {
   const name = target.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
   const address = readVariable(env, name)
@@ -30,7 +30,7 @@ export function findProxyRoute(target: URL, env: Environment): ProxyRoute | unde
 }
 const readVariable = (env: Environment, name: string): string => env[name.toLowerCase()] || env[name] || ''
 
-/** @param place of the address, for the error */
+/** @param place where the address is set, for the error */
 export function parseProxyAddress(address: string, place: string): ProxyRoute {
   const url = URL.parse(address)
   const names = url ? decodePercent(`${url.username}:${url.password}`) : undefined
@@ -49,8 +49,8 @@ const bareHostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '
 const portOfTarget = ({ protocol, port }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80))
 
 /**
- * NO_PROXY: hosts with commas between, each with a port if it is of that port alone; `.example.com`
- * and `*.example.com` are all below it, `10.0.0.1-10.0.0.9` a range of IPv4 addresses, `*` all.
+ * NO_PROXY: hosts separated by commas, each with a port if only that port is meant; `.example.com`
+ * and `*.example.com` mean all hosts below, `10.0.0.1-10.0.0.9` a range of IPv4 addresses, `*` all.
  */
 function isExcepted(target: URL, list: string): boolean {
   const host = bareHostOf(target).toLowerCase()

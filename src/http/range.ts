@@ -1,7 +1,7 @@
 /**
- * RFC 9110 §14: byte ranges. Guards the server against requests that ask for the same octets many
- * times (§17.15): ranges that overlap or touch become one, and a field with more ranges than the
- * limit is ignored, as §14.2 allows.
+ * RFC 9110 §14: byte ranges. Guards the server against requests for the same octets many times over
+ * (§17.15): ranges that overlap or touch become one, and a field with more ranges than the limit is
+ * ignored, as §14.2 allows.
  */
 import { parseDate } from './date.ts'
 import { sameStrongly } from './entity-tag.ts'
@@ -14,7 +14,7 @@ export interface ByteRange {
   readonly last: number
 }
 
-/** §14.1.2, with any number of digits. A number beyond all lengths need not be exact. */
+/** §14.1.2, with any number of digits. A number larger than any length need not be exact. */
 const rangePattern = /^(\d+)-(\d*)$|^-(\d+)$/
 
 /**
@@ -59,8 +59,8 @@ function mergeRanges(ranges: readonly ByteRange[]): readonly ByteRange[] {
 }
 
 /**
- * §13.1.5 If-Range: whether Range applies. A tag compares strongly; a date must be exactly
- * Last-Modified, and at least a second ago, so that it is a strong validator (§8.8.2.2).
+ * §13.1.5 If-Range: whether Range applies. A tag is compared strongly; a date must be exactly
+ * Last-Modified, and at least a second old, so that it is a strong validator (§8.8.2.2).
  */
 export function isRangeApplicable(ifRange: string | undefined, current: Validators, now: number): boolean {
   if (ifRange === undefined) return true
@@ -70,13 +70,13 @@ export function isRangeApplicable(ifRange: string | undefined, current: Validato
   return Math.floor(current.lastModified / 1000) * 1000 === date && now - date >= 1000
 }
 
-/** §14.4 Content-Range of a part; without a range that of a 416. */
+/** §14.4 Content-Range of a part; without a range, that of a 416. */
 export function writeContentRange(range: ByteRange | undefined, length: number): string {
   return range === undefined ? `bytes */${length}` : `bytes ${range.first}-${range.last}/${length}`
 }
 
 /**
- * §14.4, for clients; undefined when malformed, or of another unit. `length` is undefined for `*`.
+ * §14.4, for clients; undefined if malformed, or in another unit. `length` is undefined for `*`.
  */
 export function parseContentRange(field: string): { range?: ByteRange; length?: number } | undefined {
   const [, first, last, length] = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/i.exec(field) ?? []

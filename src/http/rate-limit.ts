@@ -15,7 +15,7 @@ import {
 /** One policy of the field RateLimit-Policy. */
 export interface QuotaPolicy {
   readonly name: string
-  /** `q`: how much each window allows; `qu`: of what, requests by default. */
+  /** `q`: how much each window allows; `qu`: the unit, by default requests. */
   readonly quota: number
   readonly unit?: 'requests' | 'content-bytes' | 'concurrent-requests'
   /** `w`: seconds. */
@@ -31,7 +31,7 @@ export interface ServiceLimit {
   readonly reset?: number
 }
 
-/** Undefined when a name is not printable ASCII, or a number is not whole. */
+/** Undefined if a name is not printable ASCII, or a number is not an integer. */
 export function writeRateLimitPolicy(policies: readonly QuotaPolicy[]): string | undefined {
   return writeList(
     policies.map(({ name, quota, unit, window }) =>
@@ -44,7 +44,7 @@ export function writeRateLimitPolicy(policies: readonly QuotaPolicy[]): string |
   )
 }
 
-/** Undefined when a name is not printable ASCII, or a number is not whole. */
+/** Undefined if a name is not printable ASCII, or a number is not an integer. */
 export function writeRateLimit(limits: readonly ServiceLimit[]): string | undefined {
   return writeList(
     limits.map(({ name, remaining, reset }) =>
@@ -56,7 +56,7 @@ export function writeRateLimit(limits: readonly ServiceLimit[]): string | undefi
   )
 }
 
-/** RateLimit as a client reads it: members without what the draft requires are left out. */
+/** RateLimit as a client reads it: members that lack what the draft requires are left out. */
 export function parseRateLimit(field: string): readonly ServiceLimit[] {
   return (parseList(field) ?? []).flatMap(member => {
     const remaining = readQuotaCount(member, 'r')

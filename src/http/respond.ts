@@ -1,6 +1,6 @@
 /**
- * A refusal outside a face: by the server before any door, by the door, by a page, by a binding
- * that has no message to answer with. A face with a contract has problems of its own
+ * A refusal outside a face: by the server before the front door, by the front door, by a page, or
+ * by a binding that has no message to reply to. A face with a contract has its own problems
  * (`rest/problem.ts`).
  */
 import type { Response } from './message.ts'
@@ -8,16 +8,19 @@ import { writeProblemJson } from './problem.ts'
 import { reasonPhrases } from './status.ts'
 
 export interface RefusalParts {
-  /** What is wrong with this request, then what to do. Nothing of the inside. */
+  /** What is wrong with this request, then what to do. Nothing about internals. */
   readonly detail?: string | undefined
   /**
-   * What the status calls for (`allow`, `retry-after`, `www-authenticate`); they win over the
-   * usual.
+   * Fields that the status requires (`allow`, `retry-after`, `www-authenticate`); they override the
+   * defaults.
    */
   readonly fields?: Response['fields'] | undefined
 }
 
-/** RFC 9457 §4.2.1: `about:blank`, which means no more than the status. Its title is the phrase. */
+/**
+ * RFC 9457 §4.2.1: `about:blank`, which means no more than the status. Its title is the reason
+ * phrase.
+ */
 export function respond(status: number, { detail, fields }: RefusalParts = {}): Response {
   return {
     status,

@@ -1,6 +1,6 @@
 /**
- * RFC 9110 §15, RFC 6585: the phrases of the status codes that a service sends or receives; titles
- * of plain problems (RFC 9457 §4.2.1).
+ * RFC 9110 §15, RFC 6585: the phrases of the status codes that a service sends or receives, which
+ * are the titles of plain problems (RFC 9457 §4.2.1).
  */
 export const reasonPhrases: Readonly<Record<number, string>> = {
   100: 'Continue',

@@ -1,8 +1,8 @@
 /**
  * RFC 9651 Structured Fields (which replaces RFC 8941): items, lists, dictionaries; parsed as §4.2
- * demands, all or nothing, and written in the canonical form of §4.1. The project's own: the parser
- * of structured-headers 2.1.0 rejects a Date that anything follows, and its writer drops the zero
- * of `%0a` in a Display String.
+ * demands, all or nothing, and written in the canonical form of §4.1. Our own code: the parser of
+ * structured-headers 2.1.0 rejects a Date followed by anything, and its writer drops the zero of
+ * `%0a` in a Display String.
  */
 import { decodePercent } from '../base/attempt.ts'
 import { decodeBase64Loosely, encodeBase64 } from '../base/base64.ts'
@@ -44,7 +44,7 @@ export const parseList = (field: string): readonly StructuredMember[] | undefine
 export const parseDictionary = (field: string): ReadonlyMap<string, StructuredMember> | undefined =>
   parseAllOf(field, readDictionary)
 
-/** §4.2: all of the text, apart from spaces around it. */
+/** §4.2: the whole text, except for spaces around it. */
 function parseAllOf<T>(field: string, read: (cursor: TextCursor) => T | undefined): T | undefined {
   const cursor = cursorOver(field)
   skipSpaces(cursor)
@@ -57,7 +57,7 @@ function skipSpaces(cursor: TextCursor) {
   while (cursor.text.charCodeAt(cursor.at) === 0x20) cursor.at++
 }
 
-/** §4.2.1 and §4.2.2 share their commas: false when one is missing, or nothing follows one. */
+/** §4.2.1 and §4.2.2 share the rule of commas: false if one is missing, or nothing follows one. */
 function readSeparated(cursor: TextCursor, read: () => boolean): boolean {
   while (!isAtEnd(cursor)) {
     if (!read()) return false
@@ -122,7 +122,7 @@ function withParameters(cursor: TextCursor, bare: BareItem): StructuredItem | un
   return parameters && { ...bare, parameters }
 }
 
-/** §4.2.3.2; the last of repeated keys counts, at the place of the first. */
+/** §4.2.3.2; the last of repeated keys counts, in the position of the first. */
 function readItemParameters(cursor: TextCursor): ItemParameters | undefined {
   if (cursor.text[cursor.at] !== ';') return noItemParameters
   const found = new Map<string, BareItem>()
@@ -136,7 +136,7 @@ function readItemParameters(cursor: TextCursor): ItemParameters | undefined {
   return found
 }
 
-/** What a sticky expression finds at the cursor, which is then behind it. */
+/** What a sticky expression finds at the cursor, which is then after it. */
 function matchAtCursor(cursor: TextCursor, pattern: RegExp): string | undefined {
   pattern.lastIndex = cursor.at
   if (!pattern.test(cursor.text)) return undefined
@@ -154,7 +154,7 @@ const displayPattern = /%"(?:[ !#$&-~]|%[0-9a-f]{2})*"/y
 
 const readItemKey = (cursor: TextCursor) => matchAtCursor(cursor, keyPattern)
 
-/** §4.2.3.1: the first character tells the kind. */
+/** §4.2.3.1: the first character decides the kind. */
 function readBareItem(cursor: TextCursor): BareItem | undefined {
   const first = cursor.text[cursor.at]
   if (first === undefined) return undefined
@@ -177,7 +177,7 @@ function readStringItem(cursor: TextCursor): BareItem | undefined {
 function readNumberItem(cursor: TextCursor): BareItem | undefined {
   const text = matchAtCursor(cursor, numberPattern)
   if (text === undefined) return undefined
-  const [whole, fraction] = text.replace('-', '').split('.') as [string, string?] // the first part is always there
+  const [whole, fraction] = text.replace('-', '').split('.') as [string, string?] // the first part is always present
   const value = Number(text) + 0 // §4.2.4: −0 is 0
   if (fraction === undefined) return whole.length <= 15 ? { kind: 'integer', value } : undefined
   const fits = whole.length <= 12 && fraction.length >= 1 && fraction.length <= 3
@@ -197,7 +197,7 @@ function readDateItem(cursor: TextCursor): BareItem | undefined {
 }
 
 /**
- * §4.2.7: missing padding and unused bits that are not zero are accepted, as the RFC recommends.
+ * §4.2.7: missing padding and non-zero unused bits are accepted, as the RFC recommends.
  */
 function readBytesItem(cursor: TextCursor): BareItem | undefined {
   const text = matchAtCursor(cursor, bytesPattern)
@@ -212,8 +212,8 @@ function readDisplayItem(cursor: TextCursor): BareItem | undefined {
 }
 
 /**
- * Undefined where RFC 9651 §4.1 fails: a key, token or string with forbidden characters, a number
- * out of range.
+ * Undefined if RFC 9651 §4.1 fails: a key, token or string with forbidden characters, a number out
+ * of range.
  */
 export function writeItem(of: StructuredItem): string | undefined {
   return joinDefined([writeBare(of), writeItemParameters(of.parameters)], '')
@@ -289,7 +289,7 @@ function writeBare(of: BareItem): string | undefined {
 const writeIntegerItem = (value: number) =>
   Number.isInteger(value) && Math.abs(value) <= 999_999_999_999_999 ? String(value + 0) : undefined
 
-/** §4.1.5: three digits after the point, ties to the even one, and at least one digit. */
+/** §4.1.5: at most three digits after the point, ties to even, and at least one digit. */
 function writeDecimalItem(value: number): string | undefined {
   const thousandths = Math.abs(value) * 1000
   const below = Math.floor(thousandths)

@@ -22,7 +22,7 @@ interface TemplateOperator {
   readonly separator: string
   /** Whether `name=` comes before a value. */
   readonly named: boolean
-  /** What follows the name of an empty value. */
+  /** What follows the name if the value is empty. */
   readonly empty: string
   /** Whether reserved characters and escapes are kept. */
   readonly reserved: boolean
@@ -49,7 +49,7 @@ const expressionPattern = new RegExp(`\\{([+#./;?&]?)(${variableSpecPattern}(?:,
 const literalPattern = /(?:[^\0-\x20"%<>\\^`{|}\x7f]|%[0-9A-Fa-f]{2})+/y
 
 /**
- * The URI reference; undefined where §3 has an error: a malformed template, or a prefix of a value
+ * The URI reference; undefined for an error by §3: a malformed template, or a prefix of a value
  * that is a list or has names.
  */
 export function expandTemplate(template: string, values: TemplateValues): string | undefined {
@@ -67,7 +67,7 @@ export function expandTemplate(template: string, values: TemplateValues): string
   return text
 }
 
-/** The names of all variables, in order, each once; undefined when the template is malformed. */
+/** The names of all variables, in order, each once; undefined if the template is malformed. */
 export function templateVariables(template: string): readonly string[] | undefined {
   if (expandTemplate(template, {}) === undefined) return undefined
   const names = [...template.matchAll(/\{[+#./;?&]?([^}]*)\}/g)].flatMap(([, list]) => list!.split(','))
@@ -138,8 +138,7 @@ function explodeEntries(how: TemplateOperator, variable: string, entries: Templa
 }
 
 /**
- * §3.2.1: unreserved characters are kept; where allowed, reserved ones and existing escapes as
- * well.
+ * §3.2.1: unreserved characters are kept; if allowed, also reserved ones and existing escapes.
  */
 function encodeTemplateText(text: string, reserved: boolean): string {
   const unsafe = reserved ? /%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]/gu : /[^A-Za-z0-9\-._~]/gu

@@ -32,16 +32,16 @@ export interface Host {
 }
 
 /**
- * RFC 3986 pchar and "/", still encoded. A query also has characters that RFC 3986 leaves out and
- * clients send unencoded, such as the brackets of `total[gte]=10`: none of them can end the query.
+ * RFC 3986 pchar and "/", still encoded. A query also has characters that RFC 3986 leaves out but
+ * clients send unencoded, such as the brackets in `total[gte]=10`; none of them can end the query.
  */
 const pathPattern = /^\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/
 const queryPattern = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?[\]{}|^`\\]|%[0-9A-Fa-f]{2})*$/
 
 /**
- * A request-target; undefined when its form is not one that the method allows. Authority form is of
- * CONNECT only, asterisk form of OPTIONS only; a fragment, white space, a control character or an
- * octet beyond ASCII is never part of one.
+ * A request-target; undefined if the method does not allow its form. Only CONNECT has the authority
+ * form, only OPTIONS the asterisk form; a fragment, white space, a control character or an octet
+ * beyond ASCII is never part of one.
  */
 export function parseTarget(method: string, target: string): RequestTarget | undefined {
   if (method === 'CONNECT') return parseAuthorityForm(target)
@@ -80,8 +80,8 @@ const registeredNamePattern = /^(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})+$/
 const ipLiteralPattern = /^\[(?:[0-9a-f:.]{2,45}|v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]$/
 
 /**
- * RFC 9110 §7.2 Host = uri-host [ ":" port ]; undefined when it is malformed or empty. User
- * information is malformed, and so is a comma: of two Host lines combined, neither counts.
+ * RFC 9110 §7.2 Host = uri-host [ ":" port ]; undefined if malformed or empty. User information is
+ * malformed, and so is a comma: of two combined Host lines, neither counts.
  */
 export const parseHost: (field: string) => Host | undefined = memoizeByText(field => {
   const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/.exec(field.toLowerCase()) ?? []
@@ -93,7 +93,7 @@ export const parseHost: (field: string) => Host | undefined = memoizeByText(fiel
 })
 
 /**
- * Strict percent-decoding: undefined when an escape is incomplete, is not UTF-8, or hides a control
+ * Strict percent-decoding: undefined if an escape is incomplete, is not UTF-8, or hides a control
  * character.
  */
 export function percentDecode(text: string): string | undefined {
@@ -103,8 +103,8 @@ export function percentDecode(text: string): string | undefined {
 }
 
 /**
- * Everything but RFC 3986 unreserved, as UTF-8, percent-encoded. An unpaired surrogate, which UTF-8
- * lacks, becomes U+FFFD.
+ * Everything except RFC 3986 unreserved characters, as percent-encoded UTF-8. An unpaired
+ * surrogate, which UTF-8 does not have, becomes U+FFFD.
  */
 export function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
@@ -116,7 +116,7 @@ export function percentEncode(text: string): string {
 /** The path of a request-target, decoded (RFC 3986 §3.3). */
 export interface DecodedPath {
   /**
-   * Decoded, without dot segments and without the empty segments of `//`. A slash at the end is a
+   * Decoded, without dot segments and without the empty segments of `//`. A trailing slash is a
    * last, empty segment.
    */
   readonly segments: readonly string[]
@@ -125,7 +125,7 @@ export interface DecodedPath {
 }
 
 /**
- * RFC 3986 §3.3, §5.2.4: the segments of an absolute path; undefined when percentDecode refuses an
+ * RFC 3986 §3.3, §5.2.4: the segments of an absolute path; undefined if percentDecode refuses an
  * escape.
  */
 export function parsePath(path: string): DecodedPath | undefined {
@@ -144,7 +144,7 @@ export function parsePath(path: string): DecodedPath | undefined {
       if (segment === '..') segments.pop()
       if (last) segments.push('')
     } else {
-      if (segment === '' && !last) clean = false // kept for now: a `..` removes it, and not the one before
+      if (segment === '' && !last) clean = false // kept for now: a `..` removes it, and not the segment before
       segments.push(segment)
     }
   }
@@ -153,7 +153,7 @@ export function parsePath(path: string): DecodedPath | undefined {
 }
 
 /**
- * RFC 3986 §6.2.2: the one spelling of a path: no dot segments, no `//`, escapes only where
+ * RFC 3986 §6.2.2: the single spelling of a path: no dot segments, no `//`, escapes only where
  * necessary.
  */
 export function normalizePath(path: string): string | undefined {
@@ -161,17 +161,18 @@ export function normalizePath(path: string): string | undefined {
   return found && `/${found.segments.map(encodeSegment).join('/')}`
 }
 
-/** pchar is kept as it is (RFC 3986 §3.3). */
+/** pchar is kept unchanged (RFC 3986 §3.3). */
 const encodeSegment = (segment: string) =>
   encodeURIComponent(segment).replace(/%(?:24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent)
 
-/** Names and values of a query in their order; a name may occur several times. */
+/** Names and values of a query in order; a name may occur several times. */
 export type Pairs = readonly (readonly [name: string, value: string])[]
 
 /**
  * A query, or the text of application/x-www-form-urlencoded, as pairs in order; "+" is a space in
- * both, as forms write it. Undefined when an escape is incomplete, is not UTF-8 or hides a NUL, or
- * there are more pairs than the limit. Other control characters are data here: a form has lines.
+ * both, as forms write it. Undefined if an escape is incomplete, is not UTF-8 or hides a NUL, or
+ * there are more pairs than the limit. Other control characters are data here, since a form may
+ * contain lines.
  */
 export function parseQuery(text: string, limit = 1000): Pairs | undefined {
   const pairs: [string, string][] = []
@@ -206,8 +207,8 @@ export function parseForm(content: Uint8Array, limit?: number): Pairs | undefine
 }
 
 /**
- * Pairs as a query, or as application/x-www-form-urlencoded; a space is `%20`, which every reader
- * accepts.
+ * Pairs as a query, or as application/x-www-form-urlencoded; a space becomes `%20`, which every
+ * reader accepts.
  */
 export function writeQuery(pairs: Pairs): string {
   return pairs.map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`).join('&')
