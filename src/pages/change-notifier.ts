@@ -20,12 +20,12 @@ export class ChangeNotifier {
     this.#waitMs = waitMs
   }
 
-  /** Call before reading the store: a change committed after that ends the wait. */
+  /** To be called before reading the store: a change committed after that ends the wait. */
   mark(): number {
     return this.#version
   }
 
-  /** A function of its own, which is handed to what commits changes. */
+  /** A separate function, which is handed to the code that commits changes. */
   readonly wake = (): void => {
     this.#version++
     const waiting = this.#waiting
@@ -66,8 +66,8 @@ export class ChangeNotifier {
   }
 
   /**
-   * The sequence of the next change; undefined also while the store cannot be reached. Any other
-   * failure wakes the waiters: each meets it in its own request, which reports it.
+   * The sequence of the next change; also undefined while the store is out of reach. Any other
+   * failure wakes the waiters, and each meets it in its own request, which reports it.
    */
   async #findNext(after: number): Promise<number | undefined> {
     try {

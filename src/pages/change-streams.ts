@@ -1,6 +1,6 @@
 /**
- * The streams of the change feed that are open: how many, of whom, and what each of them does.
- * `changes.ts` says what they guard.
+ * The open streams of the change feed: how many, whose, and what each of them does. `changes.ts`
+ * says what they guard.
  */
 import type { Caller } from '../contract/policy.ts'
 import { Unavailable } from '../service/store.ts'
@@ -8,9 +8,9 @@ import type { ChangeNotifier } from './change-notifier.ts'
 import type { SharedLooks } from './shared-looks.ts'
 
 const streamsMax = 1000
-/** Streams of one caller; anonymous callers are one for each address. */
+/** Streams of one caller; anonymous callers count as one for each address. */
 const callerStreamsMax = 16
-/** After which a stream ends, so that credentials are proven again. */
+/** After this time a stream ends, so that credentials are proven again. */
 const streamMs = 15 * 60_000
 
 export interface StreamReader {
@@ -45,7 +45,7 @@ export class ChangeStreams {
     return (this.#ofReader.get(name) ?? 0) < callerStreamsMax
   }
 
-  /** Counted from its first piece on: a stream whose reader left before never begins. */
+  /** Counted from its first piece on, since a stream whose reader left earlier never begins. */
   async *open(reader: StreamReader, from: number | undefined): AsyncGenerator<Uint8Array> {
     if (!this.hasRoomFor(reader)) return // others of this caller have begun meanwhile
     this.#add(reader, 1)

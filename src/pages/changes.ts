@@ -1,14 +1,14 @@
 /**
  * `/changes`: committed changes, page by page or as they happen (server-sent events; HTML Standard
- * §9.2). A complement (C6.1): the resources themselves tell the same. What it guards:
- *  (1) A caller sees changes of items that they may read, which is checked after each commit for
- *      all streams whose callers have the same rights; without credentials no operation is named.
+ * §9.2). A complement (C6.1): the resources themselves provide the same. What it guards:
+ *  (1) A caller sees only changes of items that they may read, checked after each commit for all
+ *      streams whose callers have the same rights; without credentials no operation is named.
  *  (2) A stream ends after a while, so that credentials are proven again; the number of streams is
- *      limited, and that of each caller.
+ *      limited, in total and for each caller.
  *  (3) A stream reads from the store no more than its client has room for, and nothing waits in
  *      memory.
- *  (4) A reader that comes after changes have expired learns it, and where to continue: by 410, or
- *      by the event `gone` of a stream.
+ *  (4) A reader that comes after changes have expired learns of that, and where to continue: by
+ *      410, or by the event `gone` in a stream.
  */
 import { type Caller, isPublic } from '../contract/policy.ts'
 import { authenticate } from '../front/authenticate.ts'
@@ -45,7 +45,7 @@ const beatEveryMs = 5_000
 
 export interface ChangesPage {
   readonly mount: Mount
-  /** Call when a change has been committed in this process. */
+  /** To be called when a change has been committed in this process. */
   wake(): void
   readonly streams: () => number
   /** Ends all streams; their readers reconnect and continue where they were. */
@@ -93,7 +93,7 @@ async function readChanges(feed: Feed, { request, query, pairs, now }: Entry): P
   })
 }
 
-/** Of a page: its own address, and that of the next. */
+/** For a page: its own address, and that of the next one. */
 interface PageLinks {
   readonly self: string
   readonly next: string
@@ -139,7 +139,7 @@ function replyWithStream(
   return { status: 200, fields, content: streams.open(reader, after) }
 }
 
-/** What a stream sends next: the changes that the caller may know of, as events. */
+/** What a stream sends next: the changes that the caller may see, as events. */
 async function lookAfter(
   context: FaceContext,
   store: Store,
@@ -168,7 +168,7 @@ const writeGone = (missed: number): string =>
 const isAnythingPublic = ({ app }: FaceContext): boolean =>
   app.contract.resources.some(each => isPublic(readGrants(each)))
 
-/** The position of a reader, or an error text. Default: the oldest change that is kept. */
+/** The position of a reader, or an error text. Default: the oldest change still stored. */
 function parsePosition(
   pairs: Pairs,
   lastEventId: string | undefined,

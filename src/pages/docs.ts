@@ -1,10 +1,9 @@
 /**
- * `/docs`: a site that `diglot docs` has written, for those whom it may tell what it does. What it
- * guards:
+ * `/docs`: a site written by `diglot docs`, for the readers who may see it. What it guards:
  *  (1) Only the files that the manifest lists are served; they were read at start.
- *  (2) A site of everything has no readers until the operator names them; one for some roles is
- *      read by callers with one of these roles.
- *  (3) No shared cache keeps what not everyone may read.
+ *  (2) A site of everything has no readers until the operator names them; a site for some roles can
+ *      be read by callers with one of these roles.
+ *  (3) No shared cache stores what not everyone may read.
  */
 import { attempt, isSyntaxError } from '../base/attempt.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
@@ -19,22 +18,24 @@ import { parseAccept } from '../http/negotiate.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { refuse } from '../service/refusal.ts'
 
-/** The file in the folder of a site that says what belongs to it. */
+/** The file in a site's folder that lists its files. */
 export const siteManifestName = 'site.json'
 export interface SiteManifest {
   readonly title: string
-  /** The roles that the site is for; `[]`: anyone. Absent: it tells everything. */
+  /**
+   * The roles for which the site was generated; `[]`: anyone. Absent: the site contains everything.
+   */
   readonly roles?: readonly string[]
   /** Paths below the folder. */
   readonly files: readonly string[]
-  /** It is being written, or its writer was killed: pages of two sites may stand among them. */
+  /** It is being written, or its writer was killed: pages of two sites may be mixed. */
   readonly isUnfinished?: true
 }
 
 /** A path of a site leads nowhere else. */
 const sitePath = /^(?:[A-Za-z0-9_-]+\/)*[A-Za-z0-9_-]+\.(?:html|css|svg|json|wsdl|xsd)$/
 
-/** Undefined if `diglot docs` has not written it. */
+/** Undefined if it was not written by `diglot docs`. */
 export function parseSiteManifest(text: string): SiteManifest | undefined {
   const found = parseObject(text)
   if (!found) return undefined
@@ -54,7 +55,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
 export interface ServedSite {
   /** Path → text. */
   readonly files: ReadonlyMap<string, string>
-  /** Callers with one of these roles read it. */
+  /** Callers with one of these roles may read it. */
   readonly readers: readonly string[] | 'anyone'
 }
 
@@ -89,7 +90,7 @@ export function createDocsPage(
   return createPages(context, { '/docs': start, '/docs/': start, ...Object.fromEntries(pages) })
 }
 
-/** (2) A browser is led to the page on which people sign in. */
+/** (2) A browser is directed to the page for signing in. */
 function admitReader(entry: Entry, context: FaceContext, readers: ServedSite['readers']): Maybe<Response | undefined> {
   if (readers === 'anyone') return undefined
   return chain(authenticate(entry.request, context, context.app.contract.service), ({ subject, roles }: Caller) => {

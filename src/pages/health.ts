@@ -1,6 +1,6 @@
 /**
- * Is the service alive, can it answer? For operators, without credentials or internals, at any
- * load.
+ * Whether the service is alive, and whether it can respond. For operators, without credentials or
+ * internals, at any load.
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { Mount } from '../front/entry.ts'
@@ -12,7 +12,10 @@ import { type Store, Unavailable } from '../service/store.ts'
 export interface HealthContext {
   readonly store: Pick<Store, 'ready' | 'findDropped'>
   readonly load: Pick<LoadGauge, 'inFlight' | 'inFlightMax' | 'isDraining'>
-  /** Told once of each status that is not that of the answer before; at first it is ready. */
+  /**
+   * Called when the status differs from that of the previous response; the first is compared with
+   * ready.
+   */
   readonly changed?: (status: string) => void
 }
 
@@ -67,7 +70,7 @@ async function checkReadiness({ store, load }: HealthContext): Promise<Readiness
   if (!isWhole) return { status: 'store without fields that this release declares', checks }
   return { status: full ? 'overloaded' : 'ready', checks }
 }
-/** Undefined where the store is out of reach. */
+/** Undefined if the store is out of reach. */
 async function askDropped({ store }: Pick<HealthContext, 'store'>): Promise<readonly string[] | undefined> {
   if (!(await store.ready())) return undefined
   try {

@@ -10,11 +10,11 @@ import { isAborted, type Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { Unavailable, unavailableRefusal } from '../service/store.ts'
 
-/** @param receiver of the service that is open */
+/** @param receiver the receiver of the open service */
 export const createRepliesMount = (receiver: Pick<LaterReceiver, 'receive'>): Mount => ({
   name: 'operations',
   segments: [repliesSegment],
-  exempt: 'load', // many senders try once
+  exempt: 'load', // many senders try only once
   serve: entry => receiveReply(receiver, entry),
   refuse: (_entry, refusal) => respondToRefusal(refusal),
 })

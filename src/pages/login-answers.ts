@@ -1,6 +1,6 @@
 /**
- * What the pages of signing in share: their forms, and their answers, which are a page or a
- * redirection with a session's cookie.
+ * What the pages for signing in share: their forms, and their responses: a page, or a redirect with
+ * a session cookie.
  */
 import { sessionCookieName } from '../front/authenticate.ts'
 import { prefixOf } from '../front/entry.ts'
@@ -38,12 +38,12 @@ export function redirectWithCookie(
 }
 
 /**
- * Browsers read `//host` and `/\host`, and a path with a line break or a tab, as another host.
+ * Browsers read `//host`, `/\host`, and a path with a line break or a tab, as another host.
  */
 export const safeLocalPath = (to: string): string | undefined =>
   /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(to) ? to : undefined
 
-/** With these cookies after its own. */
+/** Adds these cookies after the response's own. */
 export function addCookies(response: Response, ...cookies: readonly string[]): Response {
   const own = response.fields['set-cookie'] ?? []
   return { ...response, fields: { ...response.fields, 'set-cookie': [own, cookies].flat() } }

@@ -1,9 +1,9 @@
 /**
- * Signing in with a browser: a form, and a cookie for a proven password (rule A5.1). What it
+ * Signs people in with a browser: a form, and a cookie for a proven password (rule A5.1). What it
  * guards:
  *  (1) A password is accepted where Basic is: over TLS, or on loopback if the settings allow it.
  *  (2) No page of a foreign origin can sign a person in or out.
- *  (3) Afterwards the browser is redirected to a path of ours alone (`login-answers.ts`).
+ *  (3) Afterwards the browser is redirected only to one of our own paths (`login-answers.ts`).
  *  (4) An unknown name and a wrong password get the same response, in the same time.
  */
 
@@ -32,7 +32,7 @@ import { createOpenIdPages, removeHintCookie, signOutThere, writeOpenIdLink } fr
 /** Octets of a form. */
 const formOctets = 8 * 1024
 
-/** `/login` and `/logout`, and below them the way to an OpenID provider where there is one. */
+/** `/login` and `/logout`, and below them the way to an OpenID provider, if there is one. */
 export function createLoginPage(context: FaceContext, people: People, openid?: OpenIdSignIn): Mount {
   return createPages(
     context,
@@ -126,7 +126,8 @@ async function signOut(context: FaceContext, entry: Entry, openid: OpenIdSignIn 
 }
 
 /**
- * RFC 9110 §15.5.2: a 401 has a challenge. Basic would make browsers ask for a password themselves.
+ * RFC 9110 §15.5.2: a 401 has a challenge. With Basic, browsers would ask for a password
+ * themselves.
  */
 const challengeFields = ({ app }: FaceContext) => ({
   ...pageFields,
@@ -149,7 +150,7 @@ const signOutForm = buildElement(
   buildElement('button', { class: 'minor' }, 'Sign out'),
 )
 
-/** Whether the browser has a cookie of a session, which may be over. */
+/** Whether the browser has a session cookie, which may have expired. */
 const hasSession = ({ app }: FaceContext, { fields, scheme }: Request): boolean =>
   parseCookies(fields['cookie'] ?? '').has(sessionCookieName(app.contract.service, scheme))
 

@@ -1,4 +1,4 @@
-/** `/look/page.css`, `/look/page.js` and `/look/icon.svg`: all that pages load. */
+/** `/look/page.css`, `/look/page.js` and `/look/icon.svg`: everything that pages load. */
 import type { Coding } from '../front/compression.ts'
 import type { Mount } from '../front/entry.ts'
 import { createPages, type PageContext } from '../front/page.ts'

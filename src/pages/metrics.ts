@@ -1,6 +1,6 @@
 /**
- * `/metrics`: figures of the service, in the exposition format of Prometheus. For this machine, or
- * a caller with credentials: the load of a service is its owner's business.
+ * `/metrics`: figures of the service, in the Prometheus exposition format. Only for this machine,
+ * or for a caller with credentials: the load of a service is its owner's business.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
 import { authenticate, isFromThisMachine } from '../front/authenticate.ts'

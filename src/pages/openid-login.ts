@@ -1,15 +1,16 @@
 /**
- * Signing in with a browser at an OpenID provider: there and back, and then the cookie of a session
+ * Signs people in with a browser at an OpenID provider: there and back, and then a session cookie
  * as after a password. What it guards:
- *  (1) Only the browser that began a sign-in can end it, once: what it keeps meanwhile is a cookie
- *      that is removed by its return.
+ *  (1) Only the browser that began a sign-in can finish it, once: the cookie that it keeps
+ *      meanwhile is removed by its return.
  *  (2) The return address is that of the service (`publicUrl`), which the provider knows.
- *  (3) Whom the provider proves may still have nothing to do here: that is said, and no session
- *      begins.
- *  (4) Signing out goes on at the provider by a page of ours that leads there: browsers follow no
- *      form to another site (CSP `form-action`). The session here has ended by then, whatever comes
- *      of that. Until then the browser keeps the ID token in a cookie for `/logout` alone.
- *  (5) The provider ends a session by a token that proves it, and by no cookie.
+ *  (3) A person whom the provider authenticates may still have no access here: then the page says
+ *      so, and no session begins.
+ *  (4) Signing out continues at the provider by one of our pages that leads there, since browsers
+ *      do not follow a form to another site (CSP `form-action`). The session here has ended by
+ *      then, whatever happens there. Until then the browser keeps the ID token in a cookie for
+ *      `/logout` only.
+ *  (5) The provider ends a session by a token that proves its right to, never by a cookie.
  */
 import { sessionCookieName } from '../front/authenticate.ts'
 import { type Entry, originOf, prefixOf } from '../front/entry.ts'
@@ -101,7 +102,8 @@ async function beginSession(
 }
 
 /**
- * (4) Goes on at the provider if it began the session that `here` has ended; else it is `here`.
+ * (4) Continues at the provider if it began the session that `here` has ended; otherwise goes to
+ *     `here`.
  */
 export async function signOutThere(
   context: FaceContext,
@@ -174,14 +176,14 @@ const stateCookieName = ({ app }: FaceContext, { request }: Entry, state: string
 function writeStateCookie(context: FaceContext, entry: Entry, state: string, value: string, maxAge: number): string {
   const secure = entry.request.scheme === 'https'
   const attributes = { maxAge, path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const
-  return writeCookie(stateCookieName(context, entry, state), value, attributes) ?? '' // all of its characters may be in one
+  return writeCookie(stateCookieName(context, entry, state), value, attributes) ?? '' // all of its characters are allowed in a cookie
 }
 
-/** In place of an ID token that fills more than a cookie. */
+/** Replaces an ID token that does not fit in a cookie. */
 const noHint = '-'
 const hintOctetsMax = 3_500
 
-/** (4) Not `__Host-`, which is for all paths. */
+/** (4) Not `__Host-`, which applies to all paths. */
 const hintCookieName = ({ app }: FaceContext, { request }: Entry): string =>
   `${request.scheme === 'https' ? '__Secure-' : ''}${app.contract.service}-provider`
 
@@ -190,8 +192,8 @@ const writeHintCookie = (context: FaceContext, entry: Entry, hint: string, maxAg
   const path = `${prefixOf(context.settings)}/logout`
   const value = hint.length > hintOctetsMax ? noHint : hint
   const attributes = { maxAge, path, httpOnly: true, secure, sameSite: 'Lax' } as const
-  return writeCookie(hintCookieName(context, entry), value, attributes) ?? '' // a token is of base64url and dots
+  return writeCookie(hintCookieName(context, entry), value, attributes) ?? '' // a token consists of base64url and dots
 }
 
-/** A session that the provider did not begin has none. */
+/** A session that the provider did not begin has no hint. */
 export const removeHintCookie = (context: FaceContext, entry: Entry): string => writeHintCookie(context, entry, '', 0)

@@ -1,10 +1,10 @@
 /**
- * What streams of the change feed send: one look at the store, and one text, for all readers that
- * are at the same place and may know the same.
+ * What streams of the change feed send: one look at the store, and one text, for all readers at the
+ * same place with the same rights.
  */
 import type { Caller } from '../contract/policy.ts'
 
-/** Looks that are kept at once: readers that catch up are at places of their own. */
+/** How many looks are kept at once: readers that are catching up are at different places. */
 const looksMax = 100
 
 export class SharedLooks<T> {
@@ -16,7 +16,7 @@ export class SharedLooks<T> {
     this.#look = look
   }
 
-  /** @param mark differs after each commit; a look of before does not count */
+  /** @param mark differs after each commit; an earlier look does not count */
   find(mark: number, caller: Caller, after: number | undefined): Promise<T> {
     if (mark !== this.#mark) {
       this.#looks = new Map()
@@ -35,7 +35,7 @@ export class SharedLooks<T> {
   }
 }
 
-/** All that decides what a caller may read; grants of reading have no other condition. */
+/** Everything that decides what a caller may read; grants of reading have no other condition. */
 const rightsOf = ({ subject, roles, claims }: Caller): unknown => [
   subject === undefined,
   [...roles].sort(),
