@@ -1,9 +1,9 @@
 /**
  * Controls of a form, made from the fields of a contract: each shape has the control that fits it.
  * What always holds:
- *  (1) A control has the name that `text-tree.ts` reads, and keeps whatever text it is given, also
- *      one that its type of control could not hold.
- *  (2) A problem stands at its control, and the control refers to it.
+ *  (1) A control has the name that `text-tree.ts` reads, and keeps any text that it is given, even
+ *      one that its usual type could not hold.
+ *  (2) A problem is shown at its control, and the control refers to it.
  *  (3) A list grows and shrinks, and a union changes its kind, by a button that sends the form back
  *      to be shown again (`redraw`): no script is needed.
  */
@@ -25,15 +25,15 @@ import { joinSentences } from '../contract/texts.ts'
 import { buildElement, labelOf, type PageAttributes, type PageMarkup, titleOf, writeParagraph } from './element.ts'
 import { filledRows, isFilled, type TextTree, treeMember } from './text-tree.ts'
 
-/** What stands in a form when it is shown. */
+/** The content of a form when it is shown. */
 export interface FormState {
   /** Distinguishes the controls of several forms of a page. */
   readonly form: string
   /** Path of a control → what is wrong with its text. */
   readonly problems: ReadonlyMap<string, readonly string[]>
-  /** The address that shows the form again, changed at the list or union of this name. */
+  /** The address that shows the form again, changed at the list or union with this name. */
   readonly redraw: ((change: RedrawChange, name: string) => string) | undefined
-  /** Where the items of a resource are listed. */
+  /** The address of the list of a resource's items. */
   readonly choices: (resource: string) => string | undefined
   /** Without hints, and without saying what may be left empty. */
   readonly isTerse?: boolean
@@ -48,16 +48,16 @@ interface Place {
   readonly tree: TextTree | undefined
   /** It may be left empty. */
   readonly isOptional: boolean
-  /** Its label says so; what it stands in may say it for all. */
+  /** Its own label says so; a surrounding group may say it for all. */
   readonly isMarked: boolean
 }
 
-/** Of the fields that a client may write. */
+/** Controls for the fields that a client may write. */
 export function writeControls(fields: Fields, tree: TextTree | undefined, state: FormState): PageMarkup {
   return writeFieldControls(fields, '', tree, false, state)
 }
 
-/** One control by itself. */
+/** One control on its own. */
 export const writeControl = (
   field: AnyField,
   name: string,
@@ -67,7 +67,7 @@ export const writeControl = (
 ): PageMarkup =>
   writeControlAt({ name, label, field, tree, isOptional: acceptsEmptyText(field), isMarked: field.isOptional }, state)
 
-/** An empty text is a value of it, or stands for none: the contract accepts either. */
+/** Whether an empty text is a value, or stands for none: the contract accepts either. */
 const acceptsEmptyText = (field: AnyField): boolean =>
   mayBeLeftOut(field) || field.isNullable || (field.shape.kind === 'string' && hasEmptyText(field.shape))
 const hasEmptyText = ({ min = 0, pattern }: Extract<Scalar, { kind: 'string' }>): boolean =>
@@ -109,7 +109,7 @@ const placeCases: ShapeCases<PageMarkup, [place: Place, state: FormState]> = {
   union: (shape, place, state) => writeUnion(shape, place, state),
 }
 
-/** An identifier of the page: control names have brackets. */
+/** An identifier within the page, since control names have brackets. */
 const idOf = (name: string, { form }: FormState): string => `${form}-${name.replace(/[^\w-]+/g, '-')}`
 
 function writeScalarPlace(shape: Scalar, place: Place, state: FormState): PageMarkup {
@@ -144,7 +144,7 @@ const writeProblems = (problems: readonly string[], id: string): PageMarkup =>
 
 type ControlArguments = [common: PageAttributes, text: string, state: FormState]
 
-/** (1) A control of a type that would not hold the text is one for any text. */
+/** (1) If the text does not fit this type of control, the control accepts any text. */
 function inputWriter<K extends Scalar['kind']>(type: string, holds: RegExp, more: PageAttributes = {}) {
   return (_shape: Extract<Scalar, { kind: K }> | Scalar, common: PageAttributes, text: string): PageMarkup =>
     writeInputControl(common, text, holds.test(text) ? type : 'text', more)
@@ -159,7 +159,7 @@ const writeInputControl = (
 const numberText = /^(?:-?\d+(?:\.\d+)?)?$/
 const dateText = /^(?:\d{4}-\d\d-\d\d)?$/
 const timeText = /^(?:\d\d:\d\d(?::\d\d)?)?$/
-/** As the page gives it back, without a zone, it is completed by the reader: UTC. */
+/** The page returns it without a zone, and the reader completes it: UTC. */
 const momentText = /^(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?$/
 const localText = /^(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)?$/
 const plainText = { autocapitalize: 'off', spellcheck: 'false' } as const
@@ -219,7 +219,7 @@ function writeSelect(common: PageAttributes, values: readonly string[], text: st
   return buildElement('select', common, none, ...options)
 }
 
-/** A pattern is for programs: people see an example, where the contract has one. */
+/** A pattern is for programs: people see an example, if the contract has one. */
 function writeShapeHint(shape: Scalar, { texts }: AnyField): string {
   const hint = foldScalar(shape, hints)
   if (shape.kind !== 'string' || shape.pattern === undefined || typeof texts?.example !== 'string') return hint
@@ -265,11 +265,11 @@ const writeControlGroup = (place: Place, state: FormState, ...content: readonly 
   )
 }
 
-/** Members of what may be left out may be left empty. */
+/** Members of an optional object may be left empty. */
 const writeFieldGroup = ({ fields }: ObjectShape, place: Place, state: FormState): PageMarkup =>
   writeControlGroup(place, state, writeFieldControls(fields, place.name, place.tree, place.isOptional, state))
 
-/** Rows in which nothing stands are left out when the form is read. */
+/** Empty rows are left out when the form is read. */
 function writeRows({ item, min = 0 }: ListShape, place: Place, state: FormState): PageMarkup {
   const rows: (TextTree | undefined)[] = typeof place.tree === 'object' ? Object.values(place.tree) : []
   const demanded = place.isOptional ? 0 : min
@@ -314,7 +314,7 @@ function writeUnion({ on, of }: UnionShape, place: Place, state: FormState): Pag
   )
 }
 
-/** The parameters of a query that name such a row, by what a button of (3) does with it. */
+/** The query parameters that name such a row, by what a button of (3) does with it. */
 export const redrawNames = { add: '_add', drop: '_drop', show: '_show' } as const
 export interface Redraw {
   readonly change: RedrawChange
@@ -328,7 +328,7 @@ export function findRedraw(given: ReadonlyMap<string, string>): Redraw | undefin
   return undefined
 }
 
-/** The tree after a button of (3) was pressed; the row of an unknown name changes nothing. */
+/** The tree after a button of (3) was pressed; an unknown row name changes nothing. */
 export function changeRows(tree: TextTree, change: RedrawChange, name: string): TextTree {
   if (change === 'show') return tree
   const steps = name.replaceAll(']', '').split('[')
@@ -346,9 +346,9 @@ function changeAt(tree: TextTree, change: 'add' | 'drop', [step = '', ...rest]: 
 
 type MemberPath = readonly (string | number)[]
 /**
- * The path of the control of what a path leads to: where a map has a key, its form has the number
- * of a row.
- * @param tree as `normalizeRows` gives it
+ * The path of the control for the value at a path: where a map has a key, its form has a row
+ * number.
+ * @param tree the result of `normalizeRows`
  */
 export function placeControl(fields: Fields, tree: TextTree | undefined, [name, ...rest]: MemberPath): MemberPath {
   if (name === undefined) return []
@@ -369,7 +369,7 @@ const controlPaths: ShapeCases<MemberPath, [tree: TextTree | undefined, path: Me
   union: ({ on, of }, tree, path) => placeControl(of[String(treeMember(tree, on))] ?? {}, tree, path),
 }
 
-/** The tree with the rows that a reader sees, in its order, so that a problem finds its row. */
+/** The tree with only the rows that a reader sees, in order, so that a problem finds its row. */
 export function normalizeRows(fields: Fields, tree: TextTree): TextTree {
   if (typeof tree === 'string') return tree
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * Elements of pages. What it guards: every text and every value of an attribute is escaped here,
- * whatever it is; content that is handed in is markup already.
+ * Elements of pages. What it guards: every text and every attribute value is escaped here, whatever
+ * it is; content passed in is already markup.
  */
 import { escapeMarkup } from '../base/markup.ts'
 import type { AnyField } from '../contract/field.ts'
@@ -8,7 +8,7 @@ import type { AnyField } from '../contract/field.ts'
 /** Markup, safe inside a page. */
 export type PageMarkup = string
 
-/** `true` is an attribute without a value; false and undefined leave it out. */
+/** `true` is an attribute without a value; false and undefined omit it. */
 export type PageAttributes = Readonly<Record<string, string | number | boolean | undefined>>
 
 /** Elements that have no content and no end tag (HTML §13.1.2). */
@@ -32,7 +32,7 @@ export const writeSection = (heading: string, more: PageAttributes, ...content: 
     ? ''
     : buildElement('section', more, buildElement('h2', {}, escapeMarkup(heading)), ...content)
 
-/** A name of a contract as a label: trackingNumber → Tracking number. */
+/** A contract's name as a label: trackingNumber → Tracking number. */
 export function labelOf(name: string): string {
   const words = name.replace(
     /([a-z0-9])([A-Z])/g,
@@ -41,13 +41,13 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** What a person calls a field. */
+/** The title of a field for people. */
 export const titleOf = (name: string, { texts }: AnyField): string => texts?.title ?? labelOf(name)
 
 /** A text of the contract; '' without one. */
 export const writeParagraph = (text: string | undefined, more: PageAttributes = {}): PageMarkup =>
   text === undefined ? '' : buildElement('p', more, escapeMarkup(text))
 
-/** What is wrong, before anything else is said. */
+/** What is wrong, shown before anything else. */
 export const writeNotice = (text: string): PageMarkup =>
   buildElement('div', { class: 'alert', role: 'alert' }, buildElement('p', {}, escapeMarkup(text)))

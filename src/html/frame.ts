@@ -1,6 +1,6 @@
 /**
  * The frame of every page: its place, its reader, the way back. What it guards:
- *  (1) Nothing is loaded from elsewhere, and nothing is inline: the policy of pages allows neither.
+ *  (1) Nothing is loaded from elsewhere, and nothing is inline: the policy of pages forbids both.
  *  (2) A page works without its script.
  */
 import { escapeMarkup } from '../base/markup.ts'
@@ -11,7 +11,7 @@ export interface Crumb {
   readonly text: string
 }
 
-/** The reader, and where to sign in or out; without either there is no such page. */
+/** The reader, and where to sign in or out; if both are missing there is no such page. */
 export interface PageVisitor {
   readonly name: string | undefined
   readonly roles: readonly string[]
@@ -23,33 +23,33 @@ export interface PageFrame {
   readonly title: string
   /** The service, in the head of each page. */
   readonly service: string
-  /** The path before every path of ours. */
+  /** The path in front of all our paths. */
   readonly prefix: string
-  /** Of the entry. */
+  /** The address of the entry. */
   readonly home: string
-  /** The way from the entry, the page itself left out. */
+  /** The way from the entry, without the page itself. */
   readonly trail?: readonly Crumb[]
   readonly visitor?: PageVisitor | undefined
-  /** What a reader has to know of every page of its kind, such as that its version will end. */
+  /** A notice on every page of its kind, such as that its version will end. */
   readonly notice?: PageMarkup | undefined
-  /** It needs the whole width: what would stand next to it stands below. */
+  /** It needs the whole width: an aside goes below it. */
   readonly isWide?: boolean
   /** Other pages of the service, in its head. */
   readonly places?: readonly Crumb[]
   /** A file that a browser may open by itself: it has its policy inside, and no script. */
   readonly isFile?: boolean
-  /** What stands below the page; by default, what serves it. */
+  /** The footer; by default, what serves the page. */
   readonly footer?: string | undefined
 }
 
-/** What a page that is a file may load: its own style and icon, also from `file:`. */
+/** What a page in a file may load: its own style and icon, also from `file:`. */
 const filePolicy =
   "default-src 'none'; style-src 'self' file:; img-src 'self' file:; form-action 'none'; base-uri 'none'"
 
 /** Addresses of the stylesheet and the script. */
 export const lookPaths = { style: '/look/page.css', script: '/look/page.js', icon: '/look/icon.svg' } as const
 
-/** @param aside what stands next to the page where there is room, else below it */
+/** @param aside shown next to the page if there is room, otherwise below it */
 export function writePage(frame: PageFrame, main: PageMarkup, aside: PageMarkup = ''): string {
   const {
     title,

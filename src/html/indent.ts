@@ -1,6 +1,6 @@
 /** Messages for people: indented. Only white space is added, and only between tokens. */
 
-/** JSON as it was written, with a member a line; numbers keep their digits. */
+/** JSON with one member per line; numbers keep their digits. */
 export function indentJson(json: string, characters = Number.POSITIVE_INFINITY): string {
   const lines = new IndentedText(characters)
   let before = ''
@@ -18,7 +18,7 @@ export function indentJson(json: string, characters = Number.POSITIVE_INFINITY):
   return lines.text
 }
 
-/** XML with an element a line; the text of an element stays on its line. */
+/** XML with one element per line; the text of an element stays on its line. */
 export function indentXml(xml: string, characters = Number.POSITIVE_INFINITY): string {
   const lines = new IndentedText(characters)
   let before = ''
@@ -37,7 +37,7 @@ export function indentXml(xml: string, characters = Number.POSITIVE_INFINITY): s
   return lines.text
 }
 
-/** Lines up to a number of characters: a text is never looked at again while it grows. */
+/** Lines up to a number of characters: a growing text is never scanned again. */
 class IndentedText {
   text = ''
   depth = 0
@@ -56,13 +56,12 @@ class IndentedText {
   }
 }
 
-/** A text of so many characters at most, which says where it ends. */
+/** A text of at most this many characters, which says where it was cut. */
 export const shortenText = (text: string, characters: number): string =>
   text.length > characters ? `${text.slice(0, characters)}\n… the rest is not shown` : text
 
 /**
- * A text with as many of its rows as reach the cut of `shortenText`: what lies behind it costs
- * nothing.
+ * A text with as many rows as fit before the cut of `shortenText`: later rows cost nothing.
  */
 export function writeShownRows<Row>(
   characters: number,

@@ -1,13 +1,13 @@
 /**
- * The state machine of a resource, drawn (rule A3.4): a column for each step from the first state,
- * an arrow for each transition, one that comes back where an action stays. The words are there too,
- * for readers that see no drawing.
+ * Draws the state machine of a resource (rule A3.4): a column for each step from the first state,
+ * an arrow for each transition, and a returning arrow where an action stays. The words are included
+ * as text, too, for readers that see no drawing.
  */
 import { escapeMarkup } from '../base/markup.ts'
 import type { Machine, Stays } from '../contract/machine.ts'
 import { buildElement, type PageMarkup } from './element.ts'
 
-/** A resource, as far as it is drawn. */
+/** The parts of a resource that are drawn. */
 interface DrawnResource {
   readonly name: string
   readonly states: readonly string[]
@@ -18,7 +18,7 @@ interface DrawnResource {
 export interface MachineMarks {
   /** The state of the item that is shown. */
   readonly current?: string
-  /** Transitions that this caller may make now. */
+  /** Transitions that this caller may now make. */
   readonly offered?: readonly string[]
 }
 type DrawnMachine = DrawnResource & MachineMarks
@@ -35,7 +35,7 @@ interface Edge {
   readonly verbs: readonly string[]
 }
 
-/** In units of the drawing; boxes and the gaps between them are wider where their words are. */
+/** In units of the drawing; boxes and gaps are wider where their words are. */
 const size = {
   width: 116,
   height: 40,
@@ -85,7 +85,7 @@ function drawPicture(drawn: DrawnMachine): PageMarkup {
   )
 }
 
-/** Where a state ends, or the words of what stays in it. */
+/** The right end of a state, or of the words of actions that stay in it. */
 function rightmostOf({ state, x, width }: Spot, { stays }: DrawnMachine): number {
   const words = writeVerbs(stays[state] ?? [])
   return x + width + (words === '' ? 0 : Math.ceil(words.length * size.letter))
@@ -103,7 +103,7 @@ function describeMachine({ name, states, machine, stays, current }: DrawnMachine
   return `The states of ${name}: ${states.join(', ')}. ${ways.join('; ')}.${now}`
 }
 
-/** Columns by the number of steps from the first state; states out of reach stand last. */
+/** Columns by the number of steps from the first state; unreachable states come last. */
 function placeStates({ states, machine, stays }: DrawnMachine): ReadonlyMap<string, Spot> {
   const steps = new Map([[states[0] ?? '', 0]])
   for (const [state, step] of steps)
@@ -125,7 +125,7 @@ function placeStates({ states, machine, stays }: DrawnMachine): ReadonlyMap<stri
   )
 }
 
-/** The words at the arrows. */
+/** The words on the arrows. */
 const listLabels = (machine: Machine): readonly string[] =>
   Object.values(machine).flatMap(ways =>
     [...Map.groupBy(Object.entries(ways), ([, to]) => to).values()].map(alike =>
@@ -135,7 +135,7 @@ const listLabels = (machine: Machine): readonly string[] =>
 const writeVerbs = (verbs: readonly string[]): string => verbs.join(', ')
 const writeCurrent = (state: string): string => `● ${state}`
 
-/** Transitions that lead the same way share an arrow. */
+/** Transitions in the same direction share an arrow. */
 function listEdges({ machine }: DrawnMachine, spots: ReadonlyMap<string, Spot>): readonly Edge[] {
   const edges = new Map<string, { from: Spot; to: Spot; verbs: string[] }>()
   for (const [state, ways] of Object.entries(machine))
@@ -164,7 +164,9 @@ function drawEdge(edge: Edge, { current, offered = [] }: DrawnMachine): PageMark
   )
 }
 
-/** An arrow from the top of a state back to it, right of those from above, then its words. */
+/**
+ * An arrow from the top of a state back to it, to the right of those from above, then its words.
+ */
 function drawStay({ state, x, y, width }: Spot, { stays, current, offered = [] }: DrawnMachine): PageMarkup {
   const verbs = stays[state] ?? []
   if (verbs.length === 0) return ''
@@ -198,7 +200,7 @@ function edgePath(edge: Edge): { d: string; x: number; y: number; anchor: string
   const end = { x: to.x, y: to.y + half.y }
   const middle = (start.x + end.x) / 2
   const d = `M${start.x} ${start.y}C${middle} ${start.y} ${middle} ${end.y} ${end.x} ${end.y}`
-  // Arrows that cross do so in the middle: their words stand nearer to where they begin.
+  // Arrows cross in the middle, so their words are nearer to their beginnings.
   const at = start.y === end.y ? 0.5 : 0.3
   const [near, far] = [(1 - at) ** 2 * (1 + 2 * at), at ** 2 * (3 - 2 * at)]
   const x = (1 - at) ** 3 * start.x + 3 * at * (1 - at) * middle + at ** 3 * end.x

@@ -1,6 +1,6 @@
 /**
- * The one script of pages. They work without it; with it, a list grows where it stands, the
- * identifiers of a reference are offered, and a job that runs is looked at again.
+ * The only script of pages. They work without it; with it, a list grows in place, identifiers for a
+ * reference are suggested, and a running job is refreshed.
  */
 export const pageScript = `'use strict'
 {

@@ -123,6 +123,6 @@ dd tr{border-radius:6px}}
 @media(prefers-reduced-motion:no-preference){details[open]>:not(summary){animation:rise .18s ease-out}@keyframes rise{from{opacity:0;transform:translateY(-4px)}}}
 `.trim()
 
-/** The mark of the head, by itself. */
+/** The mark from the page head as an icon. */
 export const pageIcon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><circle cx="14" cy="20" r="13" fill="#0b625c"/><circle cx="26" cy="20" r="13" fill="#8f1d5b" fill-opacity=".75"/></svg>'

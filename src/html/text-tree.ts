@@ -1,6 +1,6 @@
 /**
- * What stands in a form: texts under the names of its controls, `lines[0][product]`. One tree for
- * what was typed and for what an item holds, so that a form shows either.
+ * The content of a form: texts under the names of its controls, `lines[0][product]`. The same kind
+ * of tree serves for typed text and for the values of an item, so a form can show either.
  */
 import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields } from '../contract/field.ts'
@@ -16,10 +16,10 @@ export interface TextMembers {
 const controlName = /^[^[\]]+(\[[^[\]]+\])*$/
 const deepestControl = 8
 
-/** Without prototype, so that any name is a name. */
+/** Without a prototype, so that any name is just a name. */
 const createMembers = (): TextMembers => Object.create(null) as TextMembers
 
-/** Undefined if a name is given twice or cannot be read. */
+/** Undefined if a name occurs twice or cannot be read. */
 export function parseTextTree(pairs: readonly (readonly [string, string])[]): TextMembers | undefined {
   const root = createMembers()
   for (const [name, value] of pairs) if (!placeText(root, name, value)) return undefined
@@ -50,14 +50,14 @@ export const nameControl = (path: readonly (string | number)[]): string =>
 export const isFilled = (tree: TextTree): boolean =>
   typeof tree === 'string' ? tree !== '' : Object.values(tree).some(isFilled)
 
-/** The rows of a list; those without any text are left out, as its reader does. */
+/** The rows of a list; rows without any text are left out, as when the form is read. */
 export const filledRows = (tree: TextTree | undefined): readonly TextTree[] =>
   tree === undefined || typeof tree === 'string' ? [] : Object.values(tree).filter(isFilled)
 
 export const treeMember = (tree: TextTree | undefined, name: string): TextTree | undefined =>
   tree === undefined || typeof tree === 'string' || !Object.hasOwn(tree, name) ? undefined : tree[name]
 
-/** The values of an item, as they stand in a form that changes it. */
+/** The values of an item, as shown in a form that changes it. */
 export function toTextTree(fields: Fields, value: Readonly<Record<string, unknown>>): TextMembers {
   const tree = createMembers()
   for (const [name, field] of Object.entries(fields)) {
@@ -70,7 +70,7 @@ export function toTextTree(fields: Fields, value: Readonly<Record<string, unknow
 const valueTree = ({ shape }: AnyField, value: unknown): TextTree | undefined =>
   value === undefined || value === null ? undefined : foldShape(shape, treeCases, value)
 
-/** The reader of the contract has seen that each value is of its shape. */
+/** The contract's reader has checked that each value matches its shape. */
 const treeCases: ShapeCases<TextTree, [value: unknown]> = {
   scalar: (shape, value) => writeScalar(shape, value),
   list: ({ item }, value) =>

@@ -1,4 +1,4 @@
-/** Values of a contract in a page: references lead to what they name, structures are nested. */
+/** Values of a contract on a page: references become links, structures are nested. */
 import { escapeMarkup } from '../base/markup.ts'
 import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
@@ -17,14 +17,14 @@ import { buildElement, labelOf, type PageMarkup, titleOf, writeAnchor, writePara
 
 type RowOfValues = Readonly<Record<string, unknown>>
 
-/** Where an item of a resource is; undefined: its address is not known. */
+/** The address of a resource's item; undefined: it is not known. */
 export type ItemAddress = (resource: string, id: string) => string | undefined
 
 export function writeValue({ shape }: AnyField, value: unknown, addressOf: ItemAddress): PageMarkup {
   return value === undefined || value === null ? '' : foldShape(shape, valueCases, value, addressOf)
 }
 
-/** The reader of the contract has seen that each value is of its shape. */
+/** The contract's reader has checked that each value matches its shape. */
 const valueCases: ShapeCases<PageMarkup, [value: unknown, addressOf: ItemAddress]> = {
   scalar: (shape, value, addressOf) => writeScalarMarkup(shape, writeScalar(shape, value), addressOf),
   list: ({ item }, value, addressOf) => writeListMarkup(item, value as readonly unknown[], addressOf),
@@ -43,7 +43,7 @@ const writeScalarMarkup = (shape: Scalar, text: string, addressOf: ItemAddress):
 type MarkupWriter = (shape: Scalar, text: string, addressOf: ItemAddress) => PageMarkup
 const writePlain: MarkupWriter = (_shape, text) => escapeMarkup(text)
 const writeNumber: MarkupWriter = (_shape, text) => buildElement('span', { class: 'number' }, escapeMarkup(text))
-/** A moment is exact in its attribute, and shorter where it is read. */
+/** A moment is exact in its attribute, and shorter in the visible text. */
 const writeTime: MarkupWriter = (_shape, text) =>
   buildElement('time', { datetime: text }, escapeMarkup(text.replace('T', ' ').replace(/(:\d\d)\.0+(?=\D|$)/, '$1')))
 const scalarMarkup: ScalarCases<PageMarkup, [text: string, addressOf: ItemAddress]> = {
@@ -86,11 +86,11 @@ export function writeDefinitions(
   return rows.length === 0 ? '' : buildElement('dl', {}, ...rows)
 }
 
-/** For everyone, not only for those who can point at it. */
+/** Visible to everyone, not only to readers who can hover. */
 const writeDescription = (field: AnyField, value: unknown): PageMarkup =>
   writeParagraph(describeField(field, value), { class: 'hint' })
 
-/** The keys are the service's content, and stand as they are. */
+/** The keys are the service's content, and stay unchanged. */
 function writeEntries(value: AnyField, map: RowOfValues, addressOf: ItemAddress): PageMarkup {
   const rows = Object.entries(map).map(([key, each]) =>
     buildElement(
@@ -106,7 +106,7 @@ function writeEntries(value: AnyField, map: RowOfValues, addressOf: ItemAddress)
 export const listVisibleFields = (fields: Fields, only: ReadonlySet<string> | undefined): [string, AnyField][] =>
   Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
 
-/** Objects as a table, scalars as a line. */
+/** Objects as a table, scalars on one line. */
 function writeListMarkup(item: AnyField, values: readonly unknown[], addressOf: ItemAddress): PageMarkup {
   const object = asObject(item.shape)
   if (!object)
@@ -122,16 +122,15 @@ function writeListMarkup(item: AnyField, values: readonly unknown[], addressOf: 
 
 export interface TableColumn {
   readonly name: string
-  /** Default: made of the name. */
+  /** Default: made from the name. */
   readonly label?: string
-  /** The head of the column, by default its label. */
+  /** The head of the column; by default its label. */
   readonly head?: PageMarkup
   readonly sort?: 'ascending' | 'descending' | undefined
 }
 
 /**
- * A table whose rows become cards where it is narrow; roles keep it a table for readers that hear
- * it.
+ * A table whose rows become cards on a narrow screen; roles keep it a table for screen readers.
  */
 export function writeRowTable(columns: readonly TableColumn[], rows: readonly (readonly PageMarkup[])[]): PageMarkup {
   const heads = columns.map(({ name, label = labelOf(name), head, sort }) =>
