@@ -11,7 +11,7 @@ export interface Crumb {
   readonly text: string
 }
 
-/** The reader, and where to sign in or out; if both are missing there is no such page. */
+/** The reader, and where to sign in or out; a missing address: there is no such page. */
 export interface PageVisitor {
   readonly name: string | undefined
   readonly roles: readonly string[]

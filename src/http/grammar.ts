@@ -88,8 +88,7 @@ export function readQuotedString(cursor: TextCursor): string | undefined {
 }
 
 /**
- * HTAB, SP, VCHAR and obs-text: what a quoted-string may contain or escape. NaN (the end) is none
- * of these.
+ * HTAB, SP, VCHAR and obs-text: what a quoted-string may contain or escape. NaN (the end) is not.
  */
 const isText = (code: number) => (code >= 0x20 && code !== 0x7f) || code === 0x09
 

@@ -242,5 +242,5 @@ function handleExchange(place: ExamplePlace, { output, faults }: PortExchange): 
 function failOnDemand(mock: MockSite, ctx: Context, faults: readonly Fault[]): void {
   const name = claimDemandedFault(faults.map(each => each.fault))
   const fault = faults.find(each => each.fault === name)
-  if (fault) ctx.fail(fault as never, makeExample(fault.detail, mock.placeOf(fault.fault)) as never) // one of the declared faults
+  if (fault) ctx.fail(fault as never, makeExample(fault.detail, mock.placeOf(fault.fault)) as never) // a declared one
 }

@@ -176,7 +176,7 @@ const stateCookieName = ({ app }: FaceContext, { request }: Entry, state: string
 function writeStateCookie(context: FaceContext, entry: Entry, state: string, value: string, maxAge: number): string {
   const secure = entry.request.scheme === 'https'
   const attributes = { maxAge, path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const
-  return writeCookie(stateCookieName(context, entry, state), value, attributes) ?? '' // all of its characters are allowed in a cookie
+  return writeCookie(stateCookieName(context, entry, state), value, attributes) ?? '' // a cookie may have all its characters
 }
 
 /** Replaces an ID token that does not fit in a cookie. */
