@@ -95,9 +95,7 @@ function requireKept(key: string, id: string, value: Values, context: ProviderCo
   if (String(value[key]) !== id) context.invalid([key], `is ${id} in the address: an item keeps its identifier`)
 }
 
-/**
- * `modified` is the time of reading: an earlier time at which the item was the same is not known.
- */
+/** `modified` is the time of reading: whether the item was the same earlier is not known. */
 function provideItem(item: Values, key: string, modified: number): Provided<Values> {
   const value = { ...item, id: String(item[key]) }
   return { value, version: digestOf(value), modified }

@@ -67,10 +67,7 @@ export const openPort = (port: Port, allow: readonly Grant[]): Port => ({
   ),
 })
 
-/**
- * Implements each port of a contract by calls elsewhere, and the resources that its exchanges
- * serve.
- */
+/** Implements each port of a contract by calls elsewhere, and the resources on its exchanges. */
 export function createBridge(
   contract: Service,
   options: BridgeOptions,

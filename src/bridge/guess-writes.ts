@@ -131,9 +131,7 @@ interface ItemInput extends Carried {
   readonly write: (item: Values) => unknown
 }
 
-/**
- * The message is the item, or contains it as the only member that it needs besides the identifier.
- */
+/** The message is the item, or contains it as the only member needed besides the identifier. */
 function readItemInput(input: AnyRootElement, read: ItemOfReads): ItemInput | undefined {
   const members = membersOfType(input.type(), input.form)
   const whole = carryItem(input.type(), members, read)

@@ -50,10 +50,7 @@ export function writePlainValue(value: Json): string {
       : String(value)
 }
 
-/**
- * RFC 6570 §3.2.3, except for what would end a value: in a query `&`, `+` and `#`, in a path a
- * segment.
- */
+/** RFC 6570 §3.2.3, except for what ends a value: in a query `&`, `+`, `#`, in a path a segment. */
 export const reserveInQuery: Encode = text => keepReserved(text, /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B|3D)/g)
 export const reserveInPath: Encode = text => keepReserved(text, /%(?:3A|40|21|24|27|28|29|2A|2C|3B|3D|26|2B)/g)
 function keepReserved(text: string, kept: RegExp): string {

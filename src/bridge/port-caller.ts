@@ -59,9 +59,7 @@ export type PortAnswer =
       /** For an HTTP service: its status. */
       readonly status?: number
       readonly declared: { readonly name: string; readonly detail: unknown } | undefined
-      /**
-       * The declared fault whose element violates its type, and which is therefore not passed on.
-       */
+      /** The declared fault whose element violates its type; it is not passed on. */
       readonly broken?: string
       /** Seconds after which such a service asks to be called again (RFC 9110 §10.2.3). */
       readonly after?: number

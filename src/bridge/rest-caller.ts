@@ -67,10 +67,7 @@ export function createRestCaller(
   }
 }
 
-/**
- * The same for a bridge: what a service says about its callers does not concern those of the
- * bridge.
- */
+/** The same for a bridge: what a service says about its callers is not for those of the bridge. */
 export function createBridgedRestCaller(
   rest: RestPort,
   to: string,

@@ -51,8 +51,7 @@ export interface RestBounds {
 export interface RestReception {
   readonly signal?: AbortSignal | undefined
   /**
-   * Decides by its head whether a response passes. A transport that holds every response ignores
-   * this.
+   * Decides by its head whether a response passes; ignored by a transport that holds everything.
    */
   readonly mayPass?: (head: RestHead) => boolean
 }

@@ -80,8 +80,7 @@ export class RestValues {
     return isJsonObject(json) ? this.readMembers(members, json) : json
   }
   /**
-   * The same for an HTTP field (OpenAPI §4.8.12.3, `simple`): several values are separated by
-   * commas.
+   * The same for an HTTP field (OpenAPI §4.8.12.3, `simple`), with commas between several values.
    */
   readFieldText(member: AnyMember, text: string): Json | undefined {
     const type = typeOf(member)

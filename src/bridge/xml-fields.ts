@@ -9,9 +9,7 @@ import { listMembers } from '../contract/xml-members.ts'
 import { scalarsByName } from '../contract/xml-simple.ts'
 import type { AnyMember, AnyXmlType, NamespaceForm, SchemaFacets } from '../contract/xml-type.ts'
 
-/**
- * Their values are texts of any length: JAXB declares `anySimpleType` for each date without a hint.
- */
+/** Their values are texts of any length: JAXB has `anySimpleType` for each date without a hint. */
 const textTypes: ReadonlySet<string> = new Set(['decimal', 'anySimpleType'])
 
 /**
@@ -46,9 +44,7 @@ export function fieldsOfType(
   return fields
 }
 
-/**
- * The content of a member with one element, attribute or text; undefined for a group or a wildcard.
- */
+/** The content of a member with one element, attribute or text; undefined for any other member. */
 export function contentOfMember({ particle, marks }: AnyMember): { type: AnyXmlType; isNillable: boolean } | undefined {
   switch (particle.kind) {
     case 'element':

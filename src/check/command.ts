@@ -46,10 +46,7 @@ export interface CheckFlags {
   readonly attacks?: boolean
   readonly allowChanges?: boolean
   readonly insecure?: boolean
-  /**
-   * The journal of a run: written while it runs, and continued by the next run if it was
-   * interrupted.
-   */
+  /** The journal of a run: written while it runs, and continued by the next run if interrupted. */
   readonly resume?: string
   readonly rate: number
   readonly time: number

@@ -169,9 +169,7 @@ async function addNested(
   return [...found, ...inner]
 }
 
-/**
- * Ends of the addresses of collections inside an item, whatever the name of its parameter there.
- */
+/** Ends of the addresses of collections inside an item, whatever its parameter's name there. */
 function nestedPlaces(paths: readonly ApiPath[], item: string): readonly string[] {
   const below = item.replace(/[^/]*$/, '')
   return paths.flatMap(({ path, operations }) => {
@@ -182,9 +180,7 @@ function nestedPlaces(paths: readonly ApiPath[], item: string): readonly string[
   })
 }
 
-/**
- * The nested collection of the first item that has something in it, otherwise of the first item.
- */
+/** The nested collection of the first item with something in it, otherwise of the first item. */
 async function readNested(
   bench: Bench,
   paths: readonly ApiPath[],
@@ -230,9 +226,7 @@ async function readCollections(
   return found
 }
 
-/**
- * The methods of a collection and of its items according to Allow of OPTIONS (RFC 9110 §10.2.1).
- */
+/** The methods of a collection and its items according to Allow of OPTIONS (RFC 9110 §10.2.1). */
 async function askForMethods(bench: Bench, target: CollectionTarget): Promise<CollectionTarget> {
   const [first] = target.items
   const operations = await allowedOperations(bench, target.path, target.reader)

@@ -56,9 +56,7 @@ class EcmaReader {
     return alternatives.join('|')
   }
 
-  /**
-   * An alternative of the whole pattern: where it is not anchored, any text may precede and follow.
-   */
+  /** An alternative of the whole pattern: unanchored, any text may precede and follow it. */
   #alternative(): string {
     const before = this.#take('^') ? '' : anything
     const source = this.#terms()

@@ -68,9 +68,7 @@ function listIdentifiers({ service }: Bench, operation: string): readonly string
 }
 const identifierIn = (path: string): string => percentDecode(lastSegmentOf(path)) ?? lastSegmentOf(path)
 
-/**
- * The content of an element in the form of a profile's `messages`: an object of texts and objects.
- */
+/** The content of an element as in a profile's `messages`: an object of texts and objects. */
 export function readMessageContent(xml: string): Json {
   const document = parseXml(new TextEncoder().encode(xml))
   return document instanceof Malformed ? {} : contentOfElement(document.root)

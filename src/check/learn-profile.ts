@@ -89,9 +89,7 @@ async function listCreatable(bench: Bench): Promise<readonly CreatablePath[]> {
   }))
 }
 
-/**
- * `/orders/{id}` and `/reports/jobs/{id}`, but not a part of an item: `/orders/{id}/lines/{line}`.
- */
+/** `/orders/{id}` and `/reports/jobs/{id}`, but no part of an item: `/orders/{id}/lines/{line}`. */
 const isRemovableItem = ({ path, operations }: ApiPath, collection: string): boolean =>
   operations['DELETE'] !== undefined &&
   isBelowPath(path, collection) &&

@@ -226,9 +226,7 @@ async function rankMaker(
   return 1 + 4 * count(['edit', 'delete'], rels) + count(['PUT', 'PATCH', 'DELETE'], methods)
 }
 
-/**
- * The item that a run would create there: the sample of the profile, or a copy of an existing item.
- */
+/** The item that a run would create there: the profile's sample, or a copy of an existing item. */
 export function draftFor(bench: Bench, collection: CollectionTarget): Json {
   const { openapi } = bench.service
   const sample = bench.profile.samples?.[`POST ${collection.path}`]
@@ -238,9 +236,7 @@ export function draftFor(bench: Bench, collection: CollectionTarget): Json {
   return existing ? toDraft(openapi, schema, existing.value) : makeSample(openapi ?? {}, schema)
 }
 
-/**
- * PUT at an unused address, where the description declares 201 for it; undefined if nowhere.
- */
+/** PUT at an unused address, where the description declares 201 for it; undefined if nowhere. */
 export async function putNewItem(bench: Bench): Promise<ProbeExchange | undefined> {
   const { openapi } = bench.service
   for (const collection of changeable(bench)) {
@@ -582,9 +578,7 @@ export async function readAbsentItem(
   return bench.send('GET', pathBelow(collection.path, identifier), { as, fields })
 }
 
-/**
- * An identifier of the existing kind: another kind may be refused before the item is looked for.
- */
+/** An identifier of the existing kind: another kind may be refused before the look-up. */
 function absentIdentifier(existing: string): string {
   if (/^[0-9]+$/.test(existing)) return '987654321'
   if (/^[0-9a-f]{16,}$/i.test(existing)) return 'fe9'.padEnd(existing.length, '7')

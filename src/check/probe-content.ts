@@ -31,9 +31,7 @@ export const memberAt = (value: Json | undefined, ...path: readonly string[]): J
 /** Members in which frameworks put the items of a page. */
 const itemMembers = ['items', 'results', 'data', 'value', 'content']
 
-/**
- * The items in a collection's representation: an array, one of these members, or what HAL embeds.
- */
+/** The items in a collection's representation: an array, such a member, or what HAL embeds. */
 export function itemsOf(value: Json | undefined): readonly Json[] | undefined {
   if (Array.isArray(value)) return value
   const record = asRecord(value)
@@ -42,9 +40,7 @@ export function itemsOf(value: Json | undefined): readonly Json[] | undefined {
   return Object.values(asRecord(record['_embedded'])).find(each => Array.isArray(each)) as readonly Json[] | undefined
 }
 
-/**
- * The items of a page as their own links, otherwise as their identifiers, otherwise as they are.
- */
+/** The items of a page as their own links, else as their identifiers, else as they are. */
 export const namesOnPage = (page: Json | undefined): readonly string[] =>
   (itemsOf(page) ?? []).map(each => String(linkIn(each, 'self') ?? memberAt(each, 'id') ?? writeJson(each)))
 

@@ -10,9 +10,7 @@ import { asArray, asRecord, type Json, memberAt, parseLooseJson } from './probe-
  * be removed.
  */
 export interface CheckProfile {
-  /**
-   * Path of the OpenAPI description. Default: the one linked from the entry, then /openapi.json.
-   */
+  /** Path of the OpenAPI description. Default: the one that the entry links, then /openapi.json. */
   readonly openapi?: string
   /** Addresses of WSDL documents. Default: those linked from the entry. */
   readonly wsdl?: readonly string[]

@@ -13,9 +13,7 @@ const depthMax = 8
 /** A longer text is not sent: the service refuses the sample instead. */
 const textCharactersMax = 100_000
 
-/**
- * Resolves `#/…` references within the document, and merges the parts of `allOf` into one schema.
- */
+/** Resolves `#/…` references within the document, and merges `allOf` into one schema. */
 export function resolveSchema(document: Json, schema: Json | undefined, depth = 0): ProbedRecord {
   if (depth > depthMax) return asRecord(schema)
   const reference = asText(memberAt(schema, '$ref'))
@@ -113,9 +111,7 @@ function makePatternText(pattern: RegExp, schema: ProbedRecord): string | undefi
     .map(more => writePatternText(pattern, () => 0, more))
     .find(text => text.length >= least && text.length <= most && pattern.test(text))
 }
-/**
- * Undefined for syntax that ECMA-262 does not know, and for patterns whose texts may be too long.
- */
+/** Undefined for syntax that ECMA-262 does not know, and for patterns with overlong texts. */
 function readPattern(pattern: string | undefined): RegExp | undefined {
   if (pattern === undefined) return undefined
   const counts = [...pattern.matchAll(/\{(?:\d*,)?(\d+)/g)].map(([, count]) => Number(count))

@@ -1,6 +1,4 @@
-/**
- * The SOAP endpoints that WSDL documents describe, each with a safe operation.
- */
+/** The SOAP endpoints that WSDL documents describe, each with a safe operation. */
 import { type ClarkName, parseClarkName } from '../base/clark-name.ts'
 import { type Find, readWsdl11, type WsdlMessage, type WsdlOperation } from '../describe/index.ts'
 import { escapeText, Malformed } from '../xml/index.ts'

@@ -16,7 +16,6 @@ export interface Finding {
 /** The rule does not concern this service. */
 export class NotApplicable extends Error {}
 /**
- * The rule may concern the service, but this run cannot see it; the message says what it would
- * need.
+ * The rule may concern the service, but this run cannot see it; the message says what is needed.
  */
 export class NotObservable extends Error {}

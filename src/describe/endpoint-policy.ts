@@ -4,9 +4,7 @@
  */
 import { writeTag } from './markup.ts'
 
-/**
- * What the endpoint supports in addition to the contract; everything except security is optional.
- */
+/** What the endpoint supports in addition to the contract; all except security is optional. */
 export interface EndpointPolicy {
   readonly addressing?: boolean
   readonly mtom?: boolean

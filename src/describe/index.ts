@@ -1,6 +1,4 @@
-/**
- * Descriptions of a service, all generated from its contract. None refers to another document.
- */
+/** Descriptions of a service, all generated from its contract. None refers to another document. */
 export { writeAccessMatrix } from './access-matrix.ts'
 export type { EarlierRelease, LostPromises, PublishedOpenApi, PublishedWsdl } from './earlier-release.ts'
 export { type Address, describeOpenApi, type OpenApiOptions, writeOpenApi } from './openapi.ts'

@@ -146,9 +146,7 @@ export class Schemas {
   }
 }
 
-/**
- * How a member is written in XML (OpenAPI 3.1 §4.8.26), unless it is an element with its own name.
- */
+/** How a member is written in XML (OpenAPI 3.1 §4.8.26), unless as an element with its name. */
 function xmlOfMember(name: string, { isAttribute }: AnyField): JsonSchema {
   const own = toXmlName(name)
   return omitUndefined({ name: own === name ? undefined : own, attribute: isAttribute || undefined })

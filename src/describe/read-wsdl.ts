@@ -261,9 +261,7 @@ class WsdlReader {
   readonly #flaws = new Set<string>()
   readonly #remarks = new Set<string>()
   readonly #leftOut: LeftOut[] = []
-  /**
-   * Where flaws are reported: those of bindings without a port do not concern a service's clients.
-   */
+  /** Where flaws are reported: those of bindings without a port do not concern clients. */
   #reported = this.#flaws
   readonly #bindings = new Map<Element, Omit<WsdlBinding, 'name'>>()
   /** The operations of a portType by name; overloads share one. */

@@ -70,8 +70,6 @@ const rulesByPattern: ReadonlyMap<string, TemporalRule> = new Map(
     (['required', 'optional', 'prohibited'] as const).map(zone => [temporalPattern({ kind, zone }), { kind, zone }]),
   ),
 )
-/**
- * The rule that our own descriptions state by a format, or by a pattern, which takes precedence.
- */
+/** The rule in our own descriptions: from a format, or from a pattern, which takes precedence. */
 export const findTemporalRule = (pattern: string | undefined, format: string): TemporalRule | undefined =>
   pattern === undefined ? rulesOfFormats[format] : rulesByPattern.get(pattern.replace(/^\^|\$$/g, ''))

@@ -41,10 +41,7 @@ const ofReaders: Readonly<Record<TypeEffect, TypeJudgement>> = {
   addition: compatible,
   default: compatible,
 }
-/**
- * Measured: zeep and CXF refuse an element that is not in the schema from which they were
- * generated.
- */
+/** Measured: zeep and CXF refuse an element that is not in the schema they were generated from. */
 const ofStrictReaders = breakingWith(
   'clients made from a WSDL refuse an element they do not know: publish it in a new version',
 )
@@ -52,9 +49,7 @@ const ofStrictReaders = breakingWith(
 const isNewMember = ({ effect, text }: TypeChange): boolean =>
   effect === 'addition' || (effect === 'narrower' && text === 'required member added')
 
-/**
- * Rule A9.3: REST readers tolerate unknown members; SOAP readers do where the schema says so.
- */
+/** Rule A9.3: REST readers tolerate unknown members; SOAP readers do where the schema says so. */
 export function judgeTypeChange(face: DescribedFace, party: AffectedParty, change: TypeChange): TypeJudgement {
   if (party === 'writers') return ofWriters[change.effect]
   if (face === 'soap' && isNewMember(change) && !change.isExpected) return ofStrictReaders

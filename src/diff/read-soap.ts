@@ -247,9 +247,7 @@ function describePolicy(policy: PortPolicy | undefined, exchange: string): Reado
   ])
 }
 
-/**
- * XML Schema Part 1 §3.10: the namespaces from which names may come, and whether they are checked.
- */
+/** XML Schema Part 1 §3.10: from which namespaces names may come, and whether they are checked. */
 function namesOfWildcard(particle: Extract<AnyMember['particle'], { kind: 'any' | 'anyAttribute' }>): WireType {
   const { namespaces } = particle
   const facets = new Map<string, string>()

@@ -27,9 +27,7 @@ const count = (number: number, noun: string): string => `${number} ${noun}${numb
 const describeParties = ({ readers, writers }: ServiceDifference): string =>
   [readers && `readers ${readers}`, writers && `writers ${writers}`].filter(Boolean).join(', ')
 
-/**
- * A type is followed by the operations that share it; a place in one operation includes its name.
- */
+/** A type is followed by the operations that share it; a place in one operation names that. */
 function describePlace({ place, operations }: ServiceDifference): string {
   const [first = ''] = operations
   if (operations.length === 1 && place.startsWith(first)) return place

@@ -53,10 +53,7 @@ function authenticateAmbient(
 export const hasAmbientCredentials = ({ fields }: Request): boolean =>
   fields['authorization'] === undefined && fields['api-key'] === undefined
 
-/**
- * RFC 6265bis §4.1.3.2: with this prefix, no other host and no cleartext connection can set the
- * cookie.
- */
+/** RFC 6265bis §4.1.3.2: with this prefix, no other host and no cleartext can set the cookie. */
 export const sessionCookieName = (service: string, scheme: Request['scheme']): string =>
   scheme === 'https' ? `__Host-${service}` : service
 
@@ -82,9 +79,7 @@ type Origin = Pick<Request, 'from'>
 export const isFromThisMachine = ({ from }: Origin, { trustProxy }: Pick<Settings, 'trustProxy'>): boolean =>
   trustProxy === false && isLoopbackAddress(from)
 
-/**
- * RFC 7617 §4, rule A5.1: a password can be read in transit, except over TLS or within a machine.
- */
+/** RFC 7617 §4, rule A5.1: a password can be read in transit, unless over TLS or locally. */
 export function isConfidential(
   request: Origin & Pick<Request, 'scheme'>,
   settings: Pick<Settings, 'passwordsOnLoopback' | 'trustProxy'>,

@@ -40,9 +40,7 @@ export interface HostedCaller extends Pick<Caller, 'roles'> {
  * The options of `handler`: those of `serve` without an address, and facts that the host provides.
  */
 export interface HandlerOptions extends ServiceOptions {
-  /**
-   * The path at which the host mounts the service, such as `/shop`; links include it. Default: ''.
-   */
+  /** Where the host mounts the service, such as `/shop`; links include it. Default: ''. */
   readonly prefix?: string
   /**
    * The caller according to the host's own authentication, from the host's request object.

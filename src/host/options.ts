@@ -99,9 +99,7 @@ export interface ServeOptions {
   readonly schedules?: readonly Schedule[]
   /** Logs a line for each request. Default: false. */
   readonly accessLog?: boolean
-  /**
-   * A site made by `diglot docs`, served at `/docs`: its folder, or more options. Default: none.
-   */
+  /** A site by `diglot docs`, served at `/docs`: its folder, or more options. Default: none. */
   readonly docs?: string | DocsOption
   /** When to refuse requests under load. */
   readonly overload?: Overload

@@ -60,9 +60,7 @@ class IndentedText {
 export const shortenText = (text: string, characters: number): string =>
   text.length > characters ? `${text.slice(0, characters)}\n… the rest is not shown` : text
 
-/**
- * A text with as many rows as fit before the cut of `shortenText`: later rows cost nothing.
- */
+/** A text with as many rows as fit before the cut of `shortenText`: later rows cost nothing. */
 export function writeShownRows<Row>(
   characters: number,
   rows: readonly Row[],

@@ -164,9 +164,7 @@ function drawEdge(edge: Edge, { current, offered = [] }: DrawnMachine): PageMark
   )
 }
 
-/**
- * An arrow from the top of a state back to it, to the right of those from above, then its words.
- */
+/** An arrow from the top of a state back to it, right of those from above, then its words. */
 function drawStay({ state, x, y, width }: Spot, { stays, current, offered = [] }: DrawnMachine): PageMarkup {
   const verbs = stays[state] ?? []
   if (verbs.length === 0) return ''

@@ -129,9 +129,7 @@ export interface TableColumn {
   readonly sort?: 'ascending' | 'descending' | undefined
 }
 
-/**
- * A table whose rows become cards on a narrow screen; roles keep it a table for screen readers.
- */
+/** A table whose rows become cards on a narrow screen; roles keep it a table for screen readers. */
 export function writeRowTable(columns: readonly TableColumn[], rows: readonly (readonly PageMarkup[])[]): PageMarkup {
   const heads = columns.map(({ name, label = labelOf(name), head, sort }) =>
     buildElement('th', { scope: 'col', role: 'columnheader', 'aria-sort': sort }, head ?? escapeMarkup(label)),

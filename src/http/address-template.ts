@@ -6,9 +6,7 @@
 import { decodePercent } from '../base/attempt.ts'
 import { type Pairs, parseQuery } from './uri.ts'
 
-/**
- * The values in an address below its endpoint; undefined: the address does not match the template.
- */
+/** The values in an address below its endpoint; undefined: it does not match the template. */
 export type MatchAddress = (rest: string) => Pairs | undefined
 
 type TemplatePart =

@@ -90,9 +90,7 @@ export function basicCredentials(field: string): Basic | undefined {
   return { user: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 
-/**
- * RFC 7617, for clients; undefined if the user has a colon, or either has a control character.
- */
+/** RFC 7617, for clients; undefined if the user has a colon, or either has a control character. */
 export function writeBasic({ user, password }: Basic): string | undefined {
   if (user.includes(':') || /[\0-\x1f\x7f]/.test(user + password)) return undefined
   return `Basic ${encodeBase64(new TextEncoder().encode(`${user}:${password}`))}`

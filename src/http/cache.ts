@@ -17,9 +17,7 @@ import {
 } from './grammar.ts'
 import type { HttpFields } from './message.ts'
 
-/**
- * By lower-case name, in an object without a prototype; `true` for a directive without an argument.
- */
+/** By lower-case name, without a prototype; `true` for a directive without an argument. */
 export type Directives = Readonly<Record<string, string | true>>
 
 /**

@@ -36,9 +36,7 @@ export interface Disposition {
   readonly parameters: Parameters
 }
 
-/**
- * The meaning of a Content-Disposition field; undefined if it does not follow RFC 6266 §4.1.
- */
+/** The meaning of a Content-Disposition field; undefined if it does not follow RFC 6266 §4.1. */
 export function parseDisposition(field: string): Disposition | undefined {
   const cursor = cursorOver(field)
   const type = readToken(cursor).toLowerCase()

@@ -9,10 +9,7 @@ export interface TextCursor {
   at: number
 }
 
-/**
- * By lower-case name (RFC 9110 §5.6.6: names are case-insensitive), in an object without a
- * prototype.
- */
+/** By lower-case name (RFC 9110 §5.6.6: names are case-insensitive), without a prototype. */
 export type Parameters = Readonly<Record<string, string>>
 
 export const noParameters: Parameters = Object.freeze(Object.create(null))

@@ -12,9 +12,7 @@ export function parsePointer(text: string): readonly string[] | undefined {
   return tokens.map(token => token.replaceAll('~1', '/').replaceAll('~0', '~')) // §4: ~1 first
 }
 
-/**
- * The JSON Pointer (RFC 6901 §5) for names and indexes, with `~` and `/` escaped; empty for none.
- */
+/** The JSON Pointer (RFC 6901 §5) for names and indexes, `~` and `/` escaped; empty for none. */
 export function writePointer(tokens: readonly (string | number)[]): string {
   let text = ''
   for (const token of tokens) text += `/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`

@@ -25,9 +25,7 @@ export type { Json }
 export interface JsonLimits {
   /** Nesting of arrays and objects. */
   readonly depth: number
-  /**
-   * Characters of one number: converting a long integer takes time quadratic in its length.
-   */
+  /** Characters of one number: converting a long integer takes time quadratic in its length. */
   readonly digits: number
   /**
    * Names in one object: a name that the engine does not know yet costs as much as a hundred octets

@@ -105,9 +105,7 @@ interface OfferRank {
   readonly precision: number
 }
 
-/**
- * The most precise range decides; among equally precise ranges, the one with the highest quality.
- */
+/** The most precise range decides; among equally precise ones, the highest quality. */
 function findBestRank<R extends { readonly quality: number }>(
   ranges: readonly R[],
   precisionOf: (range: R) => number,

@@ -17,10 +17,7 @@ export interface RefusalParts {
   readonly fields?: Response['fields'] | undefined
 }
 
-/**
- * RFC 9457 §4.2.1: `about:blank`, which means no more than the status. Its title is the reason
- * phrase.
- */
+/** RFC 9457 §4.2.1: `about:blank`, which means no more than the status. The title is its phrase. */
 export function respond(status: number, { detail, fields }: RefusalParts = {}): Response {
   return {
     status,

@@ -196,9 +196,7 @@ function readDateItem(cursor: TextCursor): BareItem | undefined {
   return found?.kind === 'integer' ? { kind: 'date', value: found.value } : undefined
 }
 
-/**
- * §4.2.7: missing padding and non-zero unused bits are accepted, as the RFC recommends.
- */
+/** §4.2.7: missing padding and non-zero unused bits are accepted, as the RFC recommends. */
 function readBytesItem(cursor: TextCursor): BareItem | undefined {
   const text = matchAtCursor(cursor, bytesPattern)
   const value = text === undefined ? undefined : decodeBase64Loosely(text.slice(1, -1))

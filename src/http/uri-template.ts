@@ -137,9 +137,7 @@ function explodeEntries(how: TemplateOperator, variable: string, entries: Templa
   })
 }
 
-/**
- * §3.2.1: unreserved characters are kept; if allowed, also reserved ones and existing escapes.
- */
+/** §3.2.1: unreserved characters are kept; if allowed, also reserved ones and existing escapes. */
 function encodeTemplateText(text: string, reserved: boolean): string {
   const unsafe = reserved ? /%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]/gu : /[^A-Za-z0-9\-._~]/gu
   return text.toWellFormed().replace(unsafe, part => (part.length === 3 ? part : encodeStrictly(part)))

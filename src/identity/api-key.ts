@@ -35,10 +35,7 @@ export function issueKey(file: string, { expires, ...spec }: KeySpec): string {
   return key
 }
 
-/**
- * Whether the last line lacks its end, as some editors leave it: appending to it would spoil both
- * keys.
- */
+/** Whether the last line lacks its end, as editors leave it: appending to it spoils both keys. */
 const endsInLine = (file: string): boolean => existsSync(file) && /[^\n]$/.test(readFileSync(file, 'utf8'))
 
 interface KnownKey {

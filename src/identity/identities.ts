@@ -127,9 +127,7 @@ export function createIdentities(sources: IdentitySources): People {
   }
 }
 
-/**
- * The sessions that browsers keep: cookies of people, and of callers authenticated by a provider.
- */
+/** The sessions that browsers keep: cookies of people, and of callers from a provider. */
 function createSessions(
   { store, key, clock, service }: IdentitySources,
   person: (name: string) => Promise<ProvenPerson | undefined>,

@@ -66,10 +66,7 @@ export type SignInEnd =
       readonly to: string
       /** The mark of the session at the provider; empty where the session has no name. */
       readonly mark: string
-      /**
-       * The ID token, which tells the provider who signs out; undefined where signing out ends
-       * here.
-       */
+      /** The ID token, which tells the provider who signs out; undefined if that ends here. */
       readonly hint: string | undefined
     }
   /** The provider, or the person, declines. */
@@ -94,10 +91,7 @@ export interface OpenIdSignIn {
    * @param to the path to go to afterwards
    */
   signOut(hint: string | undefined, returnAddress: string, to: string): Promise<string | undefined>
-  /**
-   * The path to go to after that, found by the `state` of the return; empty if the state is not
-   * ours.
-   */
+  /** The path to go to after that, by the `state` of the return; empty if it is not ours. */
   readReturn(state: string): string
   /** (6) The sessions that a logout token ends, or why it does not count. Throws `Unavailable`. */
   readLogout(token: string): Promise<SessionEnd | string>

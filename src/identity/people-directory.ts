@@ -83,9 +83,7 @@ export async function changePassword(
   }))
 }
 
-/**
- * A disabled person cannot be authenticated, and a password proven before stops counting at once.
- */
+/** A disabled person cannot be authenticated; a password proven before stops counting at once. */
 export const setDisabled = (store: Store, subject: string, isDisabled: boolean, now: number): Promise<void> =>
   changePerson(store, subject, now, ({ disabled: _, ...person }) => ({
     ...person,
@@ -104,10 +102,7 @@ export async function listPeople(store: Store, limit?: number): Promise<ListedPe
 /** A start looks at this many people, which takes some milliseconds. */
 const lookedAtMax = 1000
 
-/**
- * Among the first people who may sign in: each role that no policy names, with the people who have
- * it.
- */
+/** Of the first people who may sign in: each role that no policy names, with its people. */
 export async function findStrangeRoles(store: Store, contract: Service): Promise<readonly string[]> {
   const people = (await listPeople(store, lookedAtMax)).filter(({ disabled }) => !disabled)
   const strange = explainUnknownRoles(contract, [...new Set(people.flatMap(({ roles }) => roles))])

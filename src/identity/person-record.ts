@@ -1,6 +1,4 @@
-/**
- * People as the store has them: a password is kept as argon2id, and optionally sealed for digests.
- */
+/** People as the store has them: a password is stored as argon2id, and optionally sealed. */
 import { argon2, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { attempt, isCryptoError } from '../base/attempt.ts'
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
@@ -22,9 +20,7 @@ export interface StoredPerson {
   readonly hash: string
   /** The cost of `hashPassword`. Default: `formerCost`. */
   readonly cost?: Cost
-  /**
-   * The password sealed with the local key, to check digests. Default: no digest can be checked.
-   */
+  /** The password sealed with the local key, to check digests. Default: none can be checked. */
   readonly sealed?: string
   /** An operator chose the password, so it is not the public one of the seed. */
   readonly added?: boolean

@@ -50,9 +50,7 @@ const listReferredGroups = (components: SchemaComponents, node: SchemaComponent[
       : listReferredGroups(components, child, uri),
   )
 
-/**
- * Keeps what is in a circle, or between two: everything else leads nowhere, or nothing leads there.
- */
+/** Keeps what is in a circle, or between two: the rest leads nowhere, or is not reached. */
 function keepCircles(leadsTo: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
   const known = new Map([...leadsTo].map(([name, to]) => [name, to.filter(each => leadsTo.has(each))]))
   const reverse = new Map<string, string[]>([...known.keys()].map(name => [name, []]))

@@ -26,9 +26,7 @@ export class BodyReader {
     this.#losses = losses
   }
 
-  /**
-   * One element, several, the content of a type, or none; undefined: a contract cannot express it.
-   */
+  /** One element, several, the content of a type, or none; undefined: cannot be expressed. */
   readDocument({ parts, attached = [], documentation }: WsdlMessage, place: string): ExchangeBody | undefined {
     const [first, ...others] = parts
     if (!first && attached.length === 0) return 'empty'

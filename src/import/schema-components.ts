@@ -136,9 +136,7 @@ export class SchemaComponents {
   names(kind: ComponentKind): readonly string[] {
     return [...(this.#all.get(kind)?.keys() ?? [])]
   }
-  /**
-   * The members of a substitution group, including those of further heads, without the head itself.
-   */
+  /** The members of a substitution group, including those of further heads, without the head. */
   substitutesOf(head: string, seen: Set<string> = new Set([head])): readonly string[] {
     return (this.#substitutes.get(head) ?? []).flatMap(name => {
       if (seen.has(name)) return []

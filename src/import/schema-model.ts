@@ -133,9 +133,7 @@ export class SchemaModel {
 
   // Types
 
-  /**
-   * The type itself; for the type of an element, which may be a derived one, see `typeOfElement`.
-   */
+  /** The type itself; for an element's type, which may be a derived one, see `typeOfElement`. */
   typeOf(name: string, place: string): AnyXmlType {
     const { uri, local } = splitClark(name)
     if (schemaNamespaces.has(uri) || encodingUris.includes(uri as (typeof encodingUris)[number])) {
@@ -253,9 +251,7 @@ export class SchemaModel {
     return made
   }
 
-  /**
-   * XML Schema Part 1 §3.3.2: from its attribute, its child, the head of its group, or any type.
-   */
+  /** XML Schema Part 1 §3.3.2: from its attribute, its child, the head of its group, or any. */
   #typeOfNode(node: Element, around: Around): AnyXmlType {
     const { components } = this
     for (const each of schemaChildren(node)) this.#tellUnchecked(each, around)
@@ -442,9 +438,7 @@ export class SchemaModel {
     if (items) return nameArray(name, items)
     return this.#derivedContent(derivation, around, baseName, define)
   }
-  /**
-   * The items of an array that has another name here: the encoding allows no members next to them.
-   */
+  /** The items of an array with another name: the encoding allows no members next to them. */
   #extendedArray(derivation: Element, around: Around, baseName: string): ArrayShape | undefined {
     if (derivation.name.local !== 'extension' || baseName === `{${xsNs}}anyType`) return undefined
     const { definition } = this.typeOf(baseName, around.place)

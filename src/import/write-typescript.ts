@@ -182,9 +182,7 @@ class Printer {
 
   // Dependencies
 
-  /**
-   * What a declaration refers to; the parts from which it is made have to be declared before it.
-   */
+  /** What a declaration refers to; the parts from which it is made have to come before it. */
   #dependenciesOf(of: Declared): readonly { readonly to: Declared; readonly isEager: boolean }[] {
     const found: { to: Declared; isEager: boolean }[] = []
     const follow = (each: Declared, isEager: boolean): void => {

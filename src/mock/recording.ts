@@ -160,9 +160,7 @@ function recordAnswer({ status, fields, content }: WholeAnswer, known: readonly 
 
 // Replaying
 
-/**
- * Responds from the recordings in a folder. Throws an error that says what to do if there are none.
- */
+/** Responds from the recordings in a folder; if there are none, the error says what to do. */
 export function createReplay(folder: string): (request: Request) => Promise<Response> {
   const recordings = new Map(readRecordings(folder).map(each => [each.key, each]))
   if (recordings.size === 0)

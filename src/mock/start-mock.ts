@@ -52,17 +52,13 @@ export interface MockServerOptions extends MockOptions, Pick<ServiceOptions, 'me
    * Whether other machines may reach it, although its passwords are publicly known. Default: false.
    */
   readonly exposed?: boolean
-  /**
-   * How every response misbehaves if the request has no Mock-Behavior field. Default: not at all.
-   */
+  /** How every response misbehaves if the request has no Mock-Behavior field. Default: not. */
   readonly behavior?: string
   /** HTTPS. Default: none. */
   readonly tls?: Tls
   /** The address that clients use, for links and descriptions. Default: the one in each request. */
   readonly publicUrl?: string
-  /**
-   * The only kind of fields in which a proxy in front is trusted. Default: no proxy is in front.
-   */
+  /** The only kind of fields in which a proxy in front is trusted. Default: no proxy. */
   readonly trustProxy?: ProxyFields
   /** The role of the person to whom requests without credentials are attributed. Default: none. */
   readonly as?: string

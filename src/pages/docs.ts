@@ -22,9 +22,7 @@ import { refuse } from '../service/refusal.ts'
 export const siteManifestName = 'site.json'
 export interface SiteManifest {
   readonly title: string
-  /**
-   * The roles for which the site was generated; `[]`: anyone. Absent: the site contains everything.
-   */
+  /** The roles for which the site was generated; `[]`: anyone. Absent: it contains everything. */
   readonly roles?: readonly string[]
   /** Paths below the folder. */
   readonly files: readonly string[]

@@ -37,9 +37,7 @@ export function redirectWithCookie(
   return { status: 303, fields: { 'cache-control': 'no-store', location, 'set-cookie': cookie ?? '' } }
 }
 
-/**
- * Browsers read `//host`, `/\host`, and a path with a line break or a tab, as another host.
- */
+/** Browsers read `//host`, `/\host`, and a path with a line break or a tab, as another host. */
 export const safeLocalPath = (to: string): string | undefined =>
   /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(to) ? to : undefined
 

@@ -61,10 +61,7 @@ export function createWsSecurity(
 
 const answerParts = ['Headers', 'Timestamp', 'Body'] as const
 
-/**
- * The proof in the reply to a proven message: that it is the service's, and replies to this
- * message.
- */
+/** The proof in the reply to a proven message: that it is the service's, for this message. */
 function compileAnswerProtection(
   { confirms, signer, keyForms }: VerifiedMessage,
   { parts, encrypts }: { readonly parts: readonly CoveredPart[]; readonly encrypts: boolean },

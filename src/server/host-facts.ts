@@ -76,10 +76,7 @@ export function mountInFastify(
   for (const path of ['/', '/*']) instance.all(path, answer)
 }
 
-/**
- * A loopback address that a proxy reports is not this machine's, and grants no right of this
- * machine.
- */
+/** A loopback address that a proxy reports is not this machine's, and grants none of its rights. */
 function chooseAddress({ socket }: IncomingMessage, told: string | undefined): string | undefined {
   if (told === undefined) return undefined
   const from = addressBlock(told)

@@ -20,9 +20,7 @@ export interface ServerLimits {
    * for long.
    */
   readonly unread: number
-  /**
-   * Chunks or DATA frames of content, in addition to one for every 16 octets; beyond this, 400.
-   */
+  /** Chunks or DATA frames of content, in addition to one for every 16 octets; beyond this, 400. */
   readonly pieces: number
   /**
    * Octets kept of contents still arriving, for all requests together; beyond this, a content of
@@ -31,9 +29,7 @@ export interface ServerLimits {
   readonly held: number
   /** Unread content up to this size is read and dropped, so that the connection can be kept. */
   readonly dump: number
-  /**
-   * How long, and for how many octets, a connection that ends after its response is still read.
-   */
+  /** How long, and for how many octets, a connection that ends after its response is still read. */
   readonly linger: number
   readonly lingerOctets: number
   /**

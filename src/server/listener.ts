@@ -48,9 +48,7 @@ export interface ListenOptions {
    * client got a bare 500, or its connection was cut.
    */
   readonly onError?: ((error: unknown, request?: Request) => void) | undefined
-  /**
-   * Called for each connection that is not admitted, with the reason and the address of its peer.
-   */
+  /** Called for each connection that is not admitted: why, and the address of its peer. */
   readonly onRefusal?: ((why: string, from: string) => void) | undefined
 }
 
@@ -81,10 +79,7 @@ export async function startListener(serve: Serve, options: ListenOptions = {}): 
   return listener
 }
 
-/**
- * Refused connections from one address that may linger; any further one is closed without a
- * response.
- */
+/** Refused connections from one address that may linger; further ones get no response. */
 const refusedPerAddress = 16
 
 class SocketListener implements HttpListener {
@@ -271,10 +266,7 @@ class SocketListener implements HttpListener {
   }
 }
 
-/**
- * Delivers the events for everything that the system has accepted or received while the loop was
- * busy.
- */
+/** Delivers the events for what the system accepted or received while the loop was busy. */
 const passTurn = async (): Promise<void> => {
   for (let phase = 0; phase < 2; phase++) await new Promise(resolve => setImmediate(resolve))
 }

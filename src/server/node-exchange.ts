@@ -25,9 +25,7 @@ import { type ServerRefusal, writeRefusal } from './refusals.ts'
 import { type FramedResponse, frameOrFail } from './response-framing.ts'
 import type { IdleCheck, ServerContext } from './server-context.ts'
 
-/**
- * What a host knows about a request better than its socket, from the proxies that the host trusts.
- */
+/** What a host knows about a request better than its socket, from the proxies it trusts. */
 export interface HostFacts {
   readonly from?: string | undefined
   readonly scheme?: string | undefined
@@ -120,9 +118,7 @@ class NodeExchange implements ContentOwner {
     }
   }
 
-  /**
-   * Node keeps a connection whose client has closed its own side until the response has been sent.
-   */
+  /** Node keeps a connection whose client has closed its side until the response has been sent. */
   #watchClient(): GoneSignal {
     const gone = new GoneSignal()
     const outgoing = this.#outgoing

@@ -7,14 +7,10 @@ import { readFileSync } from 'node:fs'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import { defaultLimits } from './limits.ts'
 
-/**
- * For the database, read threads, logs, outgoing connections, and refused connections that linger.
- */
+/** For the database, read threads, logs, outgoing connections, and refused ones that linger. */
 const otherFiles = 1256
 
-/**
- * @returns fewer connections than the default if the system allows few files; otherwise undefined
- */
+/** @returns fewer connections than the default if the system allows few files, else undefined */
 export function boundConnections(openFiles: number): number | undefined {
   const connections = Math.max(Math.floor(openFiles / 2), openFiles - otherFiles)
   return connections < defaultLimits.connections ? connections : undefined

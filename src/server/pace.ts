@@ -25,9 +25,7 @@ export class Pace {
   }
 }
 
-/**
- * Checks everything in `waiting`: the pace, and the time by which all octets must have moved.
- */
+/** Checks everything in `waiting`: the pace, and the time by which all octets must have moved. */
 export function createWaitingWatch({ waiting, limits }: ServerContext): (now: number) => void {
   let paces = new Map<IdleCheck, Pace>()
   return now => {

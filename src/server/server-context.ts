@@ -26,9 +26,7 @@ export interface ServerContext {
   readonly limits: ServerLimits
   /** The last resort: receives errors that nothing else caught. */
   readonly onError: (error: unknown, request?: Request) => void
-  /**
-   * Called for each connection that is not admitted, with the reason and the address of its peer.
-   */
+  /** Called for each connection that is not admitted: why, and the address of its peer. */
   readonly onRefusal: (why: string, from: string) => void
   /** Octets of contents that are still arriving. */
   readonly held: HeldOctets
@@ -40,10 +38,7 @@ export interface ServerContext {
   readonly writes: WriteBatch
   /** The addresses that are currently sending requests. */
   readonly peers: RecentCallers
-  /**
-   * The time shares of addresses that send more requests ahead than fit in one turn of the event
-   * loop.
-   */
+  /** The time shares of addresses that send more requests ahead than fit in one turn. */
   readonly shares: TimeShares
   /** The listener is closing: connections end after their response. */
   draining: boolean

@@ -11,15 +11,11 @@ export interface Tls {
   /** The server's own certificate first, then the intermediate ones. */
   readonly certificate: string
   readonly passphrase?: string | undefined
-  /**
-   * Client certificates are requested; those signed by these authorities reach the request.
-   */
+  /** Client certificates are requested; those signed by these authorities reach the request. */
   readonly authorities?: string | undefined
 }
 
-/**
- * TLS 1.2 only with forward secrecy and AEAD: CBC invites LUCKY13. TLS 1.3 has no others.
- */
+/** TLS 1.2 only with forward secrecy and AEAD: CBC invites LUCKY13. TLS 1.3 has no others. */
 const ciphers = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',

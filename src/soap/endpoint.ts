@@ -91,10 +91,7 @@ export interface SoapNode extends SoapOptions {
   readonly place: NodeRoles
   /** The caller, where one of our own pages has proven them. */
   readonly proven?: Caller
-  /**
-   * For a version of the contract that ends: how, and the path of this endpoint in the newest
-   * version.
-   */
+  /** For a contract version that ends: how, and this endpoint's path in the newest version. */
   readonly ending?: { readonly rule: VersionRule; readonly at: number; readonly successor: string }
   /** For faults raised before the operation is known. */
   readonly wording: FaultWording

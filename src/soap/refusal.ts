@@ -31,10 +31,7 @@ export type SoapRefusal =
   | { readonly kind: 'schema'; readonly path: string; readonly detail: string; readonly inHeader?: true }
   /** Valid content with values outside their bounds. Paths are those of elements. */
   | { readonly kind: 'bounds'; readonly problems: readonly SchemaFlaw[] }
-  /**
-   * SOAP 1.2 Part 2 §3.1.4, §4.4: a flaw in the content for which the encoding or RPC has a
-   * subcode.
-   */
+  /** SOAP 1.2 Part 2 §3.1.4, §4.4: a flaw for which the encoding or RPC has a subcode. */
   | { readonly kind: 'encoded'; readonly subcode: Name; readonly path: string; readonly detail: string }
   /** A predefined fault of WS-Addressing. */
   | {
@@ -123,9 +120,7 @@ export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   incident: 'Receiver',
 }
 
-/**
- * The HTTP status of a refusal that concerns the request, whatever its message says (rule B7.1).
- */
+/** The HTTP status of a refusal that concerns the request, not its message (rule B7.1). */
 export function transportStatusOf({ kind }: AnySoapRefusal): number | undefined {
   if (kind === 'unauthenticated') return 401
   if (kind === 'too-many') return 429

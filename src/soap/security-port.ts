@@ -58,9 +58,7 @@ export interface Evidence {
   readonly targeted: readonly Element[]
   /** The blocks that this node processes, except the Security block. */
   readonly processed: readonly Element[]
-  /**
-   * The endpoint demands WS-Security (`/secure`); any other verifies only messages that have it.
-   */
+  /** The endpoint demands WS-Security (`/secure`); others verify only messages that have it. */
   readonly demanded: boolean
   /** Milliseconds since 1970. */
   readonly now: number

@@ -18,9 +18,7 @@ export interface SoapVersion {
   readonly mustUnderstand: Name
   /** SOAP 1.1 §4.2.2 actor; SOAP 1.2 Part 1 §5.2.2 role. */
   readonly role: Name
-  /**
-   * SOAP 1.2 Part 1 §5.2.4; SOAP 1.1 has no such attribute: a processed block is always removed.
-   */
+  /** SOAP 1.2 Part 1 §5.2.4; SOAP 1.1 has none: a processed block is always removed. */
   readonly relay: Name | undefined
   readonly encodingStyle: Name
   /** The encoding that this version defines. */

@@ -153,9 +153,7 @@ class CanonicalWriter {
       : noPrefixes
   }
 
-  /**
-   * C14N §2.3: outside the root, comments and processing instructions have their own lines.
-   */
+  /** C14N §2.3: outside the root, comments and processing instructions have their own lines. */
   write(node: Document | Element): void {
     if (node.kind === 'element') {
       this.#writeElement(node, true)

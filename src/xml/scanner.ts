@@ -69,9 +69,7 @@ export interface ParseOptions {
   readonly limits?: Partial<XmlLimits>
   /** The charset parameter of the document's media type. */
   readonly charset?: string
-  /**
-   * Whether comments are events; otherwise they are removed, and the text around them is joined.
-   */
+  /** Whether comments are events; otherwise they are removed, and the text around is joined. */
   readonly comments?: boolean
   /**
    * Processing instructions are events, or a failure (SOAP 1.2 Part 1 §5 forbids them). Default:

@@ -15,9 +15,7 @@ import type { Document, Element, Node } from './tree.ts'
  */
 export class Unwritable extends Error {}
 
-/**
- * Character data, escaped so that it is read back unchanged, including a carriage return and `]]>`.
- */
+/** Character data, escaped so that it is read back unchanged, also a carriage return and `]]>`. */
 export function escapeText(value: string): string {
   return plainPattern.test(value) ? value : escapeSpecial(value, specialInText)
 }

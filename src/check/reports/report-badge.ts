@@ -5,9 +5,7 @@ import type { CheckReport } from '../rule.ts'
 /** Wide enough for a character of Verdana at 11 pixels; `textLength` fits the text to it. */
 const characterWidth = 7
 
-/**
- * @returns SVG with how many of the judged rules pass; red if one fails, grey if none was judged
- */
+/** @returns SVG with how many judged rules pass; red if one fails, grey if none was judged */
 export function writeBadge({ verdicts }: CheckReport): string {
   const passed = verdicts.filter(({ status }) => status === 'pass').length
   const failed = verdicts.filter(({ status }) => status === 'fail').length

@@ -25,7 +25,7 @@ const misspellPassword = (name: string, password: string): CheckCaller => ({
 })
 
 /**
- * Credentials that lack what their scheme needs, or have what it forbids (RFC 7617 §2, RFC 6750
+ * Credentials without what their scheme needs, or with what it forbids (RFC 7617 §2, RFC 6750
  * §2.1).
  */
 const malformedCredentials: readonly string[] = [
@@ -56,9 +56,7 @@ async function expectGuardedChanges(trial: Trial): Promise<void> {
   }
 }
 
-/**
- * A message refused to an anonymous caller is refused to a caller whose credentials prove nothing.
- */
+/** A message refused to an anonymous caller is refused to one whose credentials prove nothing. */
 async function expectGuardedMessages(trial: Trial): Promise<void> {
   const probes = await listProbeOperations(trial.bench).catch(() => [])
   for (const { endpoint, operation, body } of probes.filter(({ as }) => as !== undefined))

@@ -157,9 +157,7 @@ export async function expectConditionalList(trial: Trial, { path, reader: as }: 
   trial.expect(isKnown, `${path} is answered 304 to its entity tag`, ...seen.slice(-2))
 }
 
-/**
- * A field of requests, two of its values, and what differs in the responses if it has an influence.
- */
+/** A field of requests, two of its values, and what differs in responses if it matters. */
 const negotiations = [
   {
     name: 'accept-language',
@@ -174,8 +172,7 @@ const negotiations = [
 ] as const
 
 /**
- * RFC 9110 §12.5.5: Vary names each field with an influence; a third request tells that from mere
- * time.
+ * RFC 9110 §12.5.5: Vary names each field with an influence; a third request rules out mere time.
  */
 export async function expectVary(trial: Trial, { path, as }: ReadItem): Promise<void> {
   for (const { name, values, shown } of negotiations) {

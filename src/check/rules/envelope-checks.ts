@@ -109,10 +109,7 @@ export function readNamedElement(element: Element): string {
   return name === undefined ? `"${said}"` : `{${name.uri}}${name.local}`
 }
 
-/**
- * SOAP 1.2 Part 1 §5.4.8: the blocks that a MustUnderstand fault names, though it need not name
- * any.
- */
+/** SOAP 1.2 Part 1 §5.4.8: the blocks that a MustUnderstand fault names; it need not name any. */
 export const listNotUnderstood = ({ header, words }: ReadMessage): readonly string[] =>
   (header?.elements() ?? [])
     .filter(({ name }) => name.uri === words.namespace && name.local === 'NotUnderstood')

@@ -1,6 +1,4 @@
-/**
- * B5, B7 and B9: which messages are refused and how, credentials in messages, versions of messages.
- */
+/** B5, B7 and B9: which messages are refused and how, their credentials and their versions. */
 
 import type { WsdlOperation } from '../../describe/index.ts'
 import { escapeText } from '../../xml/index.ts'

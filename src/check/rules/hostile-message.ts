@@ -1,7 +1,4 @@
-/**
- * Messages that attack an endpoint, and what becomes of them: all are small, and none changes
- * anything.
- */
+/** Messages that attack an endpoint, and their fate: all are small, and none changes anything. */
 import type { Bench } from '../bench.ts'
 import type { SoapEndpointTarget } from '../discovered-service.ts'
 import { type ProbeExchange, requireUnreachable, Unreachable } from '../probe-message.ts'
@@ -57,7 +54,7 @@ export const writeHostileEnvelope = ({ words }: SoapEndpointTarget, body: string
   `<s:Envelope xmlns:s="${words.namespace}"${more}><s:Body>${body}</s:Body></s:Envelope>`
 
 /**
- * Replaces the first text in an element; without a text, adds an element with it as the last child.
+ * Replaces the first text in an element; without one, adds an element with it as the last child.
  */
 export function putIntoBody(body: string, content: string): string {
   const leaf = />([^<>]+)<\//

@@ -444,10 +444,7 @@ function hasSoundLinks(holder: Json): boolean {
 
 /** Relations that lead to a representation, whatever the description says about their addresses. */
 const navigationRelations: readonly string[] = ['collection', 'related', 'up']
-/**
- * The target of a link may have been removed: how many are tried before the relation counts as
- * wrong.
- */
+/** The target of a link may be gone: how many are tried before the relation counts as wrong. */
 const linksTried = 3
 
 /** A4.10 judges parts of items, A4.1 links to pages. */

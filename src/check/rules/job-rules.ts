@@ -47,10 +47,7 @@ export const watchSomeJob = (bench: Bench): Promise<ProbedJob> =>
 const stateIn = ({ profile }: Bench, path: string, value: Json): string | undefined =>
   readState(value, profile.machines?.[path]?.member)
 
-/**
- * What a caller may do also depends on who they are: one caller for whom the states differ is
- * enough.
- */
+/** Rights also depend on the caller: one caller for whom the states differ is enough. */
 async function compareStates(trial: Trial, path: string): Promise<void> {
   const seen: ProbeExchange[] = []
   for (const as of [undefined, ...trial.bench.callers]) {
@@ -73,10 +70,7 @@ function relationsByState(bench: Bench, path: string, list: ProbeExchange): Read
   return new Map(items.map(value => [stateIn(bench, path, value) ?? '', listRelations(value)]))
 }
 
-/**
- * After an action, a state does not offer an action that it refuses, unless its address can be
- * read.
- */
+/** After an action, a state does not offer what it refuses, unless its address can be read. */
 async function expectNoSpentAction(trial: Trial): Promise<void> {
   const performed = await performSomeAction(trial.bench).catch(() => undefined)
   if (!performed?.acted.isSuccess || performed.action.part.operations['GET']) return

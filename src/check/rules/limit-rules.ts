@@ -20,9 +20,7 @@ interface Flood {
   readonly other: ProbeExchange | undefined
 }
 
-/**
- * Sends the request of the profile once more than its limit allows, and once as another caller.
- */
+/** Sends the request of the profile once more than its limit allows, and once as another caller. */
 const exceedLimit = (bench: Bench): Promise<Flood | undefined> =>
   bench.once('limit', async () => {
     const { limit } = bench.profile

@@ -1,7 +1,4 @@
-/**
- * The oldest attack on XML signatures: the proven element and the element that is read are
- * different.
- */
+/** The oldest attack on XML signatures: the proven element is not the element that is read. */
 import type { Bench } from '../bench.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { isAnswer } from '../soap-message.ts'

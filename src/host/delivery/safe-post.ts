@@ -120,10 +120,7 @@ function actionFields({ mediaType, action }: OutboundMessage): Readonly<Record<s
     : { 'content-type': `${type}; action="${action}"` }
 }
 
-/**
- * IANA's registries of special-purpose addresses: those that are not globally reachable, and
- * multicast.
- */
+/** IANA's special-purpose addresses that are not globally reachable, and multicast. */
 const special = new BlockList()
 // biome-ignore format: a table
 const special4 = [

@@ -18,10 +18,7 @@ export interface EventSink {
   readonly name: string
   /** Resources whose changes it gets. Default: all. */
   readonly resources?: readonly string[]
-  /**
-   * Resolves once the event is accepted. After an exception the event is retried, except after
-   * `Gone`.
-   */
+  /** Resolves once the event is accepted. After an exception, except `Gone`, it is retried. */
   readonly deliver: (event: CloudEvent, signal: AbortSignal) => Promise<void>
 }
 /** Thrown by a sink that will never accept events again. */

@@ -21,10 +21,7 @@ export class IdleLoops {
     return promise
   }
 
-  /**
-   * To be called when there is something to do. While no loop sleeps, the next one looks again
-   * first.
-   */
+  /** Call when there is something to do. While no loop sleeps, the next one looks again first. */
   readonly wakeOne = (): void => {
     clearTimeout(this.#timer)
     const [first] = this.#sleepers

@@ -47,9 +47,7 @@ export function startJobWorkers(context: JobContext, schedules: readonly Schedul
   }
 }
 
-/**
- * Looks once a second; if an instant has passed that costs one small transaction, else nothing.
- */
+/** Looks once a second; if an instant has passed that costs one small transaction, else nothing. */
 function runSchedules(
   context: JobContext,
   schedules: readonly Schedule[],

@@ -1,6 +1,4 @@
-/**
- * The audit, for an operator: to archive, and then to remove. The store itself only adds to it.
- */
+/** The audit, for an operator: to archive, and then to remove. The store itself only adds to it. */
 import type { AuditRecord, Store } from '../../service/store.ts'
 
 const pageRows = 1000

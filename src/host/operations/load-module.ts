@@ -21,10 +21,7 @@ export async function loadModule(file: string): Promise<Readonly<Record<string, 
 /** This package, as sources or bundled. */
 const ownFolder = /^.*[\\/](?:src|dist)[\\/]/.exec(import.meta.filename)?.[0] ?? import.meta.dirname
 
-/**
- * The first place of the stack that is in the application; a parser puts its own place above the
- * stack.
- */
+/** The first place of the stack that is in the application; a parser puts its own above it. */
 function placeOf(thrown: unknown): string {
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
   for (const [, name = '', line] of stack.matchAll(/(?:^|[\s(])((?:file:\/\/|\/|[A-Z]:\\)[^\n()]*?):(\d+)/gm)) {

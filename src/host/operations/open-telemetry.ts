@@ -152,9 +152,7 @@ export type TraceFields = Readonly<Record<string, string>>
 
 const given = new AsyncLocalStorage<TraceFields>()
 
-/**
- * Answers such that `findTraceFields` finds the fields of the request in all code that this runs.
- */
+/** Answers such that `findTraceFields` finds the request's fields in all code that this runs. */
 export function answerInTrace({ fields }: Request, answer: () => Maybe<Response>): Maybe<Response> {
   const known = readTraceFields(fields)
   return known ? given.run(known, answer) : answer()
@@ -163,9 +161,7 @@ export function answerInTrace({ fields }: Request, answer: () => Maybe<Response>
 /** The trace fields of the request under way; empty if it has none. */
 export const findTraceFields = (): TraceFields => given.getStore() ?? {}
 
-/**
- * §3.2.2.3: zeros are not an identifier. §3.3.1.5: a list of 512 characters has to be passed on.
- */
+/** §3.2.2.3: zeros are not an identifier. §3.3.1.5: a list of 512 characters is passed on. */
 function readTraceFields({ traceparent = '', tracestate }: HttpFields): TraceFields | undefined {
   if (!/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent)) return undefined
   return { traceparent, ...(tracestate !== undefined && tracestate.length <= 512 && { tracestate }) }

@@ -12,9 +12,7 @@ import { pipeline } from 'node:stream/promises'
 import { allowsEnvironmentProxy } from '../../http/proxy-route.ts'
 import { soap11, soap12 } from '../../soap/version.ts'
 
-/**
- * Its address, and its time limit in milliseconds: for its response, and for octets of a package.
- */
+/** Its address, and its time limit in milliseconds for a response and for octets of a package. */
 export interface NextNode {
   readonly to: URL
   readonly timeLimitMs: number

@@ -1,6 +1,4 @@
-/**
- * The elements of ports as XML documents for REST, read and written by the codecs of SOAP messages.
- */
+/** The elements of ports as XML documents for REST, by the codecs of SOAP messages. */
 import type { Port } from '../../contract/exchange.ts'
 import type { ElementTexts, ReadElement } from '../../rest/compiled-face.ts'
 import { Refused } from '../../service/refusal.ts'

@@ -1,6 +1,4 @@
-/**
- * The SOAP endpoints of a service, each compiled with its description on first use.
- */
+/** The SOAP endpoints of a service, each compiled with its description on first use. */
 
 import { memoizeOnce } from '../../base/memo.ts'
 import { endpointsOf, type ServedEndpoint } from '../../contract/endpoint-rule.ts'

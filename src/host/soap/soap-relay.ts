@@ -59,10 +59,7 @@ export interface RelayOptions extends Omit<ListenOptions, 'onError'> {
   readonly onError?: (thrown: unknown) => void
 }
 
-/**
- * Relays messages until closed. Rejects with `StartFailure`, or with an error that says what to
- * change.
- */
+/** Relays until closed. Rejects with `StartFailure`, or with an error that says what to change. */
 export async function startSoapRelay(options: RelayOptions): Promise<HttpListener> {
   const to = URL.parse(options.to)
   if (!to || !/^https?:$/.test(to.protocol))
@@ -197,9 +194,7 @@ async function relayPackage(context: RelayContext, request: Request, type: Media
   }
 }
 
-/**
- * RFC 2231, and escapes: some readers find another boundary or another start in them than we do.
- */
+/** RFC 2231, and escapes: some readers find another boundary or start in them than we do. */
 const isReadDifferently = /;\s*(?:boundary|start)(?:\*|="[^"\\]*\\)/i
 
 /** XOP §4.1: the root of an XOP package names the type of its content in a parameter. */
@@ -294,9 +289,7 @@ async function splitReply<T>(split: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * The code Sender (SOAP 1.2 Part 1 §5.4.6) would blame the client for the reply of another node.
- */
+/** The code Sender (SOAP 1.2 Part 1 §5.4.6) would blame the client for another node's reply. */
 const answerInvalidReply = (
   context: RelayContext,
   version: SoapVersion,

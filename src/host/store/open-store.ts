@@ -1,7 +1,4 @@
-/**
- * The databases and limiters of a service, according to its options; drivers are loaded when
- * needed.
- */
+/** The databases and limiters of a service, by its options; drivers are loaded when needed. */
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -73,9 +70,7 @@ export async function openStore(
   return computeInStore(app, store)
 }
 
-/**
- * For commands about what a service has done: fails for a service that has never run at this place.
- */
+/** For commands about what a service has done: fails if it has never run at this place. */
 export function openKnownStore(app: Implementation, options: Pick<ServeOptions, 'data' | 'database'>): Promise<Store> {
   if (!options.database) ensureDatabaseFile(dataFileOf(app, options))
   return openStore(app, options)
@@ -171,10 +166,7 @@ async function openAt(
 }
 const dayMs = 24 * 3600 * 1000
 
-/**
- * Instances share limits through their database, processes of one machine through the first
- * process.
- */
+/** Instances share limits through their database, processes through the first process. */
 export async function openLimiter({
   database,
   siblings,

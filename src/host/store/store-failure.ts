@@ -39,10 +39,7 @@ function parseOrFail(address: string): ServerList | undefined {
   }
 }
 
-/**
- * Explains the errors of the drivers; other errors, such as those of a migration, explain
- * themselves.
- */
+/** Explains the errors of the drivers; others, such as those of a migration, explain themselves. */
 export function explainStoreFailure(thrown: unknown, database: string | undefined, file: string): unknown {
   const cause = thrown instanceof Unavailable ? thrown.cause : thrown
   const code = errorCodeOf(cause)

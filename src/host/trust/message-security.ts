@@ -242,9 +242,7 @@ const waitForLists = (secure: VerifyMessage, fetched: readonly FetchedLists[]): 
         return secure(evidence)
       }
 
-/**
- * The current lists of files and addresses, together with the fixed ones; undefined without any.
- */
+/** The current lists of files and addresses, and the fixed ones; undefined without any. */
 function watchLists(
   { crls, crlFiles = [] }: MessageSecurity,
   world: SecurityWorld,

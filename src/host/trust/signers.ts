@@ -125,9 +125,7 @@ function requirePeople(all: readonly SplitGroup[], place: string): void {
     )
 }
 
-/**
- * The people of each group that has this certificate as an authority or pinned.
- */
+/** The people of each group that has this certificate as an authority or pinned. */
 function peopleOf(all: readonly SplitGroup[], anchor: Certificate | undefined): readonly Partner['people'][] {
   if (!anchor) return []
   const isAnchor = (each: Certificate) => each.der.equals(anchor.der)

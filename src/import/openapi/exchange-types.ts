@@ -503,9 +503,7 @@ const encodedTypes: Readonly<Record<string, AnyXmlType>> = {
   base64: x.base64Binary,
   base16: x.hexBinary,
 }
-/**
- * A type by the name in our own descriptions; a pattern says more than a name, except for decimals.
- */
+/** A type by its name in our own descriptions; a pattern says more, except for decimals. */
 function findNamedText({ contentEncoding, pattern, 'x-xsd': given }: JsonObject): AnyXmlType | undefined {
   const name = builtInNames.find(each => each === given)
   const isWhole = pattern === undefined || name === 'decimal'

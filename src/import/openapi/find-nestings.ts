@@ -47,9 +47,7 @@ const listFieldsAbove = (found: ReadonlyMap<Collection, Nesting>, collection: Co
   return nesting ? [nesting.by, ...listFieldsAbove(found, nesting.parent)] : []
 }
 
-/**
- * The member of an item that holds the value of an earlier path parameter; it may have to be added.
- */
+/** The member of an item with the value of an earlier path parameter; it may have to be added. */
 export function findParentField(
   document: OpenApiDocument,
   item: Json,

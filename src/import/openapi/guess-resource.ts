@@ -176,10 +176,7 @@ function addParent(
 
 // Parts
 
-/**
- * A document of the service is available in JSON, XML and HTML, so the contract names no other
- * types.
- */
+/** A document of the service has JSON, XML and HTML, so the contract names no other types. */
 function tellOtherTypes({ document, losses }: GuessRoom, get: RestOperation | undefined): void {
   const types = get ? mediaTypesOf(document, findSuccess(get)?.[1]) : []
   for (const each of types)

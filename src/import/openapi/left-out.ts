@@ -67,9 +67,7 @@ export function tellExtensions(document: OpenApiDocument, item: Json, losses: Lo
   const names = extensions.map(each => readSchemaFacts(document, each).name)
   if (names.length > 0) losses.add(name, `may be ${names.join(', ')}: what these add is left out`)
 }
-/**
- * Other types than JSON, XML and pages, which the faces have; for content of octets all are kept.
- */
+/** Other types than JSON, XML and pages, which the faces have; all types, for octets. */
 function listOtherTypes(document: OpenApiDocument, given: Json | undefined): readonly string[] {
   const read = findJsonContent(document, given) ?? findFormContent(document, given)
   if (!read) return []

@@ -28,8 +28,7 @@ const documentsMax = 1000
 export interface Resolved {
   readonly value: JsonObject
   /**
-   * The last word of the reference, decoded: the name of a component; empty if there was no
-   * reference.
+   * The last word of the reference, decoded: a component's name; empty if there was no reference.
    */
   readonly name: string
 }

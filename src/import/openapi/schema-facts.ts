@@ -76,9 +76,7 @@ function mayBeItself(schema: JsonObject, { propertyName, mapping }: JsonObject, 
   return targets.length > 0 ? targets.includes(name) : (values?.includes(name) ?? true)
 }
 
-/**
- * A number with words for what JSON numbers cannot express: our own descriptions have two schemas.
- */
+/** A number with words for what JSON cannot express: our own descriptions have two schemas. */
 function findWordedNumber(options: readonly Json[]): JsonObject | undefined {
   const number = options.find(each => objectOf(each)['type'] === 'number')
   const isWorded = options.every(each => each === number || listedTexts(objectOf(each))?.every(isNumberWord))

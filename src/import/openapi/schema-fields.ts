@@ -352,10 +352,7 @@ export class SchemaFields {
     })
   }
 
-  /**
-   * OpenAPI §4.8.25: the mapping, or else the name of the schema; our own descriptions use a
-   * constant.
-   */
+  /** OpenAPI §4.8.25: the mapping, or else the schema's name; our descriptions use a constant. */
   #nameCases(
     schema: JsonObject,
     options: readonly Json[],

@@ -69,9 +69,7 @@ export class RevocationList {
   readonly #entries: ReadonlyMap<string, ReadonlyMap<string, number>>
   readonly #signers = new WeakMap<Certificate, string>()
 
-  /**
-   * @throws NotDer if it is not a list, or has an unsupported critical extension (§5.2)
-   */
+  /** @throws NotDer if it is not a list, or has an unsupported critical extension (§5.2) */
   constructor(der: Buffer) {
     const whole = new DerFields(readDer(der))
     const signed = whole.required(SEQUENCE)
@@ -174,9 +172,7 @@ function readScope(value: DerValue): IssuingDistributionPoint {
 
 const readFlag = (value: DerValue | undefined): boolean => value !== undefined && readDerBoolean(value)
 
-/**
- * revokedCertificates. In an indirect list an entry inherits the issuer of the one before (§5.3.3).
- */
+/** revokedCertificates. In an indirect list an entry inherits the previous issuer (§5.3.3). */
 function readEntries(list: DerValue | undefined, issuerKey: string, isIndirect: boolean) {
   const entries = new Map<string, Map<string, number>>()
   let owner = issuerKey

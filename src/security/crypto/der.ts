@@ -6,9 +6,7 @@
 import { encodeHex } from '../../base/base64.ts'
 
 export interface DerValue {
-  /**
-   * The identifier octet: class, constructed flag, number. Numbers above 30 are not supported.
-   */
+  /** The identifier octet: class, constructed flag, number. Numbers above 30 are not supported. */
   readonly tag: number
   readonly content: Buffer
   /** The whole encoding. */
@@ -151,9 +149,7 @@ export function readDerOctets({ content }: DerValue): Buffer {
   return content.subarray(1)
 }
 
-/**
- * RFC 5280 §4.1.2.5: UTCTime or GeneralizedTime, each in its only allowed form, as milliseconds.
- */
+/** RFC 5280 §4.1.2.5: UTCTime or GeneralizedTime, each in its only form, as milliseconds. */
 export function readDerTime({ tag, content }: DerValue): number {
   const text = content.toString('latin1')
   const year = tag === UTC_TIME ? `${text < '50' ? '20' : '19'}${text}` : text

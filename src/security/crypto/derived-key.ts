@@ -14,9 +14,7 @@ export interface KeyDerivation {
   readonly length: number
 }
 
-/**
- * WS-SecureConversation 1.3 §7.1: the label of client and service where a token has no Label.
- */
+/** WS-SecureConversation 1.3 §7.1: the label of client and service where a token has no Label. */
 export const defaultLabel = 'WS-SecureConversationWS-SecureConversation'
 
 /** The octets at `offset` of P_SHA1(secret, label + nonce). */

@@ -52,9 +52,7 @@ function readAttribute(part: DerValue): [type: string, value: string] {
 
 const joinParts = (parts: string[]): string => parts.sort().join(partSeparator)
 
-/**
- * RFC 4518 §2: white space becomes one space, invisible characters are removed, case is ignored.
- */
+/** RFC 4518 §2: white space becomes one space, invisible characters go, case is ignored. */
 const foldAttribute = (type: string, value: string): string =>
   `${type}=${value
     .replace(/[\t\n\v\f\r\u0085\p{Z}]+/gu, ' ')

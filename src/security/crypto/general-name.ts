@@ -1,7 +1,4 @@
-/**
- * GeneralName (RFC 5280 §4.2.1.6): the name of a subject, of a constraint, or of a place that has
- * CRLs.
- */
+/** GeneralName (RFC 5280 §4.2.1.6): the name of a subject, a constraint, or a place of CRLs. */
 
 import { constructedTag, type DerValue, NotDer, primitiveTag, readDer, readDerValues } from './der.ts'
 import { type DistinguishedName, readDistinguishedName, writeNameKey } from './distinguished-name.ts'
@@ -10,9 +7,7 @@ export type GeneralName =
   | { readonly kind: 'email' | 'dns' | 'uri'; readonly value: string }
   | { readonly kind: 'directory'; readonly value: DistinguishedName }
   | { readonly kind: 'ip'; readonly value: Buffer }
-  /**
-   * otherName, x400Address, ediPartyName, registeredID: recognized by their tag, but not compared.
-   */
+  /** otherName, x400Address, ediPartyName, registeredID: known by their tag, but not compared. */
   | { readonly kind: 'other'; readonly tag: number; readonly value: Buffer }
 
 const textKindOf: ReadonlyMap<number, 'email' | 'dns' | 'uri'> = new Map([

@@ -1,6 +1,4 @@
-/**
- * The kinds and sizes of public keys that are accepted, wherever they occur (NIST SP 800-131A §3).
- */
+/** The kinds and sizes of public keys that are accepted anywhere (NIST SP 800-131A §3). */
 
 import type { KeyObject } from 'node:crypto'
 import { memoizeByObject } from '../../base/memo.ts'

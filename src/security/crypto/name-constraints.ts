@@ -108,9 +108,7 @@ function isMailWithin(name: string, base: string): boolean {
   return name.slice(0, at) === base.slice(0, baseAt) && host === foldHost(base.slice(baseAt + 1))
 }
 
-/**
- * The host of a URI if it is a name: not an IP address (§4.2.1.10), and without encoded characters.
- */
+/** The host of a URI if it is a name: no IP address (§4.2.1.10), and no encoded characters. */
 function findUriHost(uri: string): string | undefined {
   const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\]*)/i.exec(uri)?.[1]
   const host = authority?.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '')

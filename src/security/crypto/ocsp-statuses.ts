@@ -82,8 +82,7 @@ export class OcspStatuses {
   }
 
   /**
-   * What is known about the first certificate of the path; a promise while a responder is being
-   * asked.
+   * What is known about the first certificate of the path; a promise while a responder is asked.
    */
   find(question: StatusQuestion): Maybe<CertificateStatus | undefined> {
     const [certificate, issuer] = question.path

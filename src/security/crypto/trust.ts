@@ -37,9 +37,7 @@ import { CertificatePool } from './path-building.ts'
 import { checkPinned, describeCertificate, type PathRules } from './path-validation.ts'
 import { RevocationLists } from './revocation.ts'
 
-/**
- * The purposes that have names here (RFC 5280 §4.2.1.12, RFC 9336); others are object identifiers.
- */
+/** The purposes with names here (RFC 5280 §4.2.1.12, RFC 9336); others are object identifiers. */
 const purposeIdentifiers = {
   serverAuth: '1.3.6.1.5.5.7.3.1',
   clientAuth: '1.3.6.1.5.5.7.3.2',

@@ -5,9 +5,7 @@ import type { Identities } from '../../service/identity-port.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import type { CertificateTrust } from '../crypto/trust.ts'
 
-/**
- * What verification needs from outside: the time, keys, people, and the memory of replays.
- */
+/** What verification needs from outside: the time, keys, people, and the memory of replays. */
 export interface VerificationContext {
   /** Milliseconds since 1970, UTC. */
   readonly now: () => number

@@ -33,9 +33,7 @@ export interface Protection {
   readonly encryptsFirst?: boolean
   /** Signs and encrypts with the key of the exchange, instead of `signature` and `encryption`. */
   readonly exchange?: RequestExchange | AnswerExchange
-  /**
-   * WSS §8.5: the values of the signatures in the request of this reply; empty if it had none.
-   */
+  /** WSS §8.5: the values of the signatures in the request of this reply; empty if it had none. */
   readonly confirms?: readonly Buffer[]
   /** False: a receiver without WS-Security may ignore it. */
   readonly mustUnderstand?: boolean

@@ -23,9 +23,7 @@ import type { Signing } from './sign.ts'
 
 /** The signed parts of a message, and the key. */
 export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
-  /**
-   * The private key of the certificate or the assertion; the secret, where `by` is the name of one.
-   */
+  /** The private key of the certificate or the assertion; the secret, where `by` names one. */
   readonly key: PrivateKeySource | SecretSource
   /**
    * How the receiver identifies the key: by a certificate and the way to name it (default: it is

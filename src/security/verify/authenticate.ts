@@ -129,9 +129,7 @@ export class Authentication {
     return this.#namingSigner(demand)?.kind === caller ? true : undefined
   }
 
-  /**
-   * The signer that names the caller: the endorsing one, where an exchange key signs the message.
-   */
+  /** The signer that names the caller: the endorsing one, if an exchange key signs the message. */
   #namingSigner({ symmetric }: Demand): Signer | undefined {
     const { signature, endorsement } = this.#found
     return symmetric ? endorsement?.signer : signature?.signer

@@ -102,10 +102,7 @@ export class Decryptor {
     }
   }
 
-  /**
-   * An EncryptedData of the block itself. If it belongs to an attachment, it stays after it is
-   * opened.
-   */
+  /** An EncryptedData of the block itself. That of an attachment stays after it is opened. */
   decryptChild(data: Element): void {
     if (!this.#done.has(data)) this.#decryptData(data)
   }
@@ -127,10 +124,7 @@ export class Decryptor {
     else this.#openElement(data, cipher, open)
   }
 
-  /**
-   * SwA Profile 1.1 §5.5: decrypts the octets of an attachment, whose EncryptedData is in the
-   * block.
-   */
+  /** SwA Profile 1.1 §5.5: the octets of an attachment, whose EncryptedData is in the block. */
   #openAttachment(data: Element, reference: Element, cipher: Cipher, open: (sealed: Buffer) => Buffer): void {
     const { parts, block, allow, isSigned } = this.#facts
     const type = data.attribute(typeAttribute)

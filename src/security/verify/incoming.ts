@@ -45,9 +45,7 @@ export type Signer =
   | { readonly kind: 'saml'; readonly key: KeyObject; readonly assertion: Assertion }
   | { readonly kind: 'exchange'; readonly key: KeyObject; readonly source: ExchangeKey }
 
-/**
- * The contents of a Security block, after every check that needs no other party.
- */
+/** The contents of a Security block, after every check that needs no other party. */
 export interface ExaminedBlock {
   readonly stamped: VerifiedTimestamp | undefined
   readonly signature: VerifiedSignature<Signer> | undefined

@@ -116,10 +116,7 @@ export function requireCertificateMeant({ also = [] }: KeyReference, certificate
   for (const each of also)
     if (each.by === 'key' ? !isSameKey(each.key, certificate.key) : !findNamed(certificate, each)) refuseTwoKeys()
 }
-/**
- * The same for a key without a certificate; only the same key in another form can be a true
- * statement.
- */
+/** The same for a key without a certificate; only another form of it can be a true statement. */
 export function requireKeyMeant({ also = [] }: KeyReference, key: KeyObject): void {
   for (const each of also) if (each.by !== 'key' || !isSameKey(each.key, key)) refuseTwoKeys()
 }

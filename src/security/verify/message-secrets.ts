@@ -63,10 +63,7 @@ const derivedMax = 8
 /** A secret and its origin. */
 export interface MessageSecret {
   readonly octets: Buffer
-  /**
-   * The key that it is, or from which it is derived: one that was sent encrypted, or one known by
-   * name.
-   */
+  /** The key that it is or is derived from: one that was sent encrypted, or one known by name. */
   readonly source: ExchangeKey | KeyObject
   readonly form: KeyForm
 }

@@ -71,9 +71,7 @@ export interface VerifiedMessage {
   readonly body: Element
   /** Whether a trusted signature covers this element itself, not one like it. */
   readonly covers: (element: Element) => boolean
-  /**
-   * The values of the verified signatures, for the confirmations in the reply (WSS §8.5).
-   */
+  /** The values of the verified signatures, for the confirmations in the reply (WSS §8.5). */
   readonly confirms: readonly Buffer[]
   /**
    * The signer whose signature covers the message; the key of an exchange, where a certificate has

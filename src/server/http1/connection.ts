@@ -80,9 +80,7 @@ export class Http1Connection implements Turn {
   #drained = 0
   /** Ends what `open` has begun. */
   #stopReading: (() => void) | undefined
-  /**
-   * Receives the socket if its first octets are the preface of HTTP/2 (RFC 9113 §3.4).
-   */
+  /** Receives the socket if its first octets are the preface of HTTP/2 (RFC 9113 §3.4). */
   #openHttp2: ((octets: Buffer) => void) | undefined
 
   /** One function for all requests of the connection. */

@@ -26,9 +26,7 @@ export function readCells(graph: Graph, at: Element, dimensions: number): ArrayR
   return foldRows(flat, sizes)
 }
 
-/**
- * Items left out and rows count too, so no announced size creates more cells than a message may.
- */
+/** Items left out and rows count too, so no announced size creates too many cells. */
 function countCells(graph: Graph, at: Element, sizes: readonly number[], given: number): void {
   let rows = 1
   for (const size of sizes) {

@@ -13,10 +13,7 @@ import type { SoapVersion } from '../version.ts'
 import { encodings, type SoapEncoding } from './encoded-read.ts'
 import { type TypeSpace, xsdUri, xsiUri } from './values.ts'
 
-/**
- * Each writer gets a value that has passed the contract's checks: the assertions below rely on
- * that.
- */
+/** Each gets a value that has passed the contract's checks: the assertions below rely on that. */
 type WriteTyped = (value: unknown, encoding: SoapEncoding) => string
 
 /** The response with an xsi:type on each value: clients of this style rely on it. */

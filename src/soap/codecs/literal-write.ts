@@ -74,10 +74,7 @@ export function compileElementWriter(field: AnyField, key: string | undefined, t
   }
 }
 
-/**
- * Each writer gets a value that has passed the contract's checks: the assertions below rely on
- * that.
- */
+/** Each gets a value that has passed the contract's checks: the assertions below rely on that. */
 const contentWriters: ShapeCases<Write, [key: string | undefined, prefix: string]> = {
   scalar: shape => foldScalar(shape, textWriters),
   list: (shape, key, prefix) => {

@@ -17,9 +17,7 @@ import { contentTypeNames, isGeneralAttribute, xsiNil, xsiType } from './values.
 export type Leniency =
   /** Another media type, or the other version of SOAP. */
   | 'envelope'
-  /**
-   * An element or attribute has a foreign namespace, or none, but the local name of a declared one.
-   */
+  /** An element or attribute with a declared local name has a foreign namespace, or none. */
   | 'namespace'
   /** The elements of a sequence are out of order. */
   | 'order'
@@ -29,10 +27,7 @@ export type Leniency =
   | 'nil'
   /** A required element may be absent: its member is undefined, whatever the type says. */
   | 'missing'
-  /**
-   * Values outside their enumeration, pattern, length or bounds are read as the built-in type has
-   * them.
-   */
+  /** Values outside enumeration, pattern, length or bounds are read as the built-in type. */
   | 'facets'
 
 /** One thing that was wrong with a response. */
@@ -169,9 +164,7 @@ interface Leaf {
   readonly rank: number
 }
 
-/**
- * A group that repeats is one place: only the order tells which of its elements belong together.
- */
+/** A group that repeats is one place: only the order tells which elements belong together. */
 function listLeaves(particles: readonly ParticlePlan[], leaves: Leaf[] = [], rank?: number): readonly Leaf[] {
   for (const each of particles) {
     const place = rank ?? (leaves.at(-1)?.rank ?? -1) + 1

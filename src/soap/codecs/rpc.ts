@@ -88,15 +88,11 @@ export function requireResult(
   refuseMessage({ kind: 'schema', path, detail: `names ${local}, which the response does not have` })
 }
 
-/**
- * SOAP 1.2 Part 2 §4.4: arguments that do not match the procedure have a subcode of their own.
- */
+/** SOAP 1.2 Part 2 §4.4: arguments that do not match the procedure have a subcode of their own. */
 export const readAsArguments = <T>(read: () => T): T =>
   asSchemaRefusal(read, refusal => ({ ...refusal, kind: 'encoded', subcode: asBadArguments }))
 
-/**
- * Leaves out absent and read-only parameters, and refuses a call without a required one.
- */
+/** Leaves out absent and read-only parameters, and refuses a call without a required one. */
 export function requireComplete(
   row: Record<string, unknown>,
   accessors: Iterable<Pick<Accessor, 'key' | 'field'>>,

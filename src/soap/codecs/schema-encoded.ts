@@ -161,10 +161,7 @@ function statedName(at: Element): Name | undefined {
 }
 const refuseType = (at: Element): never => refuseElement(at, `must not have the xsi:type ${at.attribute(xsiType)}`)
 
-/**
- * Guard (3) of `encoded-read.ts`: a derived type is checked as well, one of the same kind is
- * ignored.
- */
+/** Guard (3) of `encoded-read.ts`: a derived type is checked as well, one of its kind ignored. */
 function findStatedText(plan: SimplePlan, name: Name): TextPlan | undefined {
   const isBuiltIn = isBuiltInUri(name.uri)
   const stated = isBuiltIn ? internName(xsdUri, name.local === 'base64' ? 'base64Binary' : name.local) : name

@@ -268,9 +268,7 @@ function describeWildcard(namespaces: WildcardNamespaces, target: string): strin
   return spaces.length === 0 ? 'no element' : `any element ${spaces.join(' or ')}`
 }
 
-/**
- * The names that xsi:type may state for a simple type: the type itself, and those that it narrows.
- */
+/** The names that xsi:type may state for a simple type: its own, and those that it narrows. */
 function namesOfSimple(type: AnyXmlType): ReadonlySet<Name> {
   const names = new Set<Name>()
   for (let at: AnyXmlType | undefined = type; at; ) {

@@ -454,9 +454,7 @@ export function readAnyElement(cursor: Cursor, { around, kept }: LiteralReading)
     refuseContent(cursor, 'repeats namespaces that are declared around it: declare them where they are used')
   return written
 }
-/**
- * Visits the prefixes of names: a prefix is declared once, and not on each element that uses it.
- */
+/** Visits the prefixes of names: each is declared once, not on each element that uses it. */
 function visitPrefixes(element: Element, visit: (prefix: string) => void): void {
   for (const child of element.elements()) {
     if (child.prefix !== '') visit(child.prefix)

@@ -98,9 +98,7 @@ export function readAddressing(blocks: readonly Element[]): Addressing | undefin
 export const isAddressingBlock = ({ dialect }: Addressing, block: Element): boolean =>
   properties.some(each => dialect.blocks[each] === block.name)
 
-/**
- * Other allowed addresses for replies. Without them a reply goes back to the sender, or nowhere.
- */
+/** Other allowed addresses for replies. Without them a reply goes to the sender, or nowhere. */
 export interface ReplyTargets {
   readonly allowed: (address: string) => boolean
   /** Refuses where too many messages already wait for this address. Default: no limit. */
@@ -330,9 +328,7 @@ export function faultActionOf(
   return own && name !== undefined ? own(name) : dialect.soapFault
 }
 
-/**
- * For the reference parameters of one message: a reply must not be much larger than its request.
- */
+/** For the reference parameters of a message: a reply must not be much larger than its request. */
 const echoLimits = { count: 16, octets: 8 * 1024, namespaces: 64 * 1024 }
 /** Namespaces of blocks that only we write. */
 const ownNamespaces: ReadonlySet<string> = new Set([
@@ -342,9 +338,7 @@ const ownNamespaces: ReadonlySet<string> = new Set([
   ...versions.map(each => each.namespace),
 ])
 
-/**
- * SOAP Binding §3.4: echoed parameters are limited, and must not pass for one of our own blocks.
- */
+/** SOAP Binding §3.4: echoed parameters are limited, and must not pass for our own blocks. */
 function findUnsafe(dialect: AddressingVersion, reference: Element): string | undefined {
   const parameters = parametersOf(dialect, reference)
   if (parameters.length > echoLimits.count) return `has more than ${echoLimits.count} reference parameters`

@@ -76,9 +76,7 @@ export function block<T>(declaration: {
  */
 export const isForeignAttribute = (attribute: Name): boolean => attribute.uri !== ''
 
-/**
- * A block without SOAP's own attributes and those of other specifications: what its type describes.
- */
+/** A block without SOAP's own and other specifications' attributes: what its type describes. */
 export function stripForeignAttributes(block: Element, isDeclared: (attribute: Name) => boolean): Element {
   const kept = block.attributes.filter(
     ({ name }) => !isForeignAttribute(name) || name.uri.includes('XMLSchema-instance') || isDeclared(name),

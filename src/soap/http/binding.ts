@@ -164,9 +164,7 @@ function requireServed({ at, successor }: NonNullable<SoapNode['ending']>, { req
   endExchange(410, `this version is no longer served: use ${successor}`, { link: linkToSuccessor(successor) })
 }
 
-/**
- * The target of the request: '' for the endpoint itself, else the name of one of its operations.
- */
+/** The target of the request: '' for the endpoint itself, else the name of an operation. */
 function operationAt({ endpoint }: SoapNode, { path }: Entry): string {
   if (path === endpoint.path) return ''
   return path.startsWith(`${endpoint.path}/`)

@@ -16,9 +16,7 @@ export interface Root {
 /** A package that has arrived completely. */
 export interface Package {
   readonly root: Root
-  /**
-   * The other parts by Content-ID; the empty key: a part without one, to which nothing can refer.
-   */
+  /** The other parts by Content-ID; empty: a part without one, to which nothing can refer. */
   readonly parts: ReadonlyMap<string, PartContent>
 }
 
@@ -272,10 +270,7 @@ function claimPart(id: string, taken: Set<string>): void {
   taken.add(id)
 }
 
-/**
- * RFC 2045 §7: in angle brackets, with comments allowed around them; some senders omit the
- * brackets.
- */
+/** RFC 2045 §7: in angle brackets, with comments around them; some senders omit the brackets. */
 const parseContentId = (field: string): string =>
   field.trim().replace(/^(?:\([^()]*\)\s*)?<(.*)>(?:\s*\([^()]*\))?$/s, '$1')
 
@@ -407,9 +402,7 @@ function lookForPart(parts: Package['parts'], looks: Map<string, number>, href: 
   return times > looksMax ? refusePackage(`a part is referred to more than ${looksMax} times`) : part.bytes
 }
 
-/**
- * WS-I Attachments Profile 1.0 R2933: `<name=globally-unique@domain>`, with the name as in a URI.
- */
+/** WS-I Attachments Profile 1.0 R2933: `<name=globally-unique@domain>`, the name as in a URI. */
 const listPartsNamed = (parts: Package['parts'], name: string): readonly PartContent[] =>
   [...parts].flatMap(([id, part]) => (decodePercent(id.split('=')[0] ?? '') === name && id.includes('=') ? [part] : []))
 export const writePartId = (name: string, unique: string): string => `${encodeURIComponent(name)}=${unique}@diglot`

@@ -30,10 +30,7 @@ export interface BoundOperation {
   /** Whether its Body may also begin with any element of this namespace. */
   readonly mayBegin?: ((uri: string) => boolean) | undefined
   readonly action: string
-  /**
-   * The action that the transport may state instead: the `soapAction` of a WSDL with another
-   * [action].
-   */
+  /** What the transport may state instead: the `soapAction` of a WSDL with another [action]. */
   readonly transportAction?: string
   /** Undefined: there is no reply (rule B4.10). */
   readonly replyAction: string | undefined
@@ -54,10 +51,7 @@ export interface BoundOperation {
   /** Parts of its reply travel next to the envelope. */
   readonly repliesWithParts?: boolean
   readonly request: Fields
-  /**
-   * How an address carries its content, if the content is not a row of fields; `none`: no address
-   * can.
-   */
+  /** How an address carries content that is not a row of fields; `none`: no address can. */
   readonly retrieval?: () => RetrievedContent | 'none'
   /** Header blocks of this operation. */
   readonly blocks?: readonly Block[]
@@ -83,9 +77,7 @@ export interface OperationRequest {
   readonly content: () => Values
   /** The parts of a package that have not arrived yet. */
   readonly beside: RemainingParts | undefined
-  /**
-   * The order in which octets of the reply may be read while it is sent; undefined: they may not.
-   */
+  /** The order in which the reply's octets may be read while it is sent; undefined: not at all. */
   readonly passing: () => ReadingOrder | undefined
   readonly caller: Caller
   /** The address of the peer. */
@@ -96,10 +88,7 @@ export interface OperationRequest {
   readonly version: SoapVersion
   /** The id of this request, for the audit and the log. */
   readonly request: string
-  /**
-   * Gives, for the content, the id of the message and a fingerprint that differs for any other
-   * message.
-   */
+  /** For the content: the message's id, and a fingerprint that differs for any other message. */
   readonly once: ((content: Values) => { readonly key: string; readonly fingerprint: string }) | undefined
   /** The values of a declared header block for this node, in order. */
   readonly blocks: <T>(declared: Block<T>) => readonly T[]

@@ -375,9 +375,7 @@ const detailWriterOf = memoizeByObject(({ detail }: Fault): ((value: Values) => 
   return value => `${attributes?.(value) ?? ''}>${children(value, inlineWriting)}`
 })
 
-/**
- * A path of names and indices as a path of elements, in the notation of the readers in `codecs/`.
- */
+/** A path of names and indices as a path of elements, written as the readers of `codecs/` do. */
 function writePlace(fields: Fields, path: FieldProblem['path']): string {
   let written = ''
   let at: AnyField | undefined

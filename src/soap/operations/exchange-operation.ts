@@ -166,9 +166,7 @@ const createBlock = ({ name }: AnyRootElement, operation: string, codec: Element
   read: (cursor, reading) => codec.read(withoutForeignAttributes(codec, cursor, reading), reading),
   process: () => {},
 })
-/**
- * SOAP's own attributes of a block, and those of other specifications, do not belong to its type.
- */
+/** SOAP's own attributes of a block, and other specifications', do not belong to its type. */
 function withoutForeignAttributes({ plan }: ElementCodec, cursor: Cursor, { around }: LiteralReading): Cursor {
   const walker = walkTree(
     stripForeignAttributes(readElement(cursor, around), name => declaresAttribute(plan.type(), name)),
