@@ -161,7 +161,22 @@ class Window {
       else lines.push(line)
       if (lines.length > limits.fields) this.#refuse(`a part has more than ${limits.fields} fields`)
     }
+    await this.#skipAbsentContent()
     return parsePartFields(lines, this.#refuse)
+  }
+
+  /**
+   * RFC 2046 §5.1.1 body-part: where a part has fields alone, the empty line after them is the line
+   * break of the next delimiter.
+   */
+  async #skipAbsentContent(): Promise<void> {
+    const line = this.#delimiter.subarray(2)
+    while (this.#buffer.length < line.length && line.indexOf(this.#buffer) === 0) {
+      if (!(await this.#receiveMore())) return
+    }
+    if (!this.#buffer.subarray(0, line.length).equals(line)) return
+    this.#isContent = false
+    this.#buffer = this.#buffer.subarray(line.length)
   }
 
   /**

@@ -165,6 +165,27 @@ test('B4.12 RFC 2046 §5.1.1 what follows the last boundary is ignored', async (
   assert.match(answer.fault?.reason ?? '', /begins like the boundary/)
 })
 
+test('B4.12 RFC 2046 §5.1.1 a part of fields alone: their empty line begins the next delimiter', async () => {
+  const bytes = Buffer.from('--B\r\nContent-ID: <a>\r\n\r\n--B\r\n\r\n--B\r\nA: b\r\n\r\n--\r\n--B--')
+  const parts = [
+    { fields: { 'content-id': '<a>' }, text: '' },
+    { fields: {}, text: '' },
+    { fields: { a: 'b' }, text: '--' },
+  ]
+  for (const size of [1, 2, 7, bytes.length]) {
+    const found: unknown[] = []
+    for await (const { fields, content } of readParts(cutInto(bytes, size), 'B')) {
+      let text = ''
+      for await (const piece of content) text += Buffer.from(piece).toString()
+      found.push({ fields: { ...fields }, text })
+    }
+    assert.deepEqual(found, parts, `${size} octets a chunk`)
+  }
+})
+async function* cutInto(bytes: Buffer, size: number) {
+  for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size))
+}
+
 test('B4.12 RFC 2046 §4.1.1 a package with LF alone is told so', async () => {
   const shop = await startConversation()
   for (const padding of [0, 20_000]) {
