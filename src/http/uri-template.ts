@@ -112,10 +112,19 @@ function expandSimple(
 ): readonly string[] {
   if (value === undefined || value === null) return []
   const text = String(value)
-  // §2.4.1: a prefix counts characters, not octets.
-  const cut = prefix === undefined ? text : [...text].slice(0, Number(prefix)).join('')
+  const cut = prefix === undefined ? text : cutPrefix(text, Number(prefix), how.reserved)
   return [writeNamed(how, name, encodeTemplateText(cut, how.reserved))]
 }
+
+/**
+ * §2.4.1: a prefix counts characters, not octets; Appendix A: where escapes are kept, those of one
+ * character are not split.
+ */
+const cutPrefix = (text: string, length: number, reserved: boolean): string =>
+  (reserved ? (text.match(escapedCharacter) ?? []) : [...text]).slice(0, length).join('')
+/** Escapes of one character in UTF-8 (RFC 3629 §3), else one escape, else a character. */
+const escapedCharacter =
+  /%[CD][0-9A-F]%[89AB][0-9A-F]|%E[0-9A-F](?:%[89AB][0-9A-F]){2}|%F[0-7](?:%[89AB][0-9A-F]){3}|%[0-9A-F]{2}|./gisu
 
 const writeNamed = (how: TemplateOperator, name: string, value: string) =>
   how.named ? name + (value === '' ? how.empty : `=${value}`) : value

@@ -279,6 +279,7 @@ const given: TemplateValues = {
   number: 7,
   yes: true,
   grin: '😀é',
+  coded: '%E2%82%ac%f0%9F%98%80%C3%28%2F😀%%4',
   blank: '',
   names: { a: 1, b: undefined, 'c d': 'e/f' },
 }
@@ -289,6 +290,10 @@ const templates: readonly [title: string, template: string, text: string | undef
   ['§3.2.1 nothing defined: not even the operator', 'x{?none}{/none}{#none}', 'x'],
   ['§3.2.1 undefined members are left out', '{hole}{?hole*}{&names*}', 'a,b?hole=a&hole=b&a=1&c%20d=e%2Ff'],
   ['§2.4.1 a prefix counts characters', '{grin:1}', '%F0%9F%98%80'],
+  ['§2.4.1 Appendix A a kept escape is not split', '{+coded:1}{#coded:2}', '%E2%82%ac#%E2%82%ac%f0%9F%98%80'],
+  ['§2.4.1 Appendix A escapes that are no UTF-8', '{+coded:4}', '%E2%82%ac%f0%9F%98%80%C3%28'],
+  ['§2.4.1 Appendix A beside others', '{+coded:7}', '%E2%82%ac%f0%9F%98%80%C3%28%2F%F0%9F%98%80%25'],
+  ['§2.4.1 an escape that is none is characters', '{coded:3}', '%25E2'],
   ['§3.2.7 an empty value: ; without, ? with =', '{;blank}{?blank}', ';blank?blank='],
   ['numbers and booleans', '{number}{.yes}', '7.true'],
   ['§2.1 literals beyond ASCII', '/é/{number}', '/%C3%A9/7'],
