@@ -4,14 +4,19 @@
  * parameters. Matching is linear in the address.
  */
 import { decodePercent } from '../base/attempt.ts'
-import { type Pairs, parseQuery } from './uri.ts'
+import { encodeSegment, type Pairs, parseQuery } from './uri.ts'
 
 /** The values in an address below its endpoint; undefined: it does not match the template. */
 export type MatchAddress = (rest: string) => Pairs | undefined
 
-type TemplatePart =
-  | { readonly kind: 'literal'; readonly text: string }
-  | { readonly kind: 'value'; readonly name: string; readonly isRaw: boolean }
+type TemplatePart = { readonly kind: 'literal'; readonly text: string } | ValuePart
+interface ValuePart {
+  readonly kind: 'value'
+  readonly name: string
+  readonly isRaw: boolean
+  /** Behind the `?` of the template. */
+  readonly isInQuery: boolean
+}
 
 /**
  * @param template relative to the path of an endpoint and a slash
@@ -21,9 +26,11 @@ export function compileAddressTemplate(template: string): MatchAddress | undefin
   const parts = parseTemplate(template.replace(/^(?:\.\/)+/, ''))
   if (!parts || leadsElsewhere(parts)) return undefined
   if (parts.some((each, at) => each.kind === 'value' && parts[at + 1]?.kind === 'value')) return undefined
-  const hasQuery = parts.some(each => each.kind === 'literal' && each.text.includes('?'))
+  const hasQuery = parts.some(opensQuery)
   return rest => matchParts(parts, hasQuery, rest)
 }
+
+const opensQuery = (part: TemplatePart): boolean => part.kind === 'literal' && part.text.includes('?')
 
 function leadsElsewhere([first]: readonly TemplatePart[]): boolean {
   if (!first) return false
@@ -34,7 +41,7 @@ function parseTemplate(template: string): readonly TemplatePart[] | undefined {
   const parts: TemplatePart[] = []
   let literal = ''
   const closeLiteral = (): void => {
-    if (literal !== '') parts.push({ kind: 'literal', text: encodeURI(literal) })
+    if (literal !== '') parts.push({ kind: 'literal', text: spellLiteral(literal, parts.some(opensQuery)) })
     literal = ''
   }
   for (const [token] of template.matchAll(/\{\{|\}\}|\{!?[^{}!]+\}|[\s\S]/g)) {
@@ -44,11 +51,22 @@ function parseTemplate(template: string): readonly TemplatePart[] | undefined {
     else {
       closeLiteral()
       const isRaw = token.startsWith('{!')
-      parts.push({ kind: 'value', name: token.slice(isRaw ? 2 : 1, -1), isRaw })
+      parts.push({ kind: 'value', name: token.slice(isRaw ? 2 : 1, -1), isRaw, isInQuery: parts.some(opensQuery) })
     }
   }
   closeLiteral()
   return parts
+}
+
+/** RFC 3987 §3.1: escapes stay; those of a path are spelt as `normalizePath` spells them. */
+function spellLiteral(literal: string, isInQuery: boolean): string {
+  const pathEnd = isInQuery ? 0 : literal.indexOf('?')
+  return literal.replace(/(?:%[0-9A-Fa-f]{2})+|[^%]+|%/g, (piece, at: number) => {
+    if (!/^%./.test(piece)) return encodeURI(piece)
+    const isOfPath = pathEnd < 0 || at < pathEnd
+    const meant = isOfPath ? decodePercent(piece) : undefined
+    return meant === undefined ? piece.toUpperCase() : encodeSegment(meant)
+  })
 }
 
 function matchParts(parts: readonly TemplatePart[], hasQuery: boolean, rest: string): Pairs | undefined {
@@ -62,7 +80,7 @@ function matchParts(parts: readonly TemplatePart[], hasQuery: boolean, rest: str
     }
     const end = endOfValue(part, parts[index + 1], rest, at)
     const value = end < 0 ? undefined : decodePercent(rest.slice(at, end))
-    if (value === undefined || (!part.isRaw && /[/?#]/.test(rest.slice(at, end)))) return undefined
+    if (value === undefined || (!part.isRaw && !part.isInQuery && /[/?]/.test(rest.slice(at, end)))) return undefined
     pairs.push([part.name, value])
     at = end
   }
@@ -72,16 +90,11 @@ function matchParts(parts: readonly TemplatePart[], hasQuery: boolean, rest: str
 
 /**
  * A value ends where the next text of the template begins; the last one ends with its parameter or
- * segment.
+ * segment. In a segment `&` and `;` are data (RFC 3986 §3.3), in a parameter `/` and `?` (§3.4).
  */
-function endOfValue(
-  { isRaw }: TemplatePart & { readonly kind: 'value' },
-  next: TemplatePart | undefined,
-  rest: string,
-  at: number,
-): number {
+function endOfValue({ isRaw, isInQuery }: ValuePart, next: TemplatePart | undefined, rest: string, at: number): number {
   if (next?.kind === 'literal') return rest.indexOf(next.text, at)
-  const found = isRaw ? -1 : rest.slice(at).search(/[?&;]/)
+  const found = isRaw ? -1 : rest.slice(at).search(isInQuery ? /[&;]/ : /\?/)
   return found < 0 ? rest.length : at + found
 }
 

@@ -161,8 +161,8 @@ export function normalizePath(path: string): string | undefined {
   return found && `/${found.segments.map(encodeSegment).join('/')}`
 }
 
-/** pchar is kept unchanged (RFC 3986 §3.3). */
-const encodeSegment = (segment: string) =>
+/** A segment of a path; pchar is kept unchanged (RFC 3986 §3.3). */
+export const encodeSegment = (segment: string): string =>
   encodeURIComponent(segment).replace(/%(?:24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent)
 
 /** Names and values of a query in order; a name may occur several times. */

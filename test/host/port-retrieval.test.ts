@@ -22,6 +22,7 @@ const Ask = s.element(
     kind: x.element(x.simple(x.string, { values: ['a', 'b'] })).optional(),
   }),
 )
+const Find = s.element('Find', x.object({ name: x.element(x.string) }))
 const Answer = s.element('Answer', x.string)
 const Plain = s.element('Plain', x.string)
 const Desk = port('Desk', {
@@ -30,6 +31,7 @@ const Desk = port('Desk', {
   exchanges: {
     byPath: exchange({ action: 'urn:a', input: Ask, output: Answer, location: 'day/{year}/{time}-{time}.html' }),
     byQuery: exchange({ action: 'urn:b', input: Ask, output: Answer, location: '' }),
+    byName: exchange({ action: 'urn:g', input: Find, output: Answer, location: 'the%20names/{name}' }),
     now: exchange({ action: 'urn:c', input: 'empty', output: Answer, location: 'now' }),
     safe: exchange({ action: 'urn:d', input: Ask, output: Answer, safe: true }),
     plain: exchange({ action: 'urn:e', input: Plain, output: Answer, safe: true }),
@@ -45,7 +47,7 @@ const told = (name: string) => (input: unknown) => `${name} ${JSON.stringify(inp
 const app = implement(contract, {
   Desk: {
     ...{ byPath: told('byPath'), byQuery: told('byQuery'), now: told('now'), safe: told('safe') },
-    ...{ plain: told('plain'), unsafe: told('unsafe') },
+    ...{ byName: told('byName'), plain: told('plain'), unsafe: told('unsafe') },
   },
   Old: { now: told('old') },
 })
@@ -58,6 +60,13 @@ test('WSDL 2.0 Part 2 §6.8.1 an operation is asked at the address of its templa
   assert.equal(status, 200, text)
   assert.match(String(fields['content-type']), /^application\/soap\+xml/)
   assert.equal(textOf(text), 'byPath {"year":2007,"month":6,"time":["12:00:00","13:00:00"]}')
+})
+test('WSDL 2.0 Part 2 §6.8.1 RFC 3986 §3.3 a value in the path may have any character, escaped or not', async () => {
+  for (const path of ['R%26D%3B%20a%2Fb', 'R&D;%20a%2fb']) {
+    const { text, status } = await get(`/the%20names/${path}`)
+    assert.equal(status, 200, text)
+    assert.equal(textOf(text), 'byName {"name":"R&amp;D; a/b"}')
+  }
 })
 test('WSDL 2.0 Part 2 §6.8.2 without a template, its elements are parameters of the endpoint', async () => {
   const { text, status } = await get('?year=1&month=&time=12:00:00&kind=a')

@@ -67,6 +67,27 @@ for (const [clause, template, rest, pairs] of [
       ['g', '3'],
     ],
   ],
+  [
+    'RFC 3986 §3.3 a segment may have separators of parameters',
+    'a/{x}',
+    'a/R&D;1?f=2',
+    [
+      ['x', 'R&D;1'],
+      ['f', '2'],
+    ],
+  ],
+  [
+    'RFC 3986 §3.4 a parameter may have slashes',
+    'a?p={p}&q={q}',
+    'a?p=/x/y?z&q=/&f=2',
+    [
+      ['p', '/x/y?z'],
+      ['q', '/'],
+      ['f', '2'],
+    ],
+  ],
+  ['RFC 3987 §3.1 escapes of the template', 'a%20b%c3%bc/{x}%2F%41', 'a%20b%C3%BC/1%2FA', [['x', '1']]],
+  ['RFC 3987 §3.1 escapes of its parameters', 'a?b%26=%20{x}', 'a?b%26=%201', [['x', '1']]],
   ['§6.8.2 no template: parameters alone', '', '?f=2', [['f', '2']]],
   ['§6.8.2 a parameter that is always there', 'a?zone=utc', 'a?zone=utc', []],
 ] as const)
@@ -79,6 +100,7 @@ for (const [template, rest] of [
   ['a?zone=utc', 'a?zone=cet'],
   ['a', 'a&f=1'],
   ['a/{x}', 'a/%'],
+  ['a/{x}', 'a/1&f=2/3'],
   ['a/{x}', 'a/%FF'],
   ['', 'a'],
 ] as const)
