@@ -118,7 +118,9 @@ function readPartPath(fields: MultipartPart['fields']): readonly string[] {
   const name = quoted?.replaceAll(/\\(.)/gs, '$1') ?? token ?? refuseUnfitForm('a part has no name')
   return parsePointer(name.startsWith('/') ? name : `/${name}`) ?? refuseUnfitForm(`a part has the name ${name}`)
 }
-const partName = /^form-data\b.*?;[ \t]*name=(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))/is
+/** Of a parameter, and of nothing that another parameter has between its quotes (RFC 2183 §2). */
+const partName =
+  /^form-data\b(?:[^";]|"(?:[^"\\]|\\.)*"|;(?![ \t]*name=))*;[ \t]*name=(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))/is
 
 const isAtIndex = (path: readonly string[]): boolean => arrayIndex(path.at(-1) ?? '') !== undefined
 const refuseTwice = (path: readonly string[]): never => refusePart(path, 'is there twice')

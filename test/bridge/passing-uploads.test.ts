@@ -33,6 +33,18 @@ const wholes: readonly (readonly [title: string, content: Buffer, octets: Record
     /list/,
   ],
   ['an empty file', form(file('one', Buffer.alloc(0))), { one: Buffer.alloc(0) }, /Keep/],
+  [
+    'RFC 2183 §2: a file whose name is like a parameter',
+    form(
+      joined(
+        '--f\r\nContent-Disposition: form-data; filename="a\\"; name=title; b"; size=1; Name=one\r\n\r\n',
+        big,
+        '\r\n',
+      ),
+    ),
+    { one: big },
+    /Keep/,
+  ],
   ['a message alone', form(message({ title: 't', one: small.toString('base64') })), { one: small }, /t</],
 ]
 const listed = { one: '', list: [{ octets: '' }] }
