@@ -35,16 +35,18 @@ export function requireBoundary(boundary: string, refuse: RefuseParts): void {
 }
 
 /**
- * MIME fields of one part (RFC 2045 §3), by lower-case name: each comes once. A line break that
- * only some would see is no part of a value.
+ * MIME fields of one part (RFC 2045 §3), by lower-case name: each of them comes once; of others,
+ * which have no meaning here, the first counts. A line break that only some would see is no part of
+ * a value.
  */
 export function parsePartFields(lines: readonly string[], refuse: RefuseParts): Readonly<Record<string, string>> {
   const fields: Record<string, string> = Object.create(null)
   for (const line of lines) {
     const [, field, value] = /^([!#-'*+\-.0-9A-Z^-z|~]+)[ \t]*:([^\0\r\n]*)$/.exec(line) ?? []
     if (field === undefined || value === undefined) return refuse('a part has an invalid field')
-    if (fields[field.toLowerCase()] !== undefined) refuse(`a part has two ${field} fields`)
-    fields[field.toLowerCase()] = value.trim()
+    const name = field.toLowerCase()
+    if (fields[name] !== undefined && name.startsWith('content-')) refuse(`a part has two ${field} fields`)
+    fields[name] ??= value.trim()
   }
   return fields
 }

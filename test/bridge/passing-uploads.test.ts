@@ -45,6 +45,12 @@ const wholes: readonly (readonly [title: string, content: Buffer, octets: Record
     { one: big },
     /Keep/,
   ],
+  [
+    'RFC 7578 §4.8: other fields of a part count for nothing, however many of a name',
+    form(joined('--f\r\nX-A: 1\r\nContent-Disposition: form-data; name=one\r\nx-a: 2\r\n\r\n', big, '\r\n')),
+    { one: big },
+    /Keep/,
+  ],
   ['a message alone', form(message({ title: 't', one: small.toString('base64') })), { one: small }, /t</],
 ]
 const listed = { one: '', list: [{ octets: '' }] }

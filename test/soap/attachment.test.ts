@@ -270,6 +270,14 @@ const partForms: readonly (readonly [string, string, string | Uint8Array, string
   ],
   ['RFC 2045 §6.1 a comment', codedAs('base64 (of RFC 2045)'), picture.toString('base64'), 'cid:pic@x'],
   ['RFC 2045 §7 a comment', named('(one) <pic@x> (of one)'), picture, 'cid:pic@x'],
+  ['RFC 2046 §5.1 fields of no meaning come twice', `X-A: 1\r\n${named('<pic@x>')}\r\nx-a: 2`, picture, 'cid:pic@x'],
+  [
+    'RFC 2045 §3 fields of MIME come once',
+    `${named('<pic@x>')}\r\ncontent-id: <a>`,
+    picture,
+    'cid:pic@x',
+    /two content-id fields/,
+  ],
   ['RFC 2392 §2 escapes', named('<http://a/b c>'), picture, 'cid:http%3A%2F%2Fa%2Fb%20c'],
   ['RFC 2392 §2 an escaped escape', named('<a%40b>'), picture, 'cid:a%2540b'],
   [
