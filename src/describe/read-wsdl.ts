@@ -571,12 +571,16 @@ class WsdlReader {
     return read
   }
 
-  /** §5.11: the parts that travel next to the envelope; several contents of one are alternatives. */
+  /**
+   * §5.11: the parts that travel next to the envelope; several contents of one are alternatives.
+   * §5.3: the content of the only part of a message need not name it.
+   */
   #readAttached(binding: Element, parts: readonly WsdlPart[], place: string): readonly WsdlAttachment[] {
     const contents = listMimeParts(binding).flatMap(each =>
       each.elements().filter(({ name }) => name.uri === mime && (name.local === 'content' || name.local === 'mimeXml')),
     )
-    return [...Map.groupBy(contents, each => attributeValue(each, 'part') ?? '')].flatMap(([name, all]) => {
+    const only = parts.length === 1 ? parts[0]?.name : undefined
+    return [...Map.groupBy(contents, each => attributeValue(each, 'part') ?? only ?? '')].flatMap(([name, all]) => {
       const part = parts.find(each => each.name === name)
       if (!part) {
         this.#addFlaw(`${place}: the attachment ${name} is not a part of the message`)

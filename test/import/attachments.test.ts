@@ -51,3 +51,14 @@ for (const [title, given, printed] of cases)
     assert.deepEqual(again.losses, [])
     assert.equal(digestPort(again.ports[0] ?? assert.fail('no port')), digestPort(port))
   })
+
+test('WSDL 1.1 §5.3 the content of the only part of a message need not name it', () => {
+  const named = write({ contents: ['type="image/png"'] }).replace(/<part name="a"[^>]*>/, '')
+  const unnamed = named.replace('part="b" ', '')
+  assert.notEqual(unnamed, named)
+  const [contract, same] = [importText(unnamed), importText(named)]
+  assert.deepEqual([contract.losses, same.losses], [[], []])
+  assert.equal(writeTypescript(contract, 'test.wsdl'), writeTypescript(same, 'test.wsdl'))
+  const severalParts = importText(write({ contents: ['type="image/png"'] }).replace('part="b" ', ''))
+  assert.match(severalParts.losses.map(({ detail }) => detail).join(), /attachment {2}is not a part/)
+})
