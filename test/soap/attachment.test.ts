@@ -319,6 +319,18 @@ test('MTOM §4 SOAP 1.2 the action of a package stands in one of four places', a
   }
 })
 
+test('RFC 9110 §12.5.3 a package may say that it has no content coding', async () => {
+  const shop = await startConversation()
+  for (const [coding, status] of [
+    ['Identity', 200],
+    ['gzip', 415],
+  ] as const) {
+    const fields = { 'content-type': mtom(), authorization: 'Bearer maria', 'content-encoding': coding }
+    const answer = await shop.send({ fields, content: contentOf(pack({ body: put(xop('cid:pic@x')) })) })
+    assert.equal(answer.status, status, coding)
+  }
+})
+
 test('the root is the part that start names, in any place', async () => {
   const shop = await startConversation()
   const message = pack({ body: put(xop('cid:pic@x')) }).toString('latin1')

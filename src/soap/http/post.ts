@@ -61,11 +61,14 @@ function toReceivedMessage(node: SoapNode, entry: Entry, type: MediaType, conten
   }
 }
 
+/** Lower-case; `identity` stands for no coding (RFC 9110 §12.5.3). */
+const statedCodingOf = ({ fields }: Request): string => (fields['content-encoding'] ?? 'identity').trim().toLowerCase()
+
 /** All octets of the content, decoded, within the limit of the longest operation. */
 function readMessageOctets(node: SoapNode, request: Request, type: MediaType): Maybe<Uint8Array> {
   const limit = octetLimit(node, request, type)
   const { length } = request.content
-  const coding = (request.fields['content-encoding'] ?? 'identity').trim().toLowerCase()
+  const coding = statedCodingOf(request)
   if (coding !== 'identity' && !(node.inflate && (coding === 'gzip' || coding === 'x-gzip')))
     endExchange(415, 'this content coding is not supported: use one that Accept-Encoding lists', {
       'accept-encoding': node.inflate ? 'gzip' : 'identity',
@@ -97,7 +100,7 @@ async function openMultipart(node: SoapNode, request: Request, type: MediaType) 
   const { boundary, start } = type.parameters
   if (boundary === undefined)
     return endExchange(415, 'multipart/related has no boundary parameter', { accept: acceptedTypes })
-  if (request.fields['content-encoding'] !== undefined)
+  if (statedCodingOf(request) !== 'identity')
     endExchange(415, 'a package must not have a content coding', { 'accept-encoding': 'identity' })
   const sizes = { root: node.sizes.shortest, rest: node.sizes.longest, keep: request.content.keep }
   const limit = Math.max(sizes.root + sizes.rest, node.sizes.passing)
