@@ -54,7 +54,7 @@ function respondFromPage(entry: Entry, page: Page, { settings }: PageContext): M
 }
 
 /** Writes a refusal that a page throws; anything else is a bug, and is thrown on. */
-function refusePage({ request, notes }: Entry, thrown: unknown, context: PageContext): Response {
+export function refusePage({ request, notes }: Entry, thrown: unknown, context: PageContext): Response {
   if (thrown instanceof Unavailable) return refuseUnavailable(notes, unavailableRefusal(thrown))
   if (!(thrown instanceof Refused)) throw thrown
   const { refusal } = thrown as Refused<FrontRefusal | { readonly kind: 'unauthenticated' | 'forbidden' }>

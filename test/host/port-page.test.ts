@@ -127,6 +127,19 @@ describe('B2.10 a port in a browser', async () => {
     assert.match((await send('/soap/Shop', 'Close', message, '1.2', { ...own, cookie: '' })).text, /HTTP\/1\.1 401/)
   })
 
+  test('RFC 9110 §15.5.2 its page for credentials that are wrong is 401, not an incident', async () => {
+    for (const authorization of ['Bearer stale', `Basic ${btoa('clara:wrong')}`])
+      for (const [method, path] of [
+        ['GET', '/soap/Shop'],
+        ['GET', '/soap/Calc?operation=add'],
+        ['POST', '/soap/Shop?operation=GetHours'],
+      ] as const) {
+        const { status, fields } = await ask(method, path, { ...own, cookie: '', authorization }, '')
+        assert.equal(status, 401, `${method} ${path}`)
+        assert.match(String(fields['www-authenticate']), /Basic realm="shop"/)
+      }
+  })
+
   test('programs reach the endpoint as before', async () => {
     assert.equal((await ask('GET', '/soap/Shop')).status, 405)
     assert.match(String((await ask('GET', '/soap/Shop?wsdl', html)).fields['content-type']), /xml/)

@@ -7,13 +7,14 @@
  */
 import { decodeUtf8 } from '../../base/attempt.ts'
 import { escapeMarkup } from '../../base/markup.ts'
-import { chain, type Maybe } from '../../base/maybe.ts'
+import { chain, type Maybe, settle } from '../../base/maybe.ts'
 import { endpointsOf, type SpokenVersions } from '../../contract/endpoint-rule.ts'
 import { portPath } from '../../contract/exchange.ts'
 import type { Caller, Grant } from '../../contract/policy.ts'
 import { authenticate } from '../../front/authenticate.ts'
 import { isCrossOrigin } from '../../front/cross-origin.ts'
 import { type Entry, prefixOf } from '../../front/entry.ts'
+import { refusePage } from '../../front/page.ts'
 import { buildElement, type PageMarkup, writeAnchor, writeNotice, writeSection } from '../../html/element.ts'
 import { type PageFrame, type PageVisitor, writePage } from '../../html/frame.ts'
 import { indentXml, shortenText } from '../../html/indent.ts'
@@ -92,7 +93,13 @@ export function isForPage(path: string, { request, path: asked, query }: Entry):
 const isAcceptOfBrowser = (accept: string | undefined): boolean =>
   accept !== undefined && parseAccept(accept).some(({ subtype, quality }) => subtype === 'html' && quality > 0)
 
-export function servePage<O>(page: PagedEndpoint<O>, entry: Entry): Maybe<Response> {
+export const servePage = <O>(page: PagedEndpoint<O>, entry: Entry): Maybe<Response> =>
+  settle(
+    () => respondToVisitor(page, entry),
+    thrown => refusePage(entry, thrown, page.context),
+  )
+
+function respondToVisitor<O>(page: PagedEndpoint<O>, entry: Entry): Maybe<Response> {
   const { context, title } = page
   return chain(authenticate(entry.request, context, context.app.contract.service), caller => {
     const respond = (status: number, title: string, body: PageMarkup): Response =>
