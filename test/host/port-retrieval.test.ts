@@ -81,6 +81,10 @@ test('an element that is nillable and not there is nil', async () => {
 test('SOAP 1.2 Part 2 §7.4 an operation that sends nothing is asked by its address', async () => {
   assert.equal((await get('/now')).status, 200)
 })
+test('RFC 9110 §12.5.5 Vary names each field with credentials, also that of keys', async () => {
+  const answers = [await get('/now'), await get('', { accept: 'text/html' })]
+  for (const { fields } of answers) assert.match(String(fields['vary']), /Accept, Authorization(?:, Cookie)?, Api-Key/)
+})
 test('a safe operation is asked by its name, too, where an address can have its content', async () => {
   assert.match(textOf((await get('/safe?year=1&time=12:00:00')).text), /^safe \{"year":1/)
   assert.equal((await get('/plain')).status, 404)

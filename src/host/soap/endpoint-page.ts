@@ -130,7 +130,7 @@ function respondAsPage<O>(
     fields: {
       'content-type': 'text/html;charset=utf-8',
       'cache-control': 'private, no-cache',
-      vary: 'Accept, Authorization, Cookie',
+      vary: 'Accept, Authorization, Cookie, Api-Key',
     },
     content: writePage(describePage(page, entry, caller, title), body),
   }

@@ -108,7 +108,7 @@ async function retrieveOutcome(node: SoapNode, entry: Entry, { exchange, row }: 
     const verdict = evaluatePreconditions(preconditions, 'GET', current && standingValidators(current), sameVersion)
     return verdict === 'not-modified' ? 'unchanged' : verdict
   })
-  const caching = { 'cache-control': 'private, no-cache', vary: 'Accept, Authorization' }
+  const caching = { 'cache-control': 'private, no-cache', vary: 'Accept, Authorization, Api-Key' }
   const refusal = sent.fault?.refusal
   if (refusal?.kind === 'unchanged')
     return { status: 304, fields: { ...caching, ...standingFields(refusal.current, entry.now) } }
