@@ -37,7 +37,7 @@ import {
 import { createEndedError, type StatementRunner } from './connection.ts'
 import { type Cell, postgres, type Sql } from './dialect.ts'
 import { Collision, staleReadMark } from './postgres-sessions.ts'
-import { changeCells, deedCells, insertChange, insertDeed } from './records.ts'
+import { deedCells, insertDeed } from './records.ts'
 import { sql } from './sql.ts'
 import { SqlWriter, type StoreSchema } from './sql-access.ts'
 import { compileStatement, isTextCell, parameterAt, quoteName, type Statement } from './statement.ts'
@@ -56,9 +56,8 @@ export interface WriteStatements {
   readonly lockAll: ReadonlyMap<string, Statement>
 }
 
-/** 1; fails where the condition is met, so that whatever was sent behind it is not committed. */
-const oneOrFail = (is: Sql): Sql => sql`(case when ${is} then ${sql.lit(staleReadMark)} else '1' end)::integer`
-const failWhere = (is: Sql): Sql => sql`select ${oneOrFail(is)}`
+/** Fails there, so that whatever was sent behind it is not committed. */
+const failWhere = (is: Sql): Sql => sql`select (case when ${is} then ${sql.lit(staleReadMark)} else '1' end)::integer`
 
 export function compileWriteStatements({ tables }: StoreSchema): WriteStatements {
   const compileEach = (text: (table: Sql) => Sql): ReadonlyMap<string, Statement> =>
@@ -84,13 +83,10 @@ export const noChangeSince = compileStatement(
     and "resource" = any (array(select jsonb_array_elements_text(${parameterAt(1)}::text::jsonb))))`),
 )
 /** Takes JSON, an array of `resource` and `id`: what was made leaves no record of a former item. */
-const hasFormer = sql`exists (select 1 from jsonb_to_recordset(${parameterAt(0)}::text::jsonb) as "made"("resource" text, "id" text)
-    join "_former" on "_former"."resource" = "made"."resource" and "_former"."id" = "made"."id")`
-const noFormer = compileStatement(postgres, failWhere(hasFormer))
-/** Takes the same, then the cells of a change: one statement fewer for each item that is made. */
-const noFormerThenChange = compileStatement(
+const noFormer = compileStatement(
   postgres,
-  insertChange(1, values => sql`select ${values} where ${oneOrFail(hasFormer)} = 1`),
+  failWhere(sql`exists (select 1 from jsonb_to_recordset(${parameterAt(0)}::text::jsonb) as "made"("resource" text, "id" text)
+    join "_former" on "_former"."resource" = "made"."resource" and "_former"."id" = "made"."id")`),
 )
 /** Takes JSON, an array of `space` and `key`: still no record has them. */
 const noRecord = compileStatement(
@@ -171,7 +167,6 @@ export class PostgresWriter extends SqlWriter {
     const absent = [...this.#recalled.values()].filter(each => each.expires === 0)
     if (this.#reads.size + this.#own.size + this.#listed.size + absent.length < 2) return
     const checks = this.#listChecks()
-    if (this.#made.size > 0) checks.push([noFormer, [this.#packMade()]])
     if (absent.length > 0) checks.push([noRecord, [JSON.stringify(absent)]])
     await Promise.all(checks.map(([statement, values]) => this.on.run(statement, values)))
   }
@@ -344,7 +339,6 @@ export class PostgresWriter extends SqlWriter {
     const [changes, deeds] = [this.#changes ?? [], this.#deeds ?? []]
     this.#changes = this.#deeds = undefined
     const checks = this.#listChecks()
-    if (this.#made.size > 0) checks.push(this.#checkMade(changes.shift()))
     const isNumbered = changes.length + checks.length + this.#own.size > 0
     const [last] = isNumbered ? deeds.splice(-1) : []
     const sent: Maybe<unknown>[] = deeds.map(deed => super.record(deed))
@@ -353,15 +347,6 @@ export class PostgresWriter extends SqlWriter {
     for (const [statement, values] of checks) sent.push(this.on.run(statement, values))
     sent.push(...changes.map(change => super.changed(change)))
     Promise.all(sent).catch(() => {})
-  }
-
-  /** (5), and the first change, where there is one. */
-  #checkMade(change: Omit<ChangeRecord, 'sequence'> | undefined): readonly [Statement, readonly Cell[]] {
-    return change ? [noFormerThenChange, [this.#packMade(), ...changeCells(change)]] : [noFormer, [this.#packMade()]]
-  }
-
-  #packMade(): string {
-    return JSON.stringify([...this.#made.values()])
   }
 
   /** (2) What they find changed is not told: the next try locks all of it. */
@@ -376,6 +361,7 @@ export class PostgresWriter extends SqlWriter {
       const still = this.#statements.stillRead.get(resource)
       if (still) checks.push([still, [JSON.stringify(reads)]])
     }
+    if (this.#made.size > 0) checks.push([noFormer, [JSON.stringify([...this.#made.values()])]])
     if (this.#listed.size > 0) checks.push([noChangeSince, [this.#since ?? 0, JSON.stringify([...this.#listed])]])
     for (const resource of this.#listed) this.#memory.resources.add(resource)
     return checks

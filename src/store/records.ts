@@ -381,14 +381,10 @@ const compileDeeds = (dialect: Dialect) => ({
   afterRemoval: compileStatement(dialect, dialect.removal('_deed')[1]),
 })
 
-/** Takes the cells of a change from a place on, as one row that `source` makes of them. */
-export const insertChange = (from: number, source: (values: Sql) => Sql): Sql =>
-  sql`insert into "_change" (${columnList(changeColumns.slice(1))}) ${source(parameterList(from, changeColumns.length - 1))}`
-
 const compileChanges = (dialect: Dialect) => ({
   changed: compileStatement(
     dialect,
-    insertChange(0, values => sql`values (${values})`),
+    sql`insert into "_change" (${columnList(changeColumns.slice(1))}) values (${parameterList(0, changeColumns.length - 1)})`,
   ),
   changes: compileStatement(
     dialect,
