@@ -1,18 +1,18 @@
 /**
- * How the stored values of a field look: kept next to them, so that a contract that would misread
- * them is noticed.
+ * How the stored values of a field are kept. This is stored next to them, so that a contract that
+ * would misread them is noticed.
  */
 import { mapMembers } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import { isLarge } from './sort-key.ts'
 
-/** Without facets: they say which values may come, not how they are kept. */
+/** Has no facets: they say which values are allowed, not how values are stored. */
 export interface ColumnSignature {
   readonly kind: string
   readonly optional?: true
   readonly nullable?: true
-  /** A default stands for an absent value. */
+  /** A default stands in for an absent value. */
   readonly filled?: true
   readonly values?: readonly string[]
   readonly item?: ColumnSignature
@@ -58,17 +58,19 @@ const scalarSignatures: ScalarCases<ColumnSignature> = {
 }
 const signatures = (fields: Fields): Signatures => mapMembers(fields, signatureOf)
 
-/** Kinds that have a further column, which compares. */
+/** Kinds whose values are compared in a second column. */
 export const isOrderedKind = (kind: string): boolean =>
   ['date', 'time', 'dateTime', 'duration', 'integer'].includes(kind)
 
-/** Kinds whose values are kept as another's are, so that one may become the other. */
+/**
+ * Whether values of the old kind are stored like those of the new one, so that the kind may change.
+ */
 const widens = (was: string, now: string): boolean =>
   was === now || (was === 'enum' && now === 'string') || (was === 'int' && now === 'long')
 
 /**
- * Why values within a list, object or union could be misread; nothing where it only grew.
- * @param at the field, as a person reads it
+ * Why values within a list, object or union could be misread; empty if it only grew.
+ * @param at the path of the field, for a person
  */
 export function findMisread(was: ColumnSignature, now: ColumnSignature, at: string): readonly string[] {
   if (!widens(was.kind, now.kind)) return [`${at} was of kind ${was.kind} and is now of kind ${now.kind}`]
@@ -107,6 +109,6 @@ function findMisreadMembers(was: Signatures, now: Signatures, at: string): reado
   ]
 }
 
-/** Values of an enumeration that are gone. */
+/** Values that the enumeration has lost. */
 export const findMissing = (was: ColumnSignature, now: ColumnSignature): readonly string[] =>
   (was.values ?? []).filter(value => !now.values?.includes(value))

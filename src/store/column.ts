@@ -1,4 +1,7 @@
-/** How one field of a resource is kept: its columns, and its value as their cells and back. */
+/**
+ * How one field of a resource is stored: its columns, and how its value becomes their cells and is
+ * read back.
+ */
 import { compileFilling } from '../contract/default-values.ts'
 import type { AnyField, Scalar, Shape } from '../contract/field.ts'
 import { parseScaledDecimal, writeScaledDecimal } from '../contract/lexical/decimal.ts'
@@ -10,29 +13,29 @@ import { durationKey, instantKey, integerKey, isLarge } from './sort-key.ts'
 export interface Column {
   readonly name: string
   readonly kind: ColumnKind
-  /** May hold integers that a double cannot: read as text. */
+  /** May hold integers that a double cannot, so it is read as text. */
   readonly wide: boolean
-  /** Only compared: no value is read from it. */
+  /** Only compared: no value is read from this column. */
   readonly key?: true
 }
-/** Those that a value is read from, in order. */
+/** The columns that a value is read from, in order. */
 export const valueColumns = (columns: readonly Column[]): readonly Column[] => columns.filter(each => !each.key)
 export interface FieldColumns extends StoredColumns {
-  /** As the contract has it. */
+  /** The name in the contract. */
   readonly field: string
 }
 interface StoredColumns {
-  /** The name in the database: the first that the field had. */
+  /** The name in the database: the first name that the field had. */
   readonly stored: string
   readonly columns: readonly Column[]
-  /** The cells of a value (undefined: an absent one) in the order of the columns. */
+  /** The cells of a value (undefined if absent), in the order of the columns. */
   readonly cells: (value: unknown) => readonly Cell[]
   /**
-   * The value from the cells of its `valueColumns`, which begin at this place of a row; undefined
-   * when absent. Without this function the one cell is the value.
+   * Reads the value from the cells of its `valueColumns`, which begin at this place of a row;
+   * undefined if absent. Without this function, the only cell is the value.
    */
   readonly value: ((row: readonly Cell[], at: number) => unknown) | undefined
-  /** What filters and sorting compare; undefined for what cannot be compared. */
+  /** What filters and sorting compare; undefined if the field cannot be compared. */
   readonly compared: Compared | undefined
   /** The first cell is never null. */
   readonly present: boolean
@@ -48,7 +51,7 @@ const absentCell: Cell = null
 const isNothing = (value: unknown): value is null | undefined => value === undefined || value === null
 
 /**
- * A field name never contains "#", so the names of additional columns cannot meet another field's.
+ * A field name never contains "#", so an additional column cannot have the name of another field.
  */
 export const columnsOfField = (name: string, field: AnyField, dialect: Dialect): FieldColumns => ({
   ...storedColumns(field.formerName ?? name, field, dialect),
@@ -57,7 +60,7 @@ export const columnsOfField = (name: string, field: AnyField, dialect: Dialect):
 
 function storedColumns(name: string, field: AnyField, dialect: Dialect): StoredColumns {
   const plain = foldShape(field.shape, shapeColumns, name, field, dialect)
-  // The cell of a NaN is empty.
+  // NaN is stored as an empty cell.
   const present = !field.isOptional && !field.isNullable && field.shape.kind !== 'double'
   if (!field.isNullable)
     return { ...plain, present, ...(field.defaultValue !== undefined && readDefault(plain, field)) }
@@ -71,13 +74,13 @@ function readNullOrValue(of: StoredColumns): NonNullable<StoredColumns['value']>
   return (row, at) => value(row, at) ?? null
 }
 
-/** Rows of a program that does not know of the default may have an empty cell. */
+/** A program that does not know the default may leave the cell empty. */
 function readDefault(of: StoredColumns, { defaultValue }: AnyField): Pick<StoredColumns, 'value'> {
   const value = readerOf(of)
   return { value: (row, at) => value(row, at) ?? defaultValue }
 }
 
-/** A further column tells a null from an absent value. */
+/** One more column tells null from absent. */
 function markNulls(of: StoredColumns, dialect: Dialect): StoredColumns {
   const value = readerOf(of)
   const marks = valueColumns(of.columns).length
@@ -114,7 +117,7 @@ function nestedColumns(_shape: Shape, name: string, field: AnyField): StoredColu
   }
 }
 
-/** The casts rest on the contract's checks, which every stored value has passed. */
+/** The casts rely on the contract's checks, which every stored value has passed. */
 const scalarColumns: ScalarCases<StoredColumns, [name: string, dialect: Dialect]> = {
   string: textColumn,
   boolean: (_shape, name, dialect) =>
@@ -175,10 +178,12 @@ const singleColumn = (name: string, { kind, wide, cell, value }: SingleColumn): 
   present: false,
 })
 
-/** So many digits fit in a double, whatever they are. */
+/** A double holds any number of this many digits exactly. */
 const exactDigits = 15
 
-/** As units of the last place, which compare and sum. At most 18 digits fit in 64 bits. */
+/**
+ * Stored as units of the last place, which can be compared and summed. 18 digits fit in 64 bits.
+ */
 function decimalColumn(digits: number, places: number): SingleColumn {
   const wide = digits > exactDigits
   return {
@@ -192,8 +197,8 @@ function decimalColumn(digits: number, places: number): SingleColumn {
 }
 
 /**
- * The exact text, and a key that compares.
- * @param parse for values that are not text themselves
+ * The exact text, and a key to compare by.
+ * @param parse for values that are not stored as text
  */
 function orderedColumns(name: string, keyOf: (text: string) => string, parse?: (cell: Cell) => unknown): StoredColumns {
   const column = `${name}#order`
@@ -219,8 +224,8 @@ function orderedColumns(name: string, keyOf: (text: string) => string, parse?: (
 }
 
 /**
- * A number of SQL; what SQL lacks or changes (NaN, the infinities, minus zero) as text in another
- * column. NaN compares with nothing.
+ * A number in SQL. Values that SQL lacks or changes (NaN, the infinities, minus zero) are stored as
+ * text in another column. NaN compares with nothing.
  */
 function doubleColumns(name: string): StoredColumns {
   const number = (value: unknown): Cell => (typeof value !== 'number' || Number.isNaN(value) ? absentCell : value)

@@ -1,6 +1,6 @@
 /**
- * Connections of either database as readers and writers see them: rows as arrays, and nothing after
- * their time.
+ * Connections to either database as readers and writers see them: they return rows as arrays, and
+ * refuse every use after their work has ended.
  */
 
 import type { Maybe } from '../base/maybe.ts'
@@ -12,37 +12,38 @@ export type Cells = readonly Cell[]
 
 /** Runs statements within one transaction, for one reader or writer. */
 export interface StatementRunner {
-  /** Whether its work is over, so that it refuses what is asked. Default: it is not. */
+  /** Whether its work is over; then it refuses every statement. Default: false. */
   readonly hasEnded?: boolean
   /**
-   * Rows as arrays, in the order of the statement's columns. With `octets` it may end after the row
-   * that exceeds them.
+   * Rows as arrays, in the order of the statement's columns. If `octets` is given, it may stop
+   * after the row that exceeds it.
    */
   rows(statement: Statement, values: readonly Cell[], octets?: number): Maybe<readonly Cells[]>
-  /** The first row. */
   first(statement: Statement, values: readonly Cell[]): Maybe<Cells | undefined>
   run(statement: Statement, values: readonly Cell[]): Maybe<void>
 }
-/** What is done over one connection. */
+/** Work done on one connection. */
 export type StatementWork<T> = (on: StatementRunner) => Maybe<T>
 
-/** Octets of a row, nearly: characters of text, and eight for each other cell. */
+/** The approximate octets of a row: the characters of its texts, and eight for each other cell. */
 export function octetsOf(row: Cells): number {
   let octets = 0
   for (const cell of row) octets += typeof cell === 'string' || cell instanceof Uint8Array ? cell.length : 8
   return octets
 }
 
-/** Its value is not decoded before it is asked for, and is not kept. */
+/** The value of a large row is decoded only when it is needed, and is not cached. */
 export const isLargeRow = (row: Cells): boolean => octetsOf(row) > 8192
 
-/** A mistake of an application that kept what it was given: it reaches its developer. */
+/**
+ * A bug in an application that kept a reader or writer too long: the error is for its developer.
+ */
 export const createEndedError = (): Error => new Error('this store was used after its transaction had ended')
 
 const refuseEnded = (): never => {
   throw createEndedError()
 }
-/** In place of the connection, for a reader or writer whose work has ended. */
+/** Replaces the connection of a reader or writer whose work has ended. */
 export const endedRunner: StatementRunner = {
   hasEnded: true,
   rows: refuseEnded,
@@ -51,7 +52,7 @@ export const endedRunner: StatementRunner = {
 }
 
 /**
- * A unique key that a program does not know of is taken. One that it knows of is asked for before,
+ * A unique key is taken that this program does not know. Keys that it knows are checked beforehand,
  * and named.
  */
 export const takenKey: Refusal = {

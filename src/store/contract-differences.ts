@@ -1,6 +1,6 @@
 /**
- * Where a contract is more than an addition to a database: what, and its cure. Nothing is printed
- * that loses a value without naming it.
+ * Where a contract differs from a database by more than additions: each difference, and its cure.
+ * No command is suggested that loses a value without naming it.
  */
 import type { Column, FieldColumns } from './column.ts'
 import { type ColumnSignature, findMisread, findMissing, signatureOf } from './column-signature.ts'
@@ -14,14 +14,14 @@ import { compileStatement, joinList, quoteName } from './statement.ts'
 import type { Table } from './table.ts'
 
 export const shapeFormat = '2'
-/** In it a file was one value. */
+/** The format in which a file was stored as one value. */
 export const formatBefore = '1'
 export interface Difference {
   readonly what: string
   readonly cure: readonly string[]
 }
 
-/** Of a table in `_shape`. */
+/** The key of a table in `_shape`. */
 export const tableKey = (of: string): string => `table ${of}`
 
 export function createMigrationError(differences: readonly Difference[]): string {
@@ -31,11 +31,11 @@ export function createMigrationError(differences: readonly Difference[]): string
   )
 }
 
-/** What a person gives up. */
+/** What a person has agreed to lose. */
 export interface GivenUp {
   /** Tables and fields to remove with their values: `notes`, `notes.text`. */
   readonly drop: readonly string[]
-  /** Milliseconds since 1970: what instances need by then is not dropped. */
+  /** Milliseconds since 1970. What an instance still needs at that time is not dropped. */
   readonly now: number
 }
 
@@ -91,7 +91,7 @@ function* findTableDifferences(
 }
 
 interface UndeclaredField {
-  /** In the database. */
+  /** The name in the database. */
   readonly name: string
   readonly is: ColumnSignature
 }
@@ -107,7 +107,7 @@ export const parseSignature = (is: string): ColumnSignature => JSON.parse(is) as
 
 const command = 'diglot migrate <service.ts> --apply'
 
-/** A database has the new name already: the values that are under it would no longer be seen. */
+/** The database already uses the new name: the values stored under it would become invisible. */
 const describeTwoNames = (table: Table, { field, stored }: FieldColumns): Difference => ({
   what: `${table.name}.${field} is in the database by that name, and the contract says that it was ${stored}`,
   cure: [
@@ -116,7 +116,7 @@ const describeTwoNames = (table: Table, { field, stored }: FieldColumns): Differ
   ],
 })
 
-/** The same of a resource. */
+/** The same for a resource. */
 const describeTwoTables = ({ name: stored, resource: { name } }: Table): Difference => ({
   what: `${name} is in the database by that name, and the contract says that it was ${stored}`,
   cure: [
@@ -126,8 +126,9 @@ const describeTwoTables = ({ name: stored, resource: { name } }: Table): Differe
 })
 
 /**
- * A field that went and one of its kind that came are likely one: it would be read as empty. Only
- * an optional field that went comes here alone; both are told of where it was required.
+ * A field that went and one of the same kind that came are probably one field, renamed: its values
+ * would read as absent. For an optional field that went, this is the only warning; a required one
+ * is also reported as undeclared.
  */
 const suspectRenamedField = (
   table: Table,
@@ -146,7 +147,7 @@ const suspectRenamedField = (
       ],
     }))
 
-/** A table that went, with rows, and one that came and has all of its fields. */
+/** A table with rows that went, and a new one that has all of its fields. */
 function* suspectRenamedTable(
   schema: StoreSchema,
   shape: DatabaseShape,
@@ -268,9 +269,9 @@ function* checkChangedField(
 }
 
 /**
- * A column of SQLite keeps its type, and with it the kind of each cell: the values are copied to a
- * new column, which then has the name. The next start makes the indexes anew. A field of several
- * columns has one that is computed, for which there is no SQL.
+ * SQLite never changes the type of a column, and so of its cells: the values are copied to a new
+ * column, which then takes over the name. The next start rebuilds the indexes. A field of several
+ * columns has a computed one, which no SQL can convert.
  */
 function conversionSteps(
   { dialect, shape, table, kept }: ChangedField,
@@ -302,13 +303,13 @@ const writeType = (dialect: Dialect, kind: Column['kind']): string =>
   compileStatement(dialect, dialect.types[kind], false).text
 
 /**
- * The meaning of an empty cell. Where a default stands for an absent value, only an older program
- * that does not know of it leaves a cell empty.
+ * What an empty cell means. If there is a default for absent values, only an older program that
+ * does not know it leaves a cell empty.
  */
 const emptyMeaning = (of: ColumnSignature): string =>
   of.optional ? 'absent' : of.nullable ? 'null' : of.filled ? 'absent' : ''
 
-/** Rows whose absent or null value the contract no longer allows. */
+/** Rows with an absent or null value that the contract no longer allows. */
 function* checkEmptyCells(
   table: Table,
   kept: FieldColumns,
@@ -351,7 +352,7 @@ function* checkEmptyCells(
   return found
 }
 
-/** Rows with a value that an enumeration has lost. */
+/** Rows with a value that the enumeration has lost. */
 function* checkEnumValues(
   table: Table,
   kept: FieldColumns,

@@ -1,12 +1,12 @@
 /**
- * All that a database has, copied into an empty one of either kind: items under their versions,
+ * Copies everything in a database into an empty one of either kind: items with their versions,
  * files, jobs, the audit, the feed with its numbers, removed identifiers, and people.
  * What always holds:
- *  (1) The source is read in one snapshot, and the copy is one transaction: it is whole, or it is
- *      not there.
+ *  (1) The source is read in one snapshot, and the copy is one transaction: it is complete, or it
+ *      does not exist.
  *  (2) Each table of the copy has as many rows as the source had, or the copy is undone.
- *  (3) A version, a sequence and an identifier stay what they are, and counters go on from there,
- *      so that no tag, cursor or place in the feed gets another meaning.
+ *  (3) Versions, sequences and identifiers stay the same, and counters continue from there, so that
+ *      no tag, cursor or place in the feed changes its meaning.
  *  (4) What belongs to the database itself is made anew: its indexes, and its shape.
  */
 import type { Cells, StatementRunner } from './connection.ts'
@@ -19,26 +19,26 @@ import { sql } from './sql.ts'
 import { allOf, compileStatement, joinList, parameterAt, parameterList, quoteName, quoteNames } from './statement.ts'
 import { columnsOf, systemColumns, type Table } from './table.ts'
 
-/** One of the two databases: statements in one transaction, and what they are written in. */
+/** One of the two databases: its statements, which run in one transaction, and its dialect. */
 export interface CopySide {
   readonly dialect: Dialect
   readonly on: StatementRunner
 }
 /** A database whose rows are copied. */
 export interface RowsOfDatabase {
-  /** Runs work in one transaction; one that reads sees one snapshot. */
+  /** Runs the work in one transaction; a reading one sees one snapshot. */
   run<T>(does: 'read' | 'write', work: (side: CopySide) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
-/** Told of each table: how many rows of it have come so far. */
+/** Called for each table with the number of rows copied so far. */
 export type TellCopied = (table: string, rows: number, isOver: boolean) => void
 
-/** Rows of one question, and of one with octets in them. */
+/** Rows per query, except for rows that contain octets. */
 const rowsMax = 500
 const octetRowsMax = 16
-/** Of one question, nearly. */
+/** Octets per query, approximately. */
 const answerOctets = 4 * 1024 * 1024
-/** Both databases take more parameters than that in a statement. */
+/** Both databases allow more parameters than this in a statement. */
 const parametersMax = 30_000
 
 const listCopiedTables = (tables: ReadonlyMap<string, Table>): readonly CopiedTable[] => [
@@ -61,7 +61,7 @@ const askSide = async (
   octets?: number,
 ): Promise<readonly Cells[]> => on.rows(compileStatement(dialect, text, false), values, octets)
 
-/** Whether a service has run on it; a database without tables of ours is empty, too. */
+/** Whether no service has run on it yet; a database without Diglot's tables is empty, too. */
 export async function isEmptyDatabase(side: CopySide): Promise<boolean> {
   if ((await askSide(side, side.dialect.hasTable('_shape'))).length === 0) return true
   const hasNoRow = async (table: string): Promise<boolean> =>
@@ -75,10 +75,10 @@ export async function isEmptyDatabase(side: CopySide): Promise<boolean> {
 export interface RunningInstance {
   /** For a person: `host, process 4711`. */
   readonly instance: string
-  /** Until it is forgotten, if it was killed. */
+  /** Seconds until its record expires, in case it was killed. */
   readonly seconds: number
 }
-/** An instance that has said within three minutes that it uses the database. */
+/** An instance that has announced within three minutes that it uses the database. */
 export async function findRunningInstance(side: CopySide, now: number): Promise<RunningInstance | undefined> {
   const [row] = await askSide(
     side,
@@ -91,8 +91,8 @@ export async function findRunningInstance(side: CopySide, now: number): Promise<
 }
 
 /**
- * Fields and resources of an earlier contract, which the database keeps unseen: no table of the
- * copy has them.
+ * Fields and resources of an earlier contract, which the database still has but no program sees.
+ * The copy has no table for them.
  */
 export async function listLeftBehind(side: CopySide, tables: ReadonlyMap<string, Table>): Promise<readonly string[]> {
   const left: string[] = []
@@ -109,7 +109,7 @@ export async function listLeftBehind(side: CopySide, tables: ReadonlyMap<string,
   return left
 }
 
-/** Copies every table. Both have the shape of the contract, and the target is empty. */
+/** Copies every table. Both databases have the shape of the contract, and the target is empty. */
 export async function copyRows(
   from: CopySide,
   to: CopySide,
@@ -145,7 +145,7 @@ async function copyOneTable(from: CopySide, to: CopySide, table: CopiedTable, te
   tell(name, count, true)
 }
 
-/** In the order of the key, from the one of the last row on. */
+/** Reads the next rows in the order of the key, starting after the last row's key. */
 function readNext(
   from: CopySide,
   { name, key, columns, own }: CopiedTable,

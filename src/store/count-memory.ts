@@ -1,23 +1,23 @@
 /**
- * How many rows a list has, remembered until something is committed: each reader of the same list
- * gets the same total. To count up to `countedMax` rows takes half as long as to read a page of
- * them, and an exact count looks at all.
+ * Remembers how many rows a list has until something is committed, since all readers of the same
+ * list get the same total. Counting up to `countedMax` rows takes half as long as reading a page of
+ * them, and an exact count looks at every row.
  */
 import type { Cell } from './dialect.ts'
 import { boundParameters, type Statement } from './statement.ts'
 
-/** Of one connection. */
+/** Per connection. */
 const countsMax = 1000
-/** What is asked for in more characters is not remembered. */
+/** A query whose values take more characters than this is not remembered. */
 const keyMax = 1000
 
 export class CountMemory {
-  /** By the text of the statement, and by what is bound in it. */
+  /** By the text of the statement, then by its bound values. */
   readonly #counts = new Map<string, Map<string, number>>()
   #size = 0
   #state: Cell | undefined
 
-  /** @param state differs from the one before where something was committed in between */
+  /** @param state changes if something was committed in between */
   follow(state: Cell | undefined): void {
     if (state !== this.#state) this.#forget()
     this.#state = state
@@ -46,6 +46,6 @@ export class CountMemory {
   }
 }
 
-/** JSON has no large integers, and no infinite numbers. */
+/** JSON has neither large integers nor infinite numbers. */
 const spellCell = (_at: string, cell: unknown): unknown =>
   typeof cell === 'bigint' || (typeof cell === 'number' && !Number.isFinite(cell)) ? String(cell) : cell

@@ -1,6 +1,6 @@
 /**
- * Filters whose lists are longer than the contract takes them to be: no declaration says how many
- * items have one value, but the statistics do that a database makes for its own plans.
+ * Finds filters whose lists are longer than the contract assumes. No declaration says how many
+ * items share a value, but the statistics that a database keeps for its query plans do.
  */
 import { listAssumedFilters } from '../contract/list-index.ts'
 import type { CrowdedFilter } from '../service/store.ts'
@@ -27,7 +27,7 @@ export function* findCrowded(
   )
 }
 
-/** PostgreSQL has statistics of columns, SQLite of indexes. */
+/** PostgreSQL has statistics per column, SQLite per index. */
 function namesInStatistics({ compared, indexes }: Table, field: string): readonly string[] {
   const column = compared.get(field)?.column
   if (column === undefined) return []

@@ -1,6 +1,6 @@
 /**
- * What a database has, as this program remembers it in the table `_shape`: one row for each table,
- * field and index; and the steps that change both.
+ * The shape of a database, which this program remembers in the table `_shape`: one row for each
+ * table, field and index; and the steps that change both the database and that table.
  */
 import type { Cells } from './connection.ts'
 import type { Cell, Sql } from './dialect.ts'
@@ -9,18 +9,18 @@ import { parameterAt } from './statement.ts'
 import type { Table } from './table.ts'
 
 /**
- * One statement to run; its rows come back. So the same steps serve a database that replies at once
- * and one that does not.
+ * One statement to run, whose rows are passed back. The same steps therefore work with a database
+ * that replies at once and with one that does not.
  */
 export interface MigrationStep {
-  /** In words; what only keeps the books has none. */
+  /** The step in words; absent for mere bookkeeping. */
   readonly says?: string
   readonly text: Sql
   readonly values?: readonly Cell[]
 }
 export type Steps<T = void> = Generator<MigrationStep, T, readonly Cells[]>
 
-/** Of → name → is. */
+/** Table → name → signature. */
 export type DatabaseShape = Map<string, Map<string, string>>
 
 export function readShape(rows: readonly Cells[]): DatabaseShape {
@@ -49,10 +49,10 @@ export interface IndexBuild {
   /** For a person. */
   readonly what: string
   readonly table: Table
-  /** Whether no other process has completed it. */
+  /** Whether it is still needed: another process may have completed it. */
   readonly isDue: () => Steps<boolean>
-  /** What removes the remains of an earlier build, then makes it. */
+  /** Remove the remains of an earlier build, then make the index. */
   readonly texts: readonly Sql[]
-  /** Remembers that it is complete. */
+  /** Records that the index is complete. */
   readonly complete: () => Steps
 }

@@ -1,6 +1,6 @@
 /**
- * All differences of the two databases in SQL, as two records; no other file asks which one it has.
- * Everything else is written once, with the fragments of `sql.ts`.
+ * All differences between the SQL of the two databases, as two records; no other file asks which
+ * database it has. Everything else is written once, with the fragments of `sql.ts`.
  */
 import { keyOctetsMax } from '../contract/list-index.ts'
 import { type JsonDialect, postgresJson, sqliteJson } from './json-walk.ts'
@@ -18,86 +18,88 @@ export interface Dialect {
   /** The parameter with this number, from 1. */
   readonly parameter: (number: number) => string
   readonly types: Readonly<Record<ColumnKind, Sql>>
-  /** A key that counts up by itself and never back. */
+  /** A key that counts up automatically and never reuses a number. */
   readonly counter: Sql
-  /** Octets that a key of an index may have; a field that may be longer has no index. */
+  /** Octets that an index key may have; a field that may be longer has no index. */
   readonly keyBytes: number
   /**
-   * Octets of a column to read at once: more would gather as text and as buffers on their way here.
+   * Octets of a column to read at once; more would pile up as text and buffers on their way here.
    */
   readonly answer: number
   /**
-   * Statements that keep a column of octets uncompressed, so that a part of it is found without the
-   * rest.
+   * Statements that store a column of octets uncompressed, so that a part of it can be read without
+   * the rest.
    */
   readonly uncompressed: (table: string, column: string) => readonly Sql[]
-  /** A number for functions of text. */
+  /** An integer that text functions accept. */
   readonly small: (number: Sql) => Sql
   /**
-   * At most so many rows. For a parameter alone SQLite makes its plan anew at each execution, since
-   * its value may change the plan; a sum's value it does not know before.
+   * Limits the number of rows. SQLite plans a query anew at each execution if its limit is a bare
+   * parameter, since the value may change the plan; it cannot see the value of a sum in advance.
    */
   readonly limit: (rows: Sql) => Sql
   /**
-   * The beginnings of statements that write one row. SQLite keeps a copy of each page that a
-   * statement with a trigger or `returning` changes, in case a later row fails; `or fail` says that
-   * nothing has to be undone, since one row is checked before it is written.
+   * The beginnings of statements that write one row. SQLite copies each page that a statement with
+   * a trigger or `returning` changes, in case a later row fails. `or fail` says that nothing has to
+   * be undone, which is true because the row is checked before it is written.
    */
   readonly insertRow: Sql
   readonly updateRow: Sql
   /**
-   * Ranges of rows in order are merged as far as a limit goes, in one statement. SQLite would sort
-   * them all; there a statement more costs less than that.
+   * Whether one statement merges ordered ranges of rows only as far as the limit. SQLite would sort
+   * them all, and there one more statement costs less than that.
    */
   readonly mergesRanges: boolean
   /**
-   * Where no index has rows in their order, keys are sorted, and only the rows of the page are read
-   * whole. PostgreSQL may plan to look for these among all.
+   * If no index gives the rows in order, sorts the keys, and reads only the rows of the page whole.
+   * PostgreSQL may plan to search all rows for these.
    */
   readonly sortsKeys: boolean
   readonly statistics: {
-    /** A row where there are any. */
+    /** Yields a row if there are any. */
     readonly exist: Sql
-    /** Table, column or index, and how many rows have one value of its first column, on average. */
+    /**
+     * The table, the column or index, and the average number of rows per value of its first column.
+     */
     readonly rowsOfValue: Sql
   }
-  /** A row where this table exists. */
+  /** Yields a row if this table exists. */
   readonly hasTable: (table: string) => Sql
   readonly boolean: (value: boolean) => Cell
-  /** A whole number of 64 bits, by its digits. */
+  /** A 64-bit integer, from its digits. */
   readonly wholeNumber: (digits: string) => Cell
-  /** Of a table with a `counter`, while rows are copied into it. */
+  /** For a table with a `counter`, while rows are copied into it. */
   readonly counting: {
-    /** Between the columns and the values: the counter is given. */
+    /** Goes between the columns and the values: it says that the counter's value is given. */
     readonly given: Sql
-    /** A row with the last number; none, or null, where none was given. */
+    /** Yields a row with the last number; no row, or null, if there was none. */
     readonly last: (table: string, counter: string) => Sql
-    /** Statements that go on from the number at the first place, which is above zero. */
+    /** Statements that continue from the number in the first place, which is above zero. */
     readonly goOn: (table: string, counter: string) => readonly Sql[]
   }
-  /** Octets of the contract, never of a request. */
+  /** Octets from the contract, never from a request. */
   readonly octets: (value: Uint8Array) => Sql
-  /** Whether the text has this part; case counts. */
+  /** Whether the text contains this part; case matters. */
   readonly contains: (text: Sql, part: Sql) => Sql
-  /** In both, absent values come first ascending and last descending. */
+  /** In both databases, absent values come first ascending and last descending. */
   readonly ascending: Sql
   readonly descending: Sql
-  /** An index can be made outside of a transaction, while others write. */
+  /** Whether an index can be built outside a transaction, while others write. */
   readonly buildsBeside: boolean
   readonly search: SearchDialect
   readonly json: JsonDialect
-  /** Behind the choice of a row that no other transaction may change before this one ends. */
+  /** Follows a select: no other transaction may change the row before this one ends. */
   readonly locking: Sql
   /**
-   * Behind a table: read by this index, whatever the statistics say. SQLite takes a partial index
-   * that holds most rows for no help, and sorts the whole table.
+   * Follows a table: read it by this index, whatever the statistics say. SQLite assumes that a
+   * partial index with most rows is no help, and sorts the whole table.
    */
   readonly byIndex: (index: string) => Sql
-  /** Behind the choice of a row that no other transaction may choose. */
+  /** Follows a select: no other transaction may select the row. */
   readonly choosing: Sql
-  /** Statements that make a table refuse all but additions. */
+  /** Statements that make a table refuse every change but an addition. */
   readonly appendOnly: (table: string) => readonly Sql[]
-  /** In one transaction, before and after rows of such a table are removed. */
+  /** Run before and after rows of an append-only table are removed, in one transaction. */
   readonly removal: (table: string) => readonly [before: Sql, after: Sql]
 }
 
@@ -141,7 +143,7 @@ export const sqlite: Dialect = {
   sortsKeys: true,
   statistics: {
     exist: sql`select 1 from sqlite_master where type = 'table' and name = 'sqlite_stat1'`,
-    // "Rows, rows of one value of the first column, …": the cast takes the digits in front.
+    // "Rows, rows per value of the first column, …": the cast takes the leading digits.
     rowsOfValue: sql`select "tbl", "idx", cast(substr("stat", instr("stat", ' ') + 1) as integer) from sqlite_stat1
       where "idx" is not null`,
   },
@@ -167,7 +169,7 @@ export const postgres: Dialect = {
   },
   counter: sql`bigint generated always as identity primary key`,
   keyBytes: keyOctetsMax, // a third of a page of 8 KiB, less the other columns
-  answer: 48 * 1024, // its digits, and what the driver joins them in, take four times as much
+  answer: 48 * 1024, // its digits, and the buffers of the driver that joins them, take four times as much
   uncompressed: (table, column) => [
     sql`alter table ${sql.id(table)} alter column ${sql.id(column)} set storage external`,
   ],
@@ -193,7 +195,7 @@ export const postgres: Dialect = {
   sortsKeys: false,
   statistics: {
     exist: sql`select 1`,
-    // A number of values below zero is a share of the rows.
+    // A negative number of values is a share of the rows.
     rowsOfValue: sql`select s."tablename", s."attname", (1 - s."null_frac") *
         case when s."n_distinct" > 0 then c."reltuples" / s."n_distinct" else -1 / nullif(s."n_distinct", 0) end
       from pg_stats as s join pg_class as c on c."relname" = s."tablename"

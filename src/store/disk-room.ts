@@ -1,16 +1,17 @@
 /**
- * Room on the disk of a SQLite file. Files fill a disk to its last octets: then no change is made
- * any more, not even the one that removes what has come of the last file. So files leave some room.
+ * Keeps room on the disk of a SQLite file. Files could fill a disk completely; then no change
+ * succeeds any more, not even one that removes the pieces of the last file. So files leave some
+ * room.
  */
 import { type StatsFs, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import { Unavailable } from '../service/store.ts'
 
-/** More than SQLite's log is before its pages come into the file; of a small disk, a quarter. */
+/** More than SQLite's log takes before its pages move to the file; on a small disk, a quarter. */
 const reservedOctets = 64 << 20
 
-/** Seconds after which an operator may have made room. */
+/** Seconds after which an operator may have freed some room. */
 const retrySeconds = 60
 
 type AskDisk = (folder: string) => Pick<StatsFs, 'bsize' | 'blocks' | 'bavail'>
@@ -19,11 +20,11 @@ const tellsNothing = (thrown: unknown): boolean => errorCodeOf(thrown) !== ''
 
 /**
  * @param spareOctets what is free within the file
- * @throws Unavailable where files would use up what is left for other changes
+ * @throws Unavailable if a file would use up what is reserved for other changes
  */
 export function requireRoom(file: string, spareOctets: () => number, ask: AskDisk = statfsSync): void {
   const disk = attempt(() => ask(dirname(file)), tellsNothing)
-  if (!disk) return // it does not tell
+  if (!disk) return // unknown: the system does not say
   const [free, all] = [disk.bavail * disk.bsize, disk.blocks * disk.bsize]
   const kept = Math.min(reservedOctets, all / 4)
   if (free < kept && free + spareOctets() < kept)

@@ -1,4 +1,4 @@
-/** Tables and fields that a person gives up by name, with their values and their indexes. */
+/** Drops the tables and fields that a person gives up by name, with their values and indexes. */
 import { type ColumnSignature, isOrderedKind } from './column-signature.ts'
 import { type DatabaseShape, forgetShape, readShape, type Steps, shapeRows } from './database-shape.ts'
 import { sql } from './sql.ts'
@@ -11,7 +11,7 @@ export function splitName(name: string): { readonly table: string; readonly fiel
   return { table, field: table === name ? undefined : name.slice(table.length + 1) }
 }
 
-/** Of the tables that this program declares: what another one has dropped since its start. */
+/** The declared tables and fields that another program has dropped since this one started. */
 export function* findDropped(tables: ReadonlyMap<string, Table>): Steps<readonly string[]> {
   const shape = readShape(yield { text: shapeRows })
   return [...tables.values()].flatMap(({ name, fields }) => {
@@ -20,7 +20,7 @@ export function* findDropped(tables: ReadonlyMap<string, Table>): Steps<readonly
   })
 }
 
-/** @param name found in the shape, and declared by nothing here */
+/** @param name is in the shape, and is not declared by this program */
 export function* dropNamed(shape: DatabaseShape, name: string): Steps {
   const { table, field } = splitName(name)
   const key = `table ${table}`
@@ -43,7 +43,7 @@ export function* dropNamed(shape: DatabaseShape, name: string): Steps {
   was?.delete(field)
 }
 
-/** The columns that a field of this kind has. */
+/** The columns of a field of this kind. */
 export const listColumns = (field: string, { kind, optional, nullable }: ColumnSignature): readonly string[] => [
   field,
   ...(isOrderedKind(kind) ? [`${field}#order`] : []),
@@ -59,19 +59,19 @@ function* dropIndexes(shape: DatabaseShape, table: string, columns: readonly str
   }
 }
 
-/** Of the indexes of a table, or only of those that use one of the columns. */
+/** The indexes of a table, or only those that use one of the columns. */
 export const listIndexNames = (
   shape: DatabaseShape,
   table: string,
   columns: readonly string[] | undefined,
 ): readonly string[] =>
   [...(shape.get('index') ?? [])].flatMap(([name, is]) => {
-    if (!is.startsWith('[')) return [] // of words, which goes by itself
+    if (!is.startsWith('[')) return [] // an index of words, which is dropped separately
     const [of, index] = parseIndex(is)
     return of === table && (!columns || columnsOfIndex(index).some(each => columns.includes(each))) ? [name] : []
   })
 
-/** The table of an index, and what it has. */
+/** The table of an index, and its definition. */
 export const parseIndex = (is: string): readonly [table: string, index: Index] => JSON.parse(is) as [string, Index] // as `growIndexes` wrote it
 
 export const columnsOfIndex = ({ columns, where }: Index): readonly string[] => [

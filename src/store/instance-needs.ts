@@ -1,6 +1,6 @@
 /**
  * What an instance tells other programs on its database: the tables and fields that it needs, in a
- * record that ends by itself unless the instance renews it.
+ * record that expires unless the instance renews it.
  */
 import { storedFieldsOf } from '../contract/computed-fields.ts'
 import type { Service } from '../contract/service.ts'
@@ -9,13 +9,13 @@ import { sql } from './sql.ts'
 import { parameterAt } from './statement.ts'
 import { tableNameOf } from './stored-resources.ts'
 
-/** Of its records. */
+/** The space of these records. */
 export const instanceSpace = 'instance'
 
 export interface InstanceNeeds {
   /** For a person: `host, process 4711`. */
   readonly instance: string
-  /** Tables and their fields, as the database has them: `notes`, `notes.text`. */
+  /** Tables and their fields by their names in the database: `notes`, `notes.text`. */
   readonly names: readonly string[]
 }
 
@@ -29,10 +29,10 @@ export const neededNames = ({ resources }: Service): readonly string[] =>
 export interface NeedOfName {
   readonly name: string
   readonly instance: string
-  /** Seconds until the record ends, if the instance does not renew it. */
+  /** Seconds until the record expires, unless the instance renews it. */
   readonly seconds: number
 }
-/** Which of the names instances still need at this time, in milliseconds since 1970. */
+/** Which of the names some instance still needs at this time, in milliseconds since 1970. */
 export function* findNeeds(names: readonly string[], now: number): Steps<readonly NeedOfName[]> {
   const rows = yield {
     text: sql`select "value", "expires" from "_memo" where "space" = ${parameterAt(0)} and "expires" > ${parameterAt(1)} order by "key"`,

@@ -1,4 +1,4 @@
-/** Items of one table: their statements, the row of a value, and the value of a row. */
+/** The items of one table: their statements, and the mapping between a row and a value. */
 import { createLateMembers } from '../base/late-members.ts'
 import { BoundedCache } from '../base/memo.ts'
 import type { Values } from '../contract/implement.ts'
@@ -26,29 +26,29 @@ export interface ItemStatements {
   /** The columns that `item` reads. */
   readonly columns: Sql
   readonly item: (row: Cells) => Snapshot
-  /** The cells of a value and of the words in it, in the order of the statements. */
+  /** The cells of a value and of its search words, in the order of the statements. */
   readonly cells: (value: Values) => readonly Cell[]
   readonly kept: (kept: Values) => Cell
-  /** Of an id. */
+  /** Takes an id. */
   readonly get: Statement
-  /** Of a JSON array of ids. */
+  /** Takes a JSON array of ids. */
   readonly getAll: Statement
-  /** Of an id; no other transaction changes the row before this one ends. */
+  /** Takes an id; no other transaction can change the row before this one ends. */
   readonly getForChange: Statement
   readonly version: Statement
   /**
-   * Takes an id, the time, kept, a drawn version, cells. Gives the version, and whether the id was
-   * used before; no row if the id is in use.
+   * Takes an id, the time, kept, a drawn version, cells. Returns the version, and whether the id
+   * was used before; no row if the id is in use.
    */
   readonly insert: Statement
   readonly update: (was: Values | undefined, value: Values) => ItemUpdate
-  /** Takes an id and the version seen. Gives a row if the item was removed. */
+  /** Takes an id and the version seen. Returns a row if the item was removed. */
   readonly remove: Statement
 }
 
 export interface ItemUpdate {
   /**
-   * Takes an id, the time, kept, the version seen, the next one, cells. Gives the times of change
+   * Takes an id, the time, kept, the version seen, the next one, cells. Returns the times of change
    * and creation; no row if the item has another version.
    */
   readonly statement: Statement
@@ -100,12 +100,12 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
   }
 }
 
-/** Statements that one table keeps: a service changes few sets of fields again and again. */
+/** Statements kept per table: a service changes the same few sets of fields again and again. */
 const updatesMax = 64
 
 /**
- * The update of the columns whose values change. A database looks at each index of a column that a
- * statement names, also where its value stays: SQLite writes the entry again.
+ * Updates only the columns whose values change. For each column that a statement names, a database
+ * checks the indexes even if the value stays the same: SQLite rewrites the entry.
  */
 function createUpdates(table: Table, compile: (columns: readonly string[]) => Statement): ItemStatements['update'] {
   const parts = [
@@ -132,7 +132,7 @@ function createUpdates(table: Table, compile: (columns: readonly string[]) => St
   }
 }
 
-/** Compiled for each field, so that a row costs one look at each of its cells. */
+/** Compiled for each field, so that each cell of a row is looked at once. */
 function createItemReader(table: Table): ItemStatements['item'] {
   let next: number = systemColumns.length
   const fields = table.fields.map(({ field, columns, value }) => {
@@ -165,7 +165,7 @@ function createItemReader(table: Table): ItemStatements['item'] {
   }
 }
 
-/** A page of large rows is long work: each is decoded in the step that asks for it. */
+/** A page of large rows is a lot of work, so each is decoded when it is first used. */
 const readLater = (known: Omit<Snapshot, 'value'>, read: () => Values): Snapshot =>
   addLateValue(known, { read, value: undefined })
 interface LateValue {

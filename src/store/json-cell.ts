@@ -1,5 +1,5 @@
 /**
- * Lists, objects and unions as JSON text and back, exactly: the field says how a type is written
+ * Lists, objects and unions as JSON text and back, without loss: the field says how to write a type
  * that JSON lacks.
  */
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
@@ -11,11 +11,11 @@ export interface CellCodec {
   readonly encode: (value: unknown) => string
   readonly decode: (text: string) => unknown
 }
-/** From one value to another; undefined where values stay as they are. */
+/** Converts a value; undefined if values stay as they are. */
 type CellConversion = ((value: unknown) => unknown) | undefined
 type ConversionWay = 'out' | 'in'
 
-/** `JSON.stringify` and `JSON.parse` alone where the field needs no more. */
+/** Plain `JSON.stringify` and `JSON.parse` if the field needs no more. */
 export function createCellCodec(field: AnyField): CellCodec {
   const out = compileConversion(field, 'out')
   const back = compileConversion(field, 'in')
@@ -39,8 +39,8 @@ const conversions: ShapeCases<CellConversion, [way: ConversionWay]> = {
 
 const unchanged: Readonly<Record<ConversionWay, CellConversion>> = { out: undefined, in: undefined }
 /**
- * A value of each kind as JSON, and back. The casts rest on the contract's checks, which every
- * stored value has passed.
+ * Converts a value of each kind to JSON and back. The casts rely on the contract's checks, which
+ * every stored value has passed.
  */
 const scalarConversions: Readonly<Record<Scalar['kind'], Readonly<Record<ConversionWay, CellConversion>>>> = {
   string: unchanged,
@@ -59,7 +59,7 @@ const scalarConversions: Readonly<Record<Scalar['kind'], Readonly<Record<Convers
   ref: unchanged,
 }
 
-/** What JSON and SQL numbers hold: not NaN, an infinity or minus zero. */
+/** Numbers that both JSON and SQL can hold: not NaN, an infinity or minus zero. */
 export const isPlainDouble = (value: number): boolean => Number.isFinite(value) && !Object.is(value, -0)
 export const doubleText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value))
 

@@ -1,13 +1,13 @@
-/** Ways through the JSON of a column, to the references and texts in it, in both databases. */
+/** SQL for both databases that walks the JSON of a column to the references and texts in it. */
 import type { Step } from './search-dialect.ts'
 import { type Sql, sql } from './sql.ts'
 
 export interface JsonDialect {
-  /** Text of a column → JSON. */
+  /** Converts the text of a column to JSON. */
   readonly of: (column: Sql) => Sql
   readonly member: (json: Sql, name: string) => Sql
   readonly memberText: (json: Sql, name: string) => Sql
-  /** A table of the items of an array, empty for another value; each is `item(alias)`. */
+  /** A table of the items of an array, empty for any other value; each item is `item(alias)`. */
   readonly items: (json: Sql, alias: string) => Sql
   readonly item: (alias: string) => Sql
   readonly itemText: (alias: string) => Sql
@@ -34,7 +34,7 @@ export const postgresJson: JsonDialect = {
   itemText: alias => sql`(${sql.id(alias)}."value" #>> '{}')`,
 }
 
-/** Tables of the items of lists on the way through steps, and the text at their end. */
+/** Tables of the items of each list along the steps, and the text at their end. */
 export function walkReferences(
   column: Sql,
   steps: readonly Step[],

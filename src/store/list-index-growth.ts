@@ -1,11 +1,12 @@
 /**
- * The indexes of lists, as a contract comes to declare them. What always holds:
- *  (1) `_shape` has an index from when it is complete. One that a contract declares and `_shape`
- *      lacks is unmade, whatever the database has under its name: a build may have failed halfway.
- *  (2) A unique key that is no longer declared goes only where a person asks: an older program that
- *      starts next to a newer one keeps it, too.
- *  (3) Where the database can (`buildsBeside`), a start leaves the indexes of large tables for
- *      later: they are built while others read and write.
+ * Brings the indexes of lists in line with the contract. What always holds:
+ *  (1) `_shape` contains an index once it is complete. An index that a contract declares and
+ *      `_shape` lacks counts as missing, whatever the database has under its name: a build may have
+ *      failed halfway.
+ *  (2) A unique key that is no longer declared is removed only if a person asks for it: an older
+ *      program that starts next to a newer one keeps it, too.
+ *  (3) If the database can (`buildsBeside`), a start postpones the indexes of large tables: they
+ *      are built while others read and write.
  */
 import { type Difference, listUndeclared, tableKey } from './contract-differences.ts'
 import {
@@ -33,7 +34,7 @@ export interface ListIndexSchema {
 interface WantedIndex {
   readonly table: Table
   readonly index: Index
-  /** As `_shape` has it once it is complete. */
+  /** The text that `_shape` has once it is complete. */
   readonly is: string
 }
 
@@ -46,7 +47,7 @@ const listUnmade = ({ tables }: ListIndexSchema, shape: DatabaseShape): readonly
 
 const dropIndex = (index: string, how: Sql = sql``): Sql => sql`drop index ${how}if exists ${quoteName(index)}`
 
-/** Tables that lack an index, which is left for later: to be asked before anything is changed. */
+/** Tables that lack an index and are so large that it is postponed. Call it before any change. */
 export function* findLargeTables(schema: ListIndexSchema, shape: DatabaseShape): Steps<ReadonlySet<string>> {
   const large = new Set<string>()
   if (!schema.dialect.buildsBeside) return large
@@ -55,7 +56,7 @@ export function* findLargeTables(schema: ListIndexSchema, shape: DatabaseShape):
   return large
 }
 
-/** @param tell called with what is left for later */
+/** @param tell called with each index that is postponed */
 export function* growIndexes(
   schema: ListIndexSchema,
   shape: DatabaseShape,
@@ -84,7 +85,7 @@ export function* growIndexes(
 
 const isUniqueKey = (is: string): boolean => parseIndex(is)[1].isUnique === true
 
-/** An index that only another program declares: it goes with the field or the table it is for. */
+/** An index that only another program declares: it is dropped with its field or table. */
 function isForeign(tables: ReadonlyMap<string, Table>, shape: DatabaseShape, is: string): boolean {
   const [of, index] = parseIndex(is)
   const table = tables.get(of)
@@ -104,10 +105,10 @@ function createIndex(table: Table, index: Index, dialect: Dialect, how: Sql = sq
   return sql`${begin} (${joinList(columns)})${where}`
 }
 
-/** Groups of items with the same key that are told; items of each that are named. */
+/** Groups of items with the same key that are reported; items named for each. */
 const toldGroupsMax = 5
 
-/** Unique keys that stored items break. */
+/** Unique keys that stored items violate. */
 export function* findDuplicates(
   schema: ListIndexSchema,
   shape: DatabaseShape,
@@ -116,7 +117,7 @@ export function* findDuplicates(
   const found: Difference[] = []
   for (const { table, index } of listUnmade(schema, shape)) {
     const was = shape.get(tableKey(table.name))
-    // A column that is still to be made has no values.
+    // A column that does not exist yet has no values.
     const isThere = index.columns.every(({ name }) => was?.has(name.replace(/#.*/, '')))
     if (index.isUnique && isThere && !large.has(table.name))
       found.push(...(yield* findDuplicatesOf(table, index, schema.dialect)))
@@ -149,7 +150,7 @@ function* findDuplicatesOf(table: Table, index: Index, dialect: Dialect): Steps<
   ]
 }
 
-/** Those that a start has left for later. */
+/** The builds that a start has postponed. */
 export function* listIndexBuilds(schema: ListIndexSchema): Steps<readonly IndexBuild[]> {
   const unmade = listUnmade(schema, readShape(yield { text: shapeRows }))
   return unmade.map(({ table, index, is }) => ({
@@ -162,7 +163,7 @@ export function* listIndexBuilds(schema: ListIndexSchema): Steps<readonly IndexB
           ?.get(index.name) !== is
       )
     },
-    // PostgreSQL "CREATE INDEX CONCURRENTLY": one that failed is left behind, invalid.
+    // PostgreSQL "CREATE INDEX CONCURRENTLY": a failed one is left behind, invalid.
     texts: [dropIndex(index.name, sql`concurrently `), createIndex(table, index, schema.dialect, sql`concurrently `)],
     *complete() {
       yield rememberShape('index', index.name, is)

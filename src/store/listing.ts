@@ -1,11 +1,11 @@
 /**
- * A query as SQL. Its form (which fields, which comparisons, what is null) makes the text; its
+ * A query as SQL. Its form (which fields, which comparisons, what is null) determines the text; its
  * values are bound. What always holds:
- *  (1) The order is total: the id comes last. So a cursor is between two rows, whatever came or
- *      went.
- *  (2) Absent values come before all others ascending, after all descending.
- *  (3) No text of a request is part of a statement: every name is looked up among the contract's
- *      columns.
+ *  (1) The order is total: the id comes last. So a cursor stays between two rows, whichever rows
+ *      come or go.
+ *  (2) Absent values come before all others ascending, and after them descending.
+ *  (3) No text of a request becomes part of a statement: every name is looked up among the
+ *      contract's columns.
  */
 import { creationField, findAbsentKeys, findMissingOrder, isStoredInOrder } from '../contract/list-index.ts'
 import { countedMax, type Filter, type Query, type Sort } from '../service/store.ts'
@@ -19,39 +19,42 @@ import { allOf, anyOf, isTextCell, joinList, parameterAt, quoteName, quoteNames 
 import { columnsOf, type SearchPath, systemColumns, type Table } from './table.ts'
 
 /**
- * What it takes to run a list: the form's key and texts, and the values for the places that the
- * texts name.
+ * Everything to run a list: the form's key and texts, and the values for the places in the texts.
  */
 export interface Listing {
-  /** Equal for queries whose texts are equal. */
+  /** Equal for queries with equal texts. */
   readonly form: string
   readonly values: readonly Cell[]
-  /** Of the limit among the values: one row more than the page has. */
+  /** The place of the limit among the values. The limit is one row more than the page has. */
   readonly limitAt: number
-  /** Written only when the form is new. */
+  /** Called only if the form is new. */
   readonly texts: () => Texts
 }
 export interface Texts {
-  /** The rows of each are before those of the next, which is asked for as many as are left. */
+  /**
+   * The rows of each statement come before those of the next, which reads only as many as are left.
+   */
   readonly page: readonly Sql[]
   readonly count: Sql
-  /** A row where there is one at or beyond the cursor, in the direction opposite to the page's. */
+  /**
+   * Yields a row if there is one at or beyond the cursor, in the direction opposite to the page's.
+   */
   readonly other: Sql
-  /** Of a list with words, or with filters by references within. */
+  /** For a list with words, or with filters by references within items. */
   readonly near?: NearTexts
 }
-/** Looks at so many rows of a list, from its cursor on or from its beginning. */
+/** Looks at a limited number of rows of a list, from its cursor or from its beginning. */
 export interface NearTexts<T = Sql> {
-  /** Up to the size of a page and one, how many of the next rows match. */
+  /** How many of the next rows match, up to the page size plus one. */
   readonly matches: T
-  /** How many rows the next are, whether they match or not. */
+  /** How many next rows there are, whether they match or not. */
   readonly rows: T
-  /** The same two from the beginning, and up to one more than are counted. */
+  /** The same two from the beginning, up to one more than are counted. */
   readonly count: T
   readonly countRows: T
-  /** Of the next rows those that match. */
+  /** The matching rows among the next ones. */
   readonly page: T
-  /** The same of more rows, and the last of these rows, if they are so many. */
+  /** The same for more rows; and the last row looked at, if there were that many. */
   readonly farPage: T
   readonly farEnd: T
 }
@@ -64,16 +67,16 @@ interface SortKey {
   readonly cell: (value: unknown) => Cell
 }
 
-/** What has few candidates: they are the rows to look at. */
+/** A condition with few candidates: only those rows are looked at. */
 export type Lead = { readonly tokens: readonly string[] } | { readonly filter: Filter }
 
-/** Rows that are looked at for a frequent word, */
+/** Rows that are looked at for a frequent word. */
 export const lookedMax = 2000
-/** and for one that these have too rarely: a page ends there. */
+/** The same for a word that is too rare among those; the page ends there. */
 export const farLookedMax = 10_000
 
 /**
- * The number of rows that may have a word, or that a filter selects, up to one more than a limit; a
+ * The number of rows that may have a word, or that a filter selects, up to one more than a limit. A
  * row that is found twice counts twice.
  */
 export function compileProbe(
@@ -169,20 +172,20 @@ export function compileListing(
 interface ListingParts {
   readonly table: Table
   readonly query: Query
-  /** Its filters without those by references within. */
+  /** Its filters, except those by references within items. */
   readonly own: readonly Filter[]
   readonly dialect: Dialect
   readonly columns: Sql
   readonly keys: readonly SortKey[]
   readonly cursor: readonly PlacedKey[] | undefined
-  /** Of the rows in their order, which are given. */
+  /** Selects, in order, from the rows that are given. */
   readonly part: Sql
   readonly filters: readonly Sql[]
   readonly grants: readonly Sql[]
   readonly watched: readonly Sql[]
-  /** Words, and references within. */
+  /** Conditions on words, and on references within items. */
   readonly sought: readonly Sql[]
-  /** That rows are among those of a lead; empty without one. */
+  /** Restricts rows to the candidates of a lead; empty without a lead. */
   readonly candidates: readonly Sql[]
 }
 
@@ -213,17 +216,18 @@ function compileTexts(parts: ListingParts): Texts {
 }
 
 /**
- * Rows beyond a cursor are in ranges, and in each of these all conditions are of one place in an
- * index, so that no row before the cursor is looked at, however many have the same values.
+ * Rows beyond a cursor form ranges. Within each range, all conditions are on one place in an index,
+ * so no row before the cursor is looked at, however many share the same values.
  */
 function pageTexts(parts: ListingParts, conditions: readonly Sql[]): readonly Sql[] {
   const { table, query, dialect, keys, cursor, part, candidates } = parts
   const backwards = query.from?.backwards === true
   if (!cursor) return [rangeText(parts, { equal: [], conditions })]
-  // Candidates are looked up once, for all ranges.
+  // Looks the candidates up once, for all ranges.
   if (candidates.length > 0)
     return [rangeText(parts, { equal: [], conditions: [conditionBeyond(keys, cursor, backwards), ...conditions] })]
-  // The condition of a range comes first: of two that an index could begin at SQLite takes the first.
+  // The range's condition comes first: if an index could begin at two conditions, SQLite takes the
+  // first.
   const ranges = rangesBeyond(keys, cursor, backwards).map(({ equal, condition }) => ({
     equal,
     conditions: [condition, ...conditions],
@@ -241,9 +245,9 @@ function pageTexts(parts: ListingParts, conditions: readonly Sql[]): readonly Sq
 }
 
 /**
- * The rows that meet conditions, in the order of the keys in which they are not all equal. Where
- * they are sorted, which candidates always are, their keys are: whole rows cost two to ten times as
- * much.
+ * The rows that meet the conditions, in the order of those keys in which they differ. If rows must
+ * be sorted, as candidates always are, only their keys are: sorting whole rows costs two to ten
+ * times as much.
  */
 function rangeText(
   parts: ListingParts,
@@ -266,7 +270,7 @@ function rangeText(
 const rowNames = (table: Table): Sql =>
   quoteNames([...systemColumns, ...valueColumns(columnsOf(table)).map(each => each.name)])
 
-/** Whether there is a row, at or before the cursor where there is one. */
+/** Whether there is a row; if there is a cursor, one at or before it. */
 function otherText({ table, query, keys, cursor }: ListingParts, conditions: readonly Sql[]): Sql {
   const from = sql`from ${quoteName(table.name)}`
   const ranges = cursor ? rangesBeyond(keys, cursor, query.from?.backwards !== true, true) : [{ condition: undefined }]
@@ -277,15 +281,15 @@ function otherText({ table, query, keys, cursor }: ListingParts, conditions: rea
 }
 
 /**
- * Qualified: a bare name would be the column of the result, which is text where the table has a
- * wide integer.
+ * Qualified, because a bare name would mean the column of the result, which is text if the table
+ * has a wide integer.
  */
 const keyColumn = (table: Table, key: Pick<SortKey, 'column'>): Sql =>
   sql`${quoteName(table.name)}.${quoteName(key.column)}`
 const directionOf = ({ query, dialect }: ListingParts, { descending }: Pick<SortKey, 'descending'>): Sql =>
   descending === (query.from?.backwards === true) ? dialect.ascending : dialect.descending
 
-/** @param filters of the rows, all that are equal in a field by it included */
+/** @param filters of the rows, including each that makes them all equal in a field */
 function writeOrder(parts: ListingParts, keys: readonly SortKey[], filters: readonly Filter[]): Sql {
   const { table } = parts
   const absent = findAbsentKeys(table.resource, table.lists, { filters, sort: keys }).map(({ field, descending }) => ({
@@ -296,9 +300,10 @@ function writeOrder(parts: ListingParts, keys: readonly SortKey[], filters: read
 }
 
 /**
- * The conditions of the rows that are looked at, and those that are left to ask of each. Where no
- * index serves the filters in this order, rows are looked at whether they have them or not: to find
- * those that have would mean to look at all. What a caller may not see is never looked at.
+ * The conditions that choose which rows to look at, and those left to check on each row. If no
+ * index serves the filters in this order, rows are looked at whether they match them or not:
+ * finding the matching ones would mean looking at all. Rows that the caller may not see are never
+ * looked at.
  */
 function chooseLooked(
   table: Table,
@@ -320,7 +325,7 @@ interface LookParts {
   /** The condition of the cursor. */
   readonly beyond: Sql
   readonly order: Sql
-  /** Of the rows in their order, which are given. */
+  /** Selects, in order, from the rows that are given. */
   readonly part: Sql
 }
 
@@ -371,7 +376,7 @@ function filterCondition(table: Table, filter: Filter, bind: (cell: Cell) => Sql
   form.push(filter.field, filter.is, to === null ? '0' : '1')
   if (to === null) return absenceCondition(filter, at)
   if (filter.is === 'eq') return sql`${at} = ${bind(to)}`
-  // An item without the field does not equal any value.
+  // An item without the field equals no value.
   if (filter.is === 'ne') return sql`${at} is distinct from ${bind(to)}`
   return sql`${at} ${signOf[filter.is]} ${bind(to)}`
 }
@@ -388,14 +393,14 @@ function partitionFilters({ references }: Table, filters: readonly Filter[]): [I
   return [inner, filters.filter(({ field }) => !references.has(field))]
 }
 
-/** A table of the ids that such a filter names: one parameter, however many they are. */
+/** A table of the ids that the filter names: one parameter, however many there are. */
 function namedIds({ field, value }: Filter, { json }: Dialect, bind: (cell: Cell) => Sql, form: string[]): Sql {
   form.push(field)
   const ids = [value].flat().filter(each => typeof each === 'string' && isTextCell(each))
   return sql`select ${json.itemText('given')} as "id" from ${json.items(json.of(bind(JSON.stringify(ids))), 'given')}`
 }
 
-/** Whether one of the references at the end of steps is among those that the filter names. */
+/** Whether one of the references at the end of the steps is among those that the filter names. */
 function referenceCondition(
   table: Table,
   filter: Filter,
@@ -414,14 +419,14 @@ function referenceCondition(
   return sources.length === 0 ? isNamed : sql`exists (select 1 from ${joinList(sources)} where ${isNamed})`
 }
 
-/** Compared with null: absent values are equal to it, and have no order. */
+/** Comparison with null: absent values equal it, and have no order. */
 function absenceCondition(filter: Filter, at: Sql): Sql {
   if (filter.is === 'eq') return sql`${at} is null`
   return filter.is === 'ne' ? sql`${at} is not null` : sql`false`
 }
 
 /**
- * Texts are compared exactly, as `isAllowed` compares those of one item; a field without text
+ * Texts are compared exactly, as `isAllowed` does for one item; an item without text in the field
  * belongs to no caller.
  */
 function grantConditions(table: Table, groups: Query['within'], bind: (cell: Cell) => Sql, form: string[]): Sql[] {
@@ -439,16 +444,19 @@ function grantConditions(table: Table, groups: Query['within'], bind: (cell: Cel
   return [anyOf(alternatives)]
 }
 
-/** Words of one search whose conditions are written out: few rows have so many. */
+/** How many words of a search get a condition each; few rows have more. */
 const writtenWordsMax = 8
 
 interface SearchedWords {
   readonly paths: readonly SearchPath[]
   readonly written: readonly Sql[]
-  /** The JSON array of all others: a text for each number of words would be one of a megabyte. */
+  /**
+   * A JSON array of all other words. A separate text for each number of words could reach a
+   * megabyte.
+   */
   readonly others: Sql | undefined
 }
-/** Text without any word restricts nothing. */
+/** Text that contains no word restricts nothing. */
 function bindWords(table: Table, query: Query, bind: (cell: Cell) => Sql, form: string[]): SearchedWords {
   const words = (query.words ?? []).map(foldText).filter(text => text !== '')
   const written = words.slice(0, writtenWordsMax).map(bind)
@@ -458,7 +466,7 @@ function bindWords(table: Table, query: Query, bind: (cell: Cell) => Sql, form: 
   return { paths, written, others }
 }
 
-/** Each word occurs in one of the paths. */
+/** Each word must occur in one of the paths. */
 function wordConditions(table: Table, { paths, written, others }: SearchedWords, dialect: Dialect): Sql[] {
   const occurs = (part: Sql): Sql => anyOf(paths.map(path => pathCondition(table.name, path, 0, dialect, part)))
   if (!others) return written.map(occurs)
@@ -474,7 +482,7 @@ export const searchedPaths = (table: Table, { paths }: Query): readonly SearchPa
   table.search.filter(each => paths?.includes(each.name) ?? true)
 
 /**
- * Through the next reference to the row that it names, by its id; at the end of the path, in the
+ * Follows the next reference, by id, to the row that it names; at the end of the path, looks in the
  * words themselves.
  */
 function pathCondition(row: string, path: SearchPath, at: number, dialect: Dialect, part: Sql): Sql {
@@ -512,21 +520,20 @@ function placeKey(key: SortKey, of: unknown, bind: (cell: Cell) => Sql): PlacedK
   return { cell, value: cell === null ? sql`null` : bind(cell) }
 }
 
-/** Rows that are equal in the first keys of an order, and beyond a place in the next one. */
+/** Rows that are equal in the first keys of an order, and lie beyond a place in the next one. */
 interface KeyRange {
-  /** One for each of the keys in which they are equal. */
+  /** One for each key in which they are equal. */
   readonly equal: readonly Filter[]
   readonly condition: Sql
 }
 
-/** Keys of an order that have ranges of their own: a caller may name many. */
+/** How many keys of an order get ranges of their own: a caller may name many keys. */
 const rangedKeysMax = 3
 
 /**
- * The rows after a place in the order of the keys, or before it, as ranges in their order: first
- * those that differ from the place in the last key alone, or in any of those behind the first few.
- *
- * @param inclusive with the row at the place
+ * The rows after (or before) a place in the order of the keys, as ordered ranges: first the rows
+ * that differ from the place only in the last key, or in any key after the first few.
+ * @param inclusive includes the row at the place
  */
 function rangesBeyond(
   keys: readonly SortKey[],
@@ -544,7 +551,7 @@ function rangesBeyond(
   ]
 }
 
-/** The same, each key with ranges of its own. */
+/** The same, with separate ranges for each key. */
 function rangeEachKey(
   keys: readonly SortKey[],
   cursor: readonly PlacedKey[],
@@ -587,7 +594,8 @@ function piecesBeyond(
 }
 
 /**
- * The same in one condition. A bound on the first key adds nothing, but lets an index start there.
+ * The same as one condition. The bound on the first key adds nothing, but lets an index start
+ * there.
  */
 function conditionBeyond(
   keys: readonly SortKey[],

@@ -1,22 +1,21 @@
 /**
- * SQLite begins its log (WAL) anew once no read needs what is in it, so long reads that always
- * overlap would let it grow for as long as they come (SQLite "Write-Ahead Logging" §6). What always
- * holds:
- *  (1) While the log is long no further read of a thread begins, until the ones before have ended
- *      and a commit has begun it anew.
- *  (2) A wait has an end: where a read of another program keeps the log, or nothing is committed,
- *      reads go on, and wait again once it has grown by as much.
+ * SQLite restarts its log (WAL) once no read needs its content, so long reads that keep overlapping
+ * would let it grow for as long as they come (SQLite "Write-Ahead Logging" §6). What always holds:
+ *  (1) While the log is long, no further read of a thread begins until the earlier ones have ended
+ *      and a commit has restarted the log.
+ *  (2) The wait is bounded: if a read of another program keeps the log, or nothing is committed,
+ *      reads continue, and wait again once it has grown by the same amount.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** More than SQLite leaves of it (`journal_size_limit`). */
+/** More than SQLite keeps of it (`journal_size_limit`). */
 export const longLogOctets = 128 << 20
 const lookEveryMs = 20
 
 export interface LogPauseOptions {
   /** The length of the log now. */
   readonly octets: () => number
-  /** Milliseconds in which all reads that are under way have ended. */
+  /** Milliseconds after which all reads that are under way have ended. */
   readonly timeMs: number
 }
 

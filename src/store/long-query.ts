@@ -1,14 +1,14 @@
-/** Which lists may look at many rows, and what they are called in a log. */
+/** Which lists may look at many rows, and how a log names them. */
 import { findMissingOrder } from '../contract/list-index.ts'
 import type { Filter, Query } from '../service/store.ts'
 import type { Table } from './table.ts'
 
-/** A list of at most so many rows is read in the event loop, whatever its order. */
+/** A list of at most this many rows is read in the event loop, whatever its order. */
 export const fewRows = 200
 
 /**
- * Short: rows stand in an index in the order of the list. Otherwise it may be long, unless one of
- * these filters, by its index, leaves few rows.
+ * Short if an index has the rows in the order of the list. Otherwise the list may be long, unless
+ * the index of one of these filters leaves few rows.
  */
 export function judgeLength(table: Table, query: Query): 'short' | readonly Filter[] {
   const { words = [], counted, filters, within, sort } = query

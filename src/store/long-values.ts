@@ -1,12 +1,12 @@
 /**
- * Stored values that are longer than a `max` that the contract has now. They are served as they
- * are, and a client that sends one back is refused, so an operator is told. What always holds:
- *  (1) A start looks at `rowsLookedAt` rows of a table at most, and only where a `max` is below the
+ * Finds stored values that are longer than a `max` in today's contract. They are served unchanged,
+ * but a client that sends one back is refused, so an operator is warned. What always holds:
+ *  (1) A start looks at `rowsLookedAt` rows of a table at most, and only if a `max` is below the
  *      one that the database remembers; `diglot migrate` looks at all rows.
- *  (2) The remembered one only grows at a start: an older program may run next to this one.
+ *  (2) A start only raises the remembered bound, since an older program may run next to this one.
  *      `diglot migrate --apply` lowers it, once no row is longer.
- * A database that remembers none, made by an older program, has its first rows looked at, and an
- * operator is told where there are more, until `diglot migrate --apply` has looked at all.
+ * If the database remembers no bound, because an older program made it, its first rows are looked
+ * at, and an operator is told if there are more, until `diglot migrate --apply` has looked at all.
  */
 import { type DatabaseShape, forgetShape, type MigrationStep, rememberShape, type Steps } from './database-shape.ts'
 import { sql } from './sql.ts'
@@ -14,10 +14,10 @@ import type { StoreSchema } from './sql-access.ts'
 import { joinList, quoteName } from './statement.ts'
 import type { Table } from './table.ts'
 
-/** Of a table, by a start. */
+/** Per table, at a start. */
 export const rowsLookedAt = 10_000
 
-/** Called with a sentence for each field: its place, how many values are longer, and the cure. */
+/** Called with a sentence for each field: its path, how many values are longer, and the cure. */
 export type WarnOfLength = (says: string) => void
 
 interface LengthBound {
@@ -25,14 +25,14 @@ interface LengthBound {
   readonly stored: string
   /** Characters of a text, octets of bytes. */
   readonly max: number
-  /** The longest that any program could store; undefined where the database does not tell. */
+  /** The longest value that any program could store; undefined if the database does not know. */
   readonly was: number | undefined
 }
 
 /**
- * Reads, and warns.
- * @param isAsked by `diglot migrate`
- * @returns what the database is to remember
+ * Looks at the rows, and warns.
+ * @param isAsked whether `diglot migrate` runs it
+ * @returns what the database should remember
  */
 export function* findLongValues(
   schema: StoreSchema,
@@ -56,7 +56,9 @@ const boundsKey = (table: Table): string => `max ${table.name}`
 const remember = (table: Table, { stored, max }: LengthBound): MigrationStep =>
   rememberShape(boundsKey(table), stored, String(max))
 
-/** Which bounds need a look at the rows, which can be remembered at once, and which are no more. */
+/**
+ * Which bounds need a look at the rows, which can be remembered at once, and which no longer exist.
+ */
 function compareBounds(table: Table, shape: DatabaseShape) {
   const columns = shape.get(`table ${table.name}`)
   const remembered = shape.get(boundsKey(table)) ?? new Map<string, string>()

@@ -1,12 +1,12 @@
 /**
  * Brings a database to the shape of the contract, at start. What always holds:
  *  (1) Only additions are made: a new table, a column that is optional or has a default, an index,
- *      a word index. No stored value is lost or read as another. Tables and optional columns that
- *      are not declared stay: they may belong to a newer program that runs too. What takes long on
- *      a large table is left for later (`Store.fill`).
- *  (2) Any other difference is refused before the first change, all of them at once, each with its
- *      cure (`contract-differences.ts`). What a `MigrationWish` names is dropped.
- *  (3) Files that an older program has kept as one value are cut into pieces, one after the other;
+ *      a word index. No stored value is lost or misread. Tables and optional columns that are not
+ *      declared stay: they may belong to a newer program that is running, too. Slow work on a large
+ *      table is postponed (`Store.fill`).
+ *  (2) All other differences are refused together before the first change, each with its cure
+ *      (`contract-differences.ts`). What a `MigrationWish` names is dropped.
+ *  (3) Files that an older program stored as one value are cut into pieces, one after the other;
  *      older programs no longer start on the database.
  * The shape of the database is kept in its table `_shape`: one row for each table, field and index.
  */
@@ -46,22 +46,22 @@ import type { Table } from './table.ts'
 
 /** What a person asks for beyond additions: each loss by its name. */
 export interface MigrationWish extends GivenUp {
-  /** Nothing is changed; the steps are only told. */
+  /** Nothing is changed; the steps are only reported. */
   readonly isPlan: boolean
-  /** Called with each step that has words, in order: these, and its SQL. */
+  /** Called in order with each step that has a description: the description, and its SQL. */
   readonly tell: (says: string, text: string) => void
 }
 
 /**
- * Called where the steps were undone and begin anew: what was told of them does not count.
+ * Called if the steps were undone and start over: what was reported about them does not count.
  * @param why in words, with the cure
  */
 export type TellUndone = (why: string) => void
 
 /**
- * The steps from the database to the contract. Without a wish additions alone; throws where that is
- * not enough.
- * @param warn of stored values that are longer than the contract allows
+ * The steps that take the database to the contract. Without a wish they are only additions, and it
+ * throws if those are not enough.
+ * @param warn called about stored values that are longer than the contract allows
  */
 export function* planMigration(schema: StoreSchema, wish?: MigrationWish, warn: WarnOfLength = () => {}): Steps {
   const steps = growDatabase(schema, wish, warn)
@@ -71,15 +71,15 @@ export function* planMigration(schema: StoreSchema, wish?: MigrationWish, warn: 
     const { text } = compileStatement(schema.dialect, step.value.text, false)
     if (!/^\s*select/i.test(text)) isUntouched = false
     if (step.value.says !== undefined) wish.tell(step.value.says, text)
-    // What a plan has not made cannot be read.
+    // What a plan has not created cannot be read.
     step = steps.next(wish.isPlan && !isUntouched ? [] : yield step.value)
   }
 }
 
-/** Of tables besides the items'. */
+/** The shape of all tables except those of items. */
 const storeShape = { format: shapeFormat, jobs: 'turns', ended: 'by job', failed: 'by time', queued: 'by due' }
 
-/** What makes the shape of jobs of one that an older program has left, in their order. */
+/** The steps, in order, that update the jobs' tables left by an older program. */
 const jobSteps: readonly (readonly [name: keyof typeof storeShape, texts: (dialect: Dialect) => readonly Sql[]])[] = [
   ['jobs', migrateTurns],
   ['ended', () => migrateEnded],
@@ -150,8 +150,8 @@ function* migrateFiles(dialect: Dialect): Steps {
 }
 
 /**
- * Adds all that the contract has and the table lacks. Gives the columns whose words are still to be
- * made.
+ * Adds everything that the contract has and the table lacks. Returns the columns whose words are
+ * still to be made.
  */
 function* growTable(
   items: ItemStatements,
@@ -193,15 +193,15 @@ function createTable(table: Table, dialect: Dialect): Sql {
   return sql`create table ${quoteName(table.name)} (${joinList(own)})`
 }
 
-/** The cells of the default of a field; none without one. */
+/** The cells of a field's default; none if it has no default. */
 function defaultCells({ resource }: Table, { field, cells }: FieldColumns): readonly Cell[] {
   const value = resource.fields[field]?.defaultValue
   return value === undefined ? [] : cells(value)
 }
 
 /**
- * Both databases keep the default of a column that is added once for all rows that are there,
- * whatever their number; rows of an older program, which does not know the column, get it, too.
+ * Both databases store the default of an added column once for all existing rows, however many;
+ * rows written by an older program, which does not know the column, get it, too.
  */
 function declareColumn({ name, kind }: Column, cell: Cell | undefined, dialect: Dialect): Sql {
   const plain = sql`${quoteName(name)} ${dialect.types[kind]}`
@@ -213,7 +213,7 @@ function writeDefault(cell: Exclude<Cell, null>, dialect: Dialect): Sql {
   return cell instanceof Uint8Array ? dialect.octets(cell) : sql.raw(String(cell))
 }
 
-/** Those of rows that a program without the default has written. */
+/** Fills the empty cells of rows that a program without the default has written. */
 function* fillEmptyCells(table: Table, kept: FieldColumns, dialect: Dialect): Steps {
   const cells = defaultCells(table, kept)
   const filled = kept.columns.flatMap(({ name }, at) => {
@@ -261,12 +261,12 @@ function* addColumns(
     }
 }
 
-/** Words that are no longer kept up: made again where a search needs them. */
+/** Marks words that are no longer maintained: they are made again when a search needs them. */
 const wordsLeft = 'words left'
 
 /**
- * Columns of words are made from stored values. One that nothing here searches may be written by an
- * older instance, so it stays until a person asks.
+ * Columns of words are made from stored values. An older instance may still write one that nothing
+ * here searches, so it stays until a person asks for its removal.
  */
 function* growWords(
   { table }: ItemStatements,

@@ -1,14 +1,14 @@
 /**
- * Whether the files of a SQLite database are still those that were opened. What is written to a
- * file that was removed or replaced is lost when its process ends, and SQLite does not tell of it
- * in WAL mode (it compares the same numbers where it has a rollback journal).
+ * Whether the files of a SQLite database are still the ones that were opened. What is written to a
+ * file that was removed or replaced is lost when its process ends, and SQLite does not notice in
+ * WAL mode (with a rollback journal it compares the same numbers).
  */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import { Unavailable } from '../service/store.ts'
 
-/** A connection in WAL mode holds all three until the last one is closed. */
+/** A connection in WAL mode holds all three open until the last connection is closed. */
 const ends = ['', '-wal', '-shm']
 
 interface OpenedFile {
@@ -29,12 +29,12 @@ export class OpenedFiles {
     })
   }
 
-  /** The path of one that is another file now, or none. */
+  /** The path of a file that was replaced or removed, if there is one. */
   findMoved(): string | undefined {
     return this.#files.find(hasMoved)?.path
   }
 
-  /** @throws Unavailable while one is another file, or none: it may be put back */
+  /** @throws Unavailable while a file is replaced or removed, since it may be put back */
   requireUnmoved(): void {
     const moved = this.findMoved()
     if (moved !== undefined)
@@ -51,5 +51,5 @@ const hasMoved = ({ path, device, node }: OpenedFile): boolean =>
     return found?.ino !== node || found.dev !== device
   }, isUnseen) ?? false
 
-/** A folder that may not be looked into any more says nothing of its files. */
+/** If a folder can no longer be looked into, that says nothing about its files. */
 const isUnseen = (thrown: unknown): boolean => errorCodeOf(thrown) !== ''

@@ -1,9 +1,9 @@
-/** The rows of a page: how many of those that were read fit, and how they become a page. */
+/** How many of the rows that were read fit on a page, and how they become a page. */
 import type { ItemPage, PagePlace, Query, Snapshot } from '../service/store.ts'
 import { type Cells, octetsOf } from './connection.ts'
 import { farLookedMax } from './listing.ts'
 
-/** @param end where looking has ended before the page was full */
+/** @param end where looking stopped before the page was full */
 export function createPage(
   { rows, fitting: { count, octets } }: PageRows,
   query: Query,
@@ -38,7 +38,7 @@ export function createPage(
   }
 }
 
-/** Whether a page by number has the last rows of its list, so that nothing has to be counted. */
+/** Whether a page by number contains the last rows of its list, so that no count is needed. */
 export function isLastPage({ rows, fitting }: PageRows, query: Query): boolean {
   if (query.from || rows.length > query.size) return false
   return (rows.length > 0 || (query.offset ?? 0) === 0) && fitting.count === rows.length
@@ -51,15 +51,15 @@ export interface PageBounds {
 interface Fitting {
   readonly count: number
   readonly octets: number
-  /** Octets of the longest row, also of one that does not fit. */
+  /** Octets of the longest row, including one that does not fit. */
   readonly longest: number
 }
 export interface PageRows {
-  /** Those of the page, and more. */
+  /** The rows of the page, and more. */
   readonly rows: readonly Cells[]
   readonly fitting: Fitting
 }
-/** The rows of a page: as many as its size and its octets allow, but one at least. */
+/** The rows of a page: as many as its size and its octets allow, but at least one. */
 export function countFitting(rows: readonly Cells[], { size, octets: max = Infinity }: PageBounds): Fitting {
   let [count, octets, longest] = [0, 0, 0]
   for (const row of rows) {
@@ -72,19 +72,21 @@ export function countFitting(rows: readonly Cells[], { size, octets: max = Infin
   return { count, octets, longest }
 }
 
-/** As many times its rows a page has to have room for. */
+/** A page must have room for its rows this many times over. */
 const spare = 2
 
 /**
- * Octets of the longest row that a page of each table has had. To end a page at its octets, SQLite
- * has to be asked for each row by itself, which is a twelfth of a list of 20. Where twice as many
- * rows of that length fit, all are read at once; so the first page with longer ones is whole in
+ * Octets of the longest row that a page of each table has had. To stop a page at its octets, SQLite
+ * must be asked for one row at a time, which adds a twelfth to a list of 20. If twice as many rows
+ * of that length fit, all are read at once; so the first page with longer rows is completely in
  * memory before it is cut.
  */
 export class RowLengths {
   readonly #longest = new Map<string, number>()
 
-  /** The octets at which reading has to end; undefined where no page of this size comes near them. */
+  /**
+   * The octets at which reading must stop; undefined if no page of this size comes near the limit.
+   */
   boundOf(table: string, { size, octets }: Pick<Query, 'size' | 'octets'>): number | undefined {
     const longest = this.#longest.get(table) ?? Infinity
     return octets !== undefined && (size + 1) * longest * spare <= octets ? undefined : octets

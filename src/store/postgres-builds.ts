@@ -1,10 +1,10 @@
 /**
- * Indexes that PostgreSQL makes while others read and write (`create index concurrently`). What
+ * Indexes that PostgreSQL builds while others read and write (`create index concurrently`). What
  * always holds:
- *  (1) One process on a database builds at a time. It asks once more whether the index is due when
- *      its turn has come, and remembers it as complete before the next turn begins.
- *  (2) What a failed build has left goes first: its index is invalid, and in the way.
- *  (3) The end of the store ends the build, however long that would take.
+ *  (1) One process per database builds at a time. When its turn has come, it checks again whether
+ *      the index is due, and it records the index as complete before the next turn begins.
+ *  (2) The remains of a failed build are removed first: its index is invalid, and in the way.
+ *  (3) Closing the store ends the build, however long it would take.
  */
 import { type TellFilling, Unavailable } from '../service/store.ts'
 import type { StatementRunner } from './connection.ts'
@@ -27,15 +27,15 @@ export async function executeSteps<T>(steps: Steps<T>, on: StatementRunner): Pro
 
 const createPlainStatement = (text: string): Statement => ({ text, places: [], straight: true, recurs: false })
 /**
- * The number is this program's among all that share the server, and of no other purpose: it is held
- * for as long as a build lasts, and no start waits for that.
+ * This program's number among all programs on the server, used for nothing else: the lock is held
+ * for as long as a build lasts, and no start waits for it.
  */
 const building = '7306361, hashtext(current_schema())'
-/** It waits for transactions that were there before it, longer than others may wait for a lock. */
+/** A build waits for transactions that began before it, longer than others may wait for a lock. */
 const buildingLock = createPlainStatement(
   `select pg_try_advisory_lock(${building}), pg_backend_pid(), set_config('lock_timeout', '0', false)`,
 )
-/** `reset` gives back the limit with which the connection began. */
+/** `reset` restores the limit with which the connection began. */
 const buildingEnd = createPlainStatement(
   `select pg_advisory_unlock(${building}), set_config('lock_timeout', reset_val, false) from pg_settings where name = 'lock_timeout'`,
 )
@@ -46,21 +46,21 @@ const buildingProgress = compileStatement(
 )
 const buildingCancel = compileStatement(postgres, sql`select pg_cancel_backend(${parameterAt(0)})`)
 
-/** An index of a large table takes long. */
+/** Indexing a large table takes long. */
 export const buildTimeoutMs = 3_600_000
 const progressEveryMs = 1000
 
-/** What it does with its connections. */
+/** The sessions that a build uses. */
 export interface BuildSessions {
   readonly writes: Sessions
-  /** To look at a build, and to cancel it. */
+  /** Watches a build, and cancels it. */
   readonly probe: Sessions
 }
 
 export class IndexBuilds {
   readonly #sessions: BuildSessions
   readonly #stopped = Promise.withResolvers<never>()
-  /** The process of the server that builds. */
+  /** The server's process id for the build. */
   #building: number | undefined
 
   constructor(sessions: BuildSessions) {
@@ -68,7 +68,7 @@ export class IndexBuilds {
     this.#stopped.promise.catch(() => {})
   }
 
-  /** False where another process builds. */
+  /** False if another process is building. */
   make(build: IndexBuild, tell: TellFilling): Promise<boolean> {
     const work = (on: StatementRunner): Promise<boolean> =>
       Promise.race([this.#makeInTurn(build, tell, on), this.#stopped.promise])
@@ -98,7 +98,7 @@ export class IndexBuilds {
     const watching = setInterval(() => {
       void this.#look().then(
         ([phase, share]) => !isOver && tellShare(share, phase),
-        () => {}, // it is asked again
+        () => {}, // the next round asks again
       )
     }, progressEveryMs).unref()
     try {
@@ -128,8 +128,8 @@ export class IndexBuilds {
 }
 
 /**
- * How much of a build is done, from 0 to 1: it passes over the table twice, once to take in the
- * rows and once to find those that were written meanwhile.
+ * How much of a build is done, from 0 to 1: it passes over the table twice, once to read the rows
+ * and once to find those that were written meanwhile.
  * @param share of the blocks in this phase
  */
 export function measureBuild(phase: string, share: number): number {

@@ -1,31 +1,31 @@
 /**
- * Pools of connections to the database. Where its address names several servers, each new
- * connection goes to the one that has the role which is wanted at that time: so a standby that is
- * promoted takes its primary's place without a restart.
+ * Pools of connections to the database. If its address names several servers, each new connection
+ * goes to the server that has the wanted role at that moment: so a promoted standby takes over from
+ * its primary without a restart.
  */
 import pg from 'pg'
 import { messageOf } from '../base/attempt.ts'
 import { type PostgresServer, parseServerList, type ServerList, type ServerRole, writeServers } from './server-list.ts'
 
-/** To wait for the answer of one server, where another may be the right one. */
+/** How long to wait for the answer of one server if another may be the right one. */
 const promptMs = 2000
-/** For as long as servers keep their roles without being asked again. */
+/** How long servers are assumed to keep their roles before they are asked again. */
 const freshMs = 1000
 
-/** @param role of the server, where the address names several and does not say which */
+/** @param role of the server, if the address names several and does not say which */
 export function openPool(address: string, role: ServerRole, options: pg.PoolConfig): pg.Pool {
   const list = parseServerList(address)
   const pool = list
     ? new pg.Pool({ ...options, connectionString: list.first, Client: clientOf(new ServerFinder(list, role)) })
     : new pg.Pool({ ...options, connectionString: address })
-  // An idle connection that breaks has left the pool already: the next caller gets another.
+  // An idle connection that breaks has already left the pool: the next caller gets another.
   pool.on('error', ignore)
   return pool
 }
 
 const ignore = (): void => {}
 
-/** What a pool makes its connections of; `pg` reads where to connect to as it connects. */
+/** The class a pool makes its connections from; `pg` reads the address when it connects. */
 function clientOf(finder: ServerFinder): new () => pg.Client {
   return class extends pg.Client {
     override connect(): Promise<pg.Client>
@@ -39,7 +39,7 @@ function clientOf(finder: ServerFinder): new () => pg.Client {
   }
 }
 
-/** Which of several servers has a role. */
+/** Finds which of several servers has a role. */
 class ServerFinder {
   readonly #list: ServerList
   readonly #role: ServerRole
@@ -60,7 +60,7 @@ class ServerFinder {
     return this.#found
   }
 
-  /** All at once: one that is silent keeps no other waiting. */
+  /** Asks all at once, so that a silent server keeps no other waiting. */
   #ask(): Promise<PostgresServer> {
     const { first, servers } = this.#list
     return Promise.any(servers.map(server => requireRole(first, server, this.#role))).catch(
@@ -71,7 +71,7 @@ class ServerFinder {
     )
   }
 }
-/** A code of its own, in the manner of sockets. */
+/** A code of Diglot's own, in the style of socket errors. */
 const noServer = 'ENOSERVER'
 const said: Readonly<Record<ServerRole, string>> = {
   primary: 'a primary that takes changes',

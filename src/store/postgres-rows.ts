@@ -1,10 +1,12 @@
-/** A PostgreSQL whose rows are copied: one connection, and as much time as that takes. */
+/**
+ * A PostgreSQL database whose rows are copied: one connection, and as much time as the copy takes.
+ */
 import type { RowsOfDatabase } from './copied-rows.ts'
 import { postgres } from './dialect.ts'
 import { openPool } from './postgres-pool.ts'
 import { beginRead, beginWrite, keepAliveOptions, Sessions, transactionTimeoutMs } from './postgres-sessions.ts'
 
-/** A large database takes hours, and no caller waits for its copy. */
+/** Copying a large database takes hours, and no caller waits for it. */
 const copyTimeoutMs = 24 * 3_600_000
 
 export function openPostgresRows(url: string): RowsOfDatabase {

@@ -1,12 +1,12 @@
 /**
- * Words by GIN indexes on expressions: the array of a column's words, and the references in its
- * JSON. The server keeps them with the row.
+ * Word search by GIN indexes on expressions: the array of a column's words, and the references in
+ * its JSON. The server maintains them with the row.
  */
 
 import type { SearchDialect, SearchPart, Step } from './search-dialect.ts'
 import { databaseName, type Sql, sql } from './sql.ts'
 
-/** Characters of a word that are kept: a key of GIN has 2,704 octets at most. */
+/** How many characters of a word are kept: a GIN key has 2,704 octets at most. */
 const keyCharacters = 200
 const shorten = (token: string): string => [...token].slice(0, keyCharacters).join('')
 
@@ -28,8 +28,8 @@ const expressionOf = ({ column, steps }: SearchPart): Sql =>
 const postgresIndexName = (table: string, part: string): string => databaseName(`${table}##${part}`)
 
 /**
- * New entries of GIN gather in a list that each search reads (PostgreSQL 70.4.1), 4 MB by default:
- * some 25 ms. The least that can be set.
+ * New GIN entries gather in a list that each search reads (PostgreSQL 70.4.1). Its default of 4 MB
+ * costs some 25 ms; this is the smallest setting.
  */
 const pendingKilobytes = 64
 
@@ -53,7 +53,7 @@ export const postgresSearch: SearchDialect = {
       : sql`${from} on ${references} @> jsonb_build_array("named"."id")`
   },
   create: (table, parts) => parts.map(part => createSearchIndex(table, part, sql``)),
-  // PostgreSQL "CREATE INDEX CONCURRENTLY": one that failed is left behind, invalid.
+  // PostgreSQL "CREATE INDEX CONCURRENTLY": a failed one is left behind, invalid.
   createBeside: (table, parts) =>
     parts.flatMap(part => [
       sql`drop index concurrently if exists ${sql.id(postgresIndexName(table, part.name))}`,

@@ -1,13 +1,13 @@
 /**
- * Transactions on a pool of connections: each has one to itself while it lasts, and runs again
- * after a collision. What always holds:
- *  (1) No wait is longer than a transaction's time, neither its caller's nor the pool's: a
- *      connection that owes a reply then is closed at once, without a word to the server, which may
- *      be gone.
- *  (2) A connection has a listener for errors from its first moment: one that fails ends no
- *      process.
- *  (3) A statement of a transaction that has ended is never sent: the connection may be another's
- *      by then.
+ * Transactions on a pool of connections: each has a connection to itself while it lasts, and runs
+ * again after a collision. What always holds:
+ *  (1) Nothing waits longer than a transaction's time, neither its caller nor the pool: a
+ *      connection that still owes a reply by then is closed at once, without a message to the
+ *      server, which may be gone.
+ *  (2) A connection has an error listener from its first moment, so a failing connection never ends
+ *      the process.
+ *  (3) A statement of a transaction that has ended is never sent: by then the connection may belong
+ *      to another.
  */
 
 import { createHash } from 'node:crypto'
@@ -22,17 +22,17 @@ import { type Cells, createEndedError, type StatementRunner, type StatementWork,
 import type { Cell } from './dialect.ts'
 import { boundParameters, type Statement } from './statement.ts'
 
-/** What the store needs of a pool: `pg.Pool` is one. */
+/** The part of a pool that the store needs; `pg.Pool` has it. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
   end(): Promise<void>
-  /** Tells of a new connection before anything is sent on it. */
+  /** Reports a new connection before anything is sent on it. */
   on?(event: 'connect', listener: (client: PostgresClient) => void): unknown
   readonly totalCount?: number
   readonly idleCount?: number
   readonly waitingCount?: number
 }
-/** The part of a client of `pg` that the store uses. */
+/** The part of a `pg` client that the store uses. */
 export interface PostgresClient {
   query(config: PostgresQuery): Promise<{ readonly rows: unknown[][] }>
   /** Returns it to the pool; a broken connection is closed, which ends its transaction. */
@@ -51,13 +51,13 @@ export interface PostgresQuery {
 }
 
 export const beginRead = 'begin isolation level repeatable read read only'
-/** What depends on other transactions is locked, or asked again (postgres-writer.ts). */
+/** Whatever depends on other transactions is locked, or checked again (postgres-writer.ts). */
 export const beginWrite = 'begin isolation level read committed'
-/** For one statement that only reads, and so sees one snapshot. */
+/** For a single statement that only reads, and therefore sees one snapshot. */
 export const noTransaction = ''
 
 /**
- * 64-bit integers that a double holds (wider ones are read as text); bytes without Buffer's
+ * 64-bit integers that fit in a double (wider ones are read as text); octets without Buffer's
  * prototype.
  */
 const cellTypes: PostgresQuery['types'] = {
@@ -76,15 +76,15 @@ function failBytea(text: string): never {
   throw new Error(`bytea "${text.slice(0, 8)}…" is not in hex format: set bytea_output to hex`)
 }
 
-/** To wait for what needs only a server that is there: a connection, a look at a lock. */
+/** How long to wait for what only needs a live server: a connection, a look at a lock. */
 export const transactionTimeoutMs = 5000
 /**
- * A server that is gone without a word is noticed within half a minute, where nothing is being sent
- * to it.
+ * A server that vanishes silently is noticed within half a minute, even if nothing is being sent to
+ * it.
  */
 export const keepAliveOptions = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
-/** Of one work: whatever it collides with is locked from its second one. */
+/** Tries of one work: from the second one on, it locks whatever it collided with. */
 const triesMax = 50
 
 export class Sessions {
@@ -97,12 +97,12 @@ export class Sessions {
   constructor(pool: PostgresPool, time: number) {
     this.#pool = pool
     this.#time = time
-    // (2) A server that is told to stop may say so together with its readiness, before a caller
-    // could listen.
+    //  (2) A server that is told to stop may say so in the same packet as its readiness, before a
+    //      caller could listen.
     pool.on?.('connect', client => client.on('error', ignore))
   }
 
-  /** @param time in milliseconds, with all its tries */
+  /** @param time in milliseconds, for all tries together */
   run<T>(begin: string, work: StatementWork<T>, time = this.#time): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable(1, closedStore))
     const running = this.#runUntilDone(begin, work, performance.now() + time)
@@ -117,7 +117,7 @@ export class Sessions {
     return thrown instanceof Unavailable ? (this.#cause ?? thrown) : thrown
   }
 
-  /** Undefined for a pool that does not tell. */
+  /** Undefined if the pool does not report it. */
   usage(): Usage | undefined {
     const { totalCount, idleCount: idle, waitingCount: waiting } = this.#pool
     if (totalCount === undefined || idle === undefined || waiting === undefined) return undefined
@@ -132,7 +132,7 @@ export class Sessions {
     return (this.#cause = cause)
   }
 
-  /** Waits until what is under way has ended. */
+  /** Waits until all transactions under way have ended. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.allSettled(this.#running)
@@ -171,8 +171,8 @@ export class Sessions {
 
   async #transaction<T>(session: PooledTransaction, begin: string, work: StatementWork<T>): Promise<T> {
     session.take(await this.#pool.connect().catch(session.fail))
-    // A write waits until its transaction has begun: after a begin that failed a statement would
-    // commit by itself.
+    // A write waits until its transaction has begun: if the begin failed, a statement would be
+    // committed on its own.
     if (begin === beginWrite) await session.end(begin)
     else if (begin !== noTransaction) session.send(begin)
     const answer = await work(session)
@@ -181,8 +181,8 @@ export class Sessions {
     if (begin === noTransaction) return answer
     if (begin === beginRead) session.send('commit')
     else await session.commit()
-    // For statements that the work did not wait for: the commit of a failed transaction rolls it
-    // back without an error.
+    // For statements that the work did not wait for: committing a failed transaction rolls it back
+    // without an error.
     if (session.failed) throw session.failed
     return answer
   }
@@ -193,9 +193,9 @@ const ignore = (): void => {}
 const late = 'a work did not end within its time: a slow handler, a lock, or a database that does not reply'
 
 /**
- * What all queries of one statement share is their prototype: `pg` copies the own members of each,
- * which costs more than to make them. By its name the server keeps what it has prepared: the same
- * for the same text.
+ * Everything that all queries of a statement share is in their prototype: `pg` copies the own
+ * members of each query, which costs more than making it. The server keeps prepared statements by
+ * name, and the same text always has the same name.
  */
 const sharedQueryOf = memoizeByObject(({ text, recurs }: Statement): PostgresQuery => {
   return { ...bareQuery(text), ...(recurs && { name: preparedNameOf(text) }) }
@@ -213,11 +213,11 @@ class PooledTransaction implements StatementRunner {
   #isCommitting = false
   #isGathering = false
   /**
-   * The first failure of the connection or of a statement: with it the server has ended the
+   * The first failure of the connection or of a statement; the server has then ended the
    * transaction.
    */
   failed: unknown
-  /** Rejects when its time is up; then the connection is closed, whatever it owes: (1). */
+  /** Rejects when its time is up; then the connection is closed, whatever it still owes: (1). */
   readonly late: Promise<never>
 
   constructor(until: number) {
@@ -232,17 +232,17 @@ class PooledTransaction implements StatementRunner {
     throw thrown
   }
 
-  /** A connection that comes too late goes back to the pool. */
+  /** A connection that arrives too late goes back to the pool. */
   take(client: PostgresClient): void {
     if (this.#isOver) {
       client.release()
       throw new Unavailable(1, late)
     }
     this.#client = client
-    client.on('error', ignore) // it breaks between two statements: the next one fails
+    client.on('error', ignore) // the connection breaks between two statements: the next one fails
   }
 
-  /** Without waiting: the next statement is executed after it, and fails if it failed. */
+  /** Sent without waiting: the next statement runs after it, and fails if it failed. */
   send(text: string): void {
     this.end(text).catch(ignore)
   }
@@ -255,7 +255,7 @@ class PooledTransaction implements StatementRunner {
     await this.end('commit')
     this.#isCommitting = false
   }
-  /** Its commit was sent and has no reply: what the server answers is a failure, and not in doubt. */
+  /** The commit was sent and has no reply. If the server answers, it failed and is not in doubt. */
   get isInDoubt(): boolean {
     return this.#isCommitting && (this.failed === undefined || isLost(this.failed))
   }
@@ -273,7 +273,7 @@ class PooledTransaction implements StatementRunner {
     }
   }
 
-  /** What is asked in one turn of the event loop leaves together: a write to a socket is dear. */
+  /** Messages of one turn of the event loop are sent together: a write to a socket is expensive. */
   #gatherMessages({ connection }: PostgresClient): void {
     if (this.#isGathering) return
     this.#isGathering = true
@@ -284,7 +284,7 @@ class PooledTransaction implements StatementRunner {
     })
   }
 
-  /** What the work asks afterwards throws; the transaction itself goes on to its end. */
+  /** Whatever the work asks afterwards throws; the transaction itself runs to its end. */
   endWork(): void {
     this.#hasWorkEnded = true
   }
@@ -305,14 +305,14 @@ class PooledTransaction implements StatementRunner {
     await this.rows(of, values)
   }
 
-  /** Once all statements have their results, at the latest when its time is up. */
+  /** Called once all statements have results, or when its time is up. */
   release(): void {
     void this.#last.then(() => this.#giveBack(isLost(this.failed)))
   }
 
   /**
-   * The transaction failed. Where a statement may still be under way, only closing the connection
-   * ends it now.
+   * The transaction failed. If a statement may still be running, only closing the connection ends
+   * it now.
    */
   abandon(thrown: unknown): void {
     if ((thrown instanceof Unavailable && !isBusy(this.failed) && !isOfDropped(this.failed)) || isLost(this.failed)) {
@@ -335,12 +335,12 @@ class PooledTransaction implements StatementRunner {
   }
 }
 
-/** What a work has read was changed before it could commit. */
+/** What a work has read was changed before the work could commit. */
 export class Collision extends Error {}
 
 /**
- * An error of the database or of the way to it. Any other is the work's own, whatever its code is:
- * a handler may ask a server of its own, which refuses connections, too.
+ * An error of the database or of the connection to it. Any other error is the work's own, whatever
+ * its code: a handler may use a server of its own, which can refuse connections, too.
  */
 class DatabaseFailure {
   readonly cause: unknown
@@ -350,8 +350,8 @@ class DatabaseFailure {
 }
 
 /**
- * What a statement that finds a collision tries to read as a number: invalid_text_representation
- * (22P02) with this text is that, and nothing else.
+ * Text that a statement tries to read as a number when it finds a collision:
+ * invalid_text_representation (22P02) with this text means a collision, and nothing else does.
  */
 export const staleReadMark = 'diglot: what was read has changed'
 const isStaleRead = (thrown: unknown): boolean =>
@@ -368,26 +368,26 @@ const isTransient = (thrown: unknown): boolean =>
   ['40001', '40P01'].includes(errorCodeOf(thrown))
 
 /**
- * unique_violation of a key of the contract: the work that runs again finds the item that has it.
- * Of an older program, which does not know the key, it does not.
+ * unique_violation of a key in the contract: the work runs again and finds the item with that key.
+ * If an older program does not know the key, it does not.
  */
 const isKeyTaken = (thrown: unknown): boolean =>
   errorCodeOf(thrown) === '23505' && thrown instanceof Error && !/_pkey$/.test(String(Object(thrown).constraint))
 const takenTriesMax = 3
 
-/** lock_not_available: the connection is good. */
+/** lock_not_available: the connection is still good. */
 export const isBusy = (thrown: unknown): boolean => errorCodeOf(thrown) === '55P03'
 
 /**
  * undefined_column and undefined_table, on a good connection: a newer program dropped what this one
- * declares; another instance may answer.
+ * declares; another instance may be able to answer.
  */
 const isOfDropped = (thrown: unknown): boolean => ['42703', '42P01'].includes(errorCodeOf(thrown))
 
 /**
- * PostgreSQL Appendix A: connections (08), what a standby does not support and a plan that is older
- * than its table (0A000), resources (53), intervention (57), the system below (58), read-only; and
- * the codes of sockets and pools.
+ * PostgreSQL Appendix A: connections (08), what a standby does not support or a plan older than its
+ * table (0A000), resources (53), intervention (57), system errors (58), read-only; and the codes of
+ * sockets and pools.
  */
 const unreachableState = /^(08|0A000|53|57|58|25006|25P03)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
 const lostMessage = /terminat|timeout|not queryable|closed/i

@@ -1,20 +1,20 @@
 /**
- * Writes on PostgreSQL, which collide only where one has changed what another has read. They are
- * READ COMMITTED, so no neighbour in an index counts. What always holds, by number:
- *  (1) An item that is read for its change is locked until the end; others wait for it.
- *  (2) What was only read is asked again as the last step before the commit, when it is this one's
- *      turn to be numbered: items by their versions, absent ones, lists by the changes told since.
- *      Commits that change items take that turn one after the other, so what still holds there
- *      holds at the commit, and all of them are as if done in its order.
- *  (3) Where it does not hold the work runs again, and what changed under it is locked first, in
- *      one order for all: the second try waits in place of colliding.
- *  (4) A record of a key and a job are locked when they are read; a key that two make at once is
- *      made by one, and the other runs again and finds it.
- *  (5) An identifier that is made again goes on from its last version: an insert that has waited
- *      for the removal could not see what that left, and runs again.
- *  (6) A work that fails, as one that refuses does, rests on what held at one time, too: else it
- *      runs again. So a call with a key that another instance has just answered is not refused
- *      because of what that has done.
+ * Writes on PostgreSQL, which collide only if one changes what another has read. They are READ
+ * COMMITTED, so neighbours in an index do not matter. What always holds, by number:
+ *  (1) An item that is read to be changed is locked until the end; others wait for it.
+ *  (2) What was only read is checked again as the last step before the commit, when it is this
+ *      transaction's turn to be numbered: items by their versions, absent ones, lists by the
+ *      changes reported since. Commits that change items take that turn one after the other, so
+ *      what still holds then holds at the commit, and all of them act as if done in that order.
+ *  (3) If the check fails, the work runs again, and first locks what changed under it, in one order
+ *      for all: the second try waits instead of colliding.
+ *  (4) A record of a key and a job are locked when they are read; if two make the same key at once,
+ *      one makes it, and the other runs again and finds it.
+ *  (5) An identifier that is used again continues from its last version: an insert that has waited
+ *      for the removal cannot see that version, and runs again.
+ *  (6) A work that fails, or refuses, must also rest on what held at one time; otherwise it runs
+ *      again. So a call with a key that another instance has just answered is not refused because
+ *      of what that instance did.
  */
 
 import type { Maybe } from '../base/maybe.ts'
@@ -42,17 +42,17 @@ import { sql } from './sql.ts'
 import { SqlWriter, type StoreSchema } from './sql-access.ts'
 import { compileStatement, isTextCell, parameterAt, quoteName, type Statement } from './statement.ts'
 
-/** What the tries of one write have found changed under them: the next one locks it first. */
+/** What one write's tries found changed under them: the next try locks it first. */
 export class CollisionMemory {
   readonly items = new Map<string, readonly [resource: string, id: string]>()
   readonly resources = new Set<string>()
 }
 
-/** Statements that PostgreSQL alone has. */
+/** Statements that only PostgreSQL has. */
 export interface WriteStatements {
-  /** Of a resource: takes JSON, an array of `id` and `version`, which is null for an absent one. */
+  /** By resource: takes JSON, an array of `id` and `version`, which is null for an absent item. */
   readonly stillRead: ReadonlyMap<string, Statement>
-  /** Of a resource. */
+  /** By resource. */
   readonly lockAll: ReadonlyMap<string, Statement>
 }
 
@@ -73,7 +73,7 @@ export function compileWriteStatements({ tables }: StoreSchema): WriteStatements
 
 const lastChange = compileStatement(postgres, sql`select coalesce(max("sequence"), 0) from "_change"`)
 /**
- * Takes a sequence, then JSON, the names of resources. With an upper bound, without which a plan
+ * Takes a sequence, then JSON, the names of resources. It has an upper bound: without one, a plan
  * for any sequence reads all changes there are.
  */
 export const noChangeSince = compileStatement(
@@ -88,13 +88,13 @@ const noFormer = compileStatement(
   failWhere(sql`exists (select 1 from jsonb_to_recordset(${parameterAt(0)}::text::jsonb) as "made"("resource" text, "id" text)
     join "_former" on "_former"."resource" = "made"."resource" and "_former"."id" = "made"."id")`),
 )
-/** Takes JSON, an array of `space` and `key`: still no record has them. */
+/** Takes JSON, an array of `space` and `key`: checks that there is still no record for them. */
 const noRecord = compileStatement(
   postgres,
   failWhere(sql`exists (select 1 from jsonb_to_recordset(${parameterAt(0)}::text::jsonb) as "read"("space" text, "key" text)
     join "_memo" on "_memo"."space" = "read"."space" and "_memo"."key" = "read"."key")`),
 )
-/** The first numbers of the locks are this program's among all that share the server. */
+/** The first number of the lock is this program's among all programs on the server. */
 const numbering = sql`select pg_advisory_xact_lock(7306359, hashtext(current_schema()))`
 const numberingLock = compileStatement(postgres, numbering)
 /** Takes the cells of a deed. */
@@ -104,21 +104,21 @@ const keyLock = compileStatement(
   sql`select pg_advisory_xact_lock(7306360, hashtext(current_schema() || ' ' || ${parameterAt(0)}::text))`,
 )
 
-/** The statement that fails where another finds a row. */
+/** The same statement, but failing if it finds a row. */
 const negateStatement = memoizeByObject((of: Statement): Statement => {
   return { ...of, text: `select (case when exists (${of.text}) then '${staleReadMark}' else '1' end)::integer` }
 })
 
 const packNames = (...names: readonly string[]): string => JSON.stringify(names)
 
-/** The deed and the changes are only recorded, so they are sent with the commit. */
+/** The deed and the changes are only recorded at first, and sent with the commit. */
 export class PostgresWriter extends SqlWriter {
   readonly #statements: WriteStatements
   readonly #memory: CollisionMemory
   #changes: Omit<ChangeRecord, 'sequence'>[] | undefined = []
   #deeds: AuditRecord[] | undefined = []
   #collision: Collision | undefined
-  /** Versions of items that were only read; null for one that was not there. */
+  /** Versions of items that were only read; null for an item that was absent. */
   readonly #reads = new Map<string, { readonly resource: string; readonly id: string; version: number | null }>()
   /** Items that this transaction has locked or written. */
   readonly #own = new Set<string>()
@@ -126,7 +126,7 @@ export class PostgresWriter extends SqlWriter {
   #since: number | undefined
   readonly #made = new Map<string, { readonly resource: string; readonly id: string }>()
   readonly #nowhere: (readonly [Statement, readonly Cell[]])[] = []
-  /** Until when what was recalled holds; 0 for what was not there. */
+  /** Until when a recalled record holds; 0 if there was none. */
   readonly #recalled = new Map<string, { readonly space: string; readonly key: string; readonly expires: number }>()
 
   constructor(schema: StoreSchema, on: StatementRunner, statements: WriteStatements, memory: CollisionMemory) {
@@ -135,7 +135,7 @@ export class PostgresWriter extends SqlWriter {
     this.#memory = memory
   }
 
-  /** (3) A lock that cannot be had fails the transaction, which tells with the next statement. */
+  /** (3) A lock that cannot be had fails the transaction, which the next statement reports. */
   lockRemembered(): void {
     const { items, resources } = this.#memory
     const sent: Maybe<unknown>[] = [...resources].sort().map(name => {
@@ -161,7 +161,7 @@ export class PostgresWriter extends SqlWriter {
     }
   }
 
-  /** What was read by one statement held when it ran. */
+  /** What was read by a single statement held when that statement ran. */
   async #confirm(): Promise<void> {
     if (this.#collision) throw this.#collision
     const absent = [...this.#recalled.values()].filter(each => each.expires === 0)
@@ -171,7 +171,7 @@ export class PostgresWriter extends SqlWriter {
     await Promise.all(checks.map(([statement, values]) => this.on.run(statement, values)))
   }
 
-  /** The work runs again, also where a handler catches this. */
+  /** The work runs again, even if a handler catches this. */
   #collide(resource: string, id?: string): never {
     if (id === undefined) this.#memory.resources.add(resource)
     else this.#memory.items.set(packNames(resource, id), [resource, id])
@@ -189,7 +189,7 @@ export class PostgresWriter extends SqlWriter {
     return found
   }
 
-  /** One by one: each is asked again before the commit. */
+  /** One by one, since each is checked again before the commit. */
   override async getAll(resource: string, ids: readonly string[]): Promise<ReadonlyMap<string, Snapshot>> {
     const found = new Map<string, Snapshot>()
     for (const id of ids) {
@@ -199,7 +199,7 @@ export class PostgresWriter extends SqlWriter {
     return found
   }
 
-  /** What one transaction reads twice is the same. */
+  /** Reading the same thing twice in a transaction must give the same. */
   #requireSame(resource: string, id: string, version: number | null): void {
     const before = this.#reads.get(packNames(resource, id))
     if (before && before.version !== version) this.#collide(resource, id)
@@ -211,7 +211,7 @@ export class PostgresWriter extends SqlWriter {
     if (!isTextCell(id) || this.#own.has(key)) return found
     const version = currentVersionOf(found)
     this.#requireSame(resource, id, version)
-    // A row that is not there cannot be locked.
+    // A row that does not exist cannot be locked.
     if (version === null) this.#reads.set(key, { resource, id, version })
     else this.#own.add(key)
     return found
@@ -220,7 +220,7 @@ export class PostgresWriter extends SqlWriter {
   override async list(resource: string, query: Query): Promise<ItemPage> {
     if (!this.#memory.resources.has(resource)) {
       this.#listed.add(resource)
-      // Before the first list: what is told later may not be in it.
+      // Read before the first list: later changes may be missing from it.
       this.#since ??= Number((await this.on.first(lastChange, []))?.[0])
     }
     return super.list(resource, query)
@@ -258,7 +258,7 @@ export class PostgresWriter extends SqlWriter {
     return this.#write(resource, id, seen, () => super.move(resource, id, to, seen, now))
   }
 
-  /** A version that was read here and has gone since is no mistake of the caller. */
+  /** If a version that was read here has since gone, the caller made no mistake. */
   async #write<T>(resource: string, id: string, seen: number | null, work: () => Maybe<T>): Promise<T> {
     const key = packNames(resource, id)
     try {
@@ -273,7 +273,7 @@ export class PostgresWriter extends SqlWriter {
     }
   }
 
-  /** Without waiting: the next statement is executed once it is had. */
+  /** Sent without waiting: the next statement runs once the lock is held. */
   #lockKey(...names: readonly string[]): void {
     Promise.resolve(this.on.run(keyLock, [packNames(...names)])).catch(() => {})
   }
@@ -293,7 +293,7 @@ export class PostgresWriter extends SqlWriter {
     this.#recall(space, key)
   }
 
-  /** (4) Not kept, though it was not there when this transaction looked: another has made it. */
+  /** (4) Not stored, although it was absent when this transaction looked: another has made it. */
   override async remember(space: string, key: string, memo: ExpiringRecord, now: number): Promise<boolean> {
     const isKept = await super.remember(space, key, memo, now)
     const until = this.#recalled.get(packNames(space, key))?.expires
@@ -303,7 +303,7 @@ export class PostgresWriter extends SqlWriter {
     return isKept
   }
 
-  /** One at a time adds for a party, so that none counts what another is adding. */
+  /** Only one at a time adds jobs for a party, so that no count misses what another is adding. */
   override async nextTurn(jobs: readonly string[], party: string, until?: number) {
     this.#lockKey('turn', party)
     return super.nextTurn(jobs, party, until)
@@ -329,10 +329,10 @@ export class PostgresWriter extends SqlWriter {
   }
 
   /**
-   * Sends what is left, together with the commit. What fails of it fails the transaction, which
-   * tells at its end. Numbers of changes are given to one transaction at a time, from here to its
-   * commit: so they rise in the order of commits, and a reader that goes on from the last number it
-   * has seen misses none.
+   * Sends what is left, together with the commit. If a part of it fails, it fails the transaction,
+   * which reports that at its end. Numbers of changes are given to one transaction at a time, from
+   * here to its commit: so they rise in the order of commits, and a reader that continues from the
+   * last number it has seen misses none.
    */
   send(): void {
     if (this.#collision) throw this.#collision

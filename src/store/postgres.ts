@@ -54,11 +54,11 @@ export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-ses
 /** The options of the store on PostgreSQL. */
 export interface PostgresOptions extends Retention {
   /**
-   * Connections at most, besides one that tells whether the database is there; default 10. A pool
-   * that is given has its own limit.
+   * Maximum number of connections, besides one that checks whether the database is up; default 10.
+   * A pool that is given has its own limit.
    */
   readonly connections?: number
-  /** Milliseconds for one work, all its tries included; default 10,000. */
+  /** Milliseconds for one work, including all its tries; default 10,000. */
   readonly work?: number
   /** Changes beyond additions that a person requests. Default: none. */
   readonly migration?: MigrationWish
@@ -69,12 +69,14 @@ export interface PostgresOptions extends Retention {
 }
 /** For bringing the database to the contract's shape. */
 const migrationTimeoutMs = 3_600_000
-/** To wait for a row that another transaction has: longer than deadlocks take to be found. */
+/**
+ * How long to wait for a row that another transaction holds: longer than deadlock detection takes.
+ */
 const lockTimeoutMs = 2000
-/** To wait where another can be asked instead: for an instance that is not ready, for a copy. */
+/** How long to wait if another can be asked instead: an instance that is ready, a copy. */
 const promptMs = 2000
 
-/** A row where the server is one that takes changes: no standby, and not set to be read alone. */
+/** Yields a row if the server accepts changes: it is no standby, and is not set to read-only. */
 const takesChanges: Statement = {
   text: `select 1 from "_shape" where current_setting('default_transaction_read_only') = 'off' and not pg_is_in_recovery() limit 1`,
   places: [],
@@ -82,8 +84,8 @@ const takesChanges: Statement = {
   recurs: true,
 }
 /**
- * PostgreSQL Appendix A: disk_full, io_error, data_corrupted, index_corrupted. What is asked to
- * find out whether it is there needs none of what fails.
+ * PostgreSQL Appendix A: disk_full, io_error, data_corrupted, index_corrupted. The query that
+ * checks whether the database is up needs none of what fails here.
  */
 const isTrouble = (thrown: unknown): boolean => /^(53100|58030|XX00[12])$/.test(errorCodeOf(thrown))
 
@@ -97,8 +99,8 @@ const askTakesChanges = (probe: Sessions, timeMs: number): Promise<boolean> =>
 
 /**
  * Connects and brings the database to the contract's shape, in the connection's first schema.
- * Rejects where that takes more than additions, and with the server's own error where it cannot be
- * reached.
+ * Rejects if that takes more than additions; if the database cannot be reached, with the server's
+ * own error.
  */
 export async function openPostgresStore(
   service: Service,
@@ -164,9 +166,9 @@ export async function openPostgresStore(
 }
 
 /**
- * Reads have half of the connections, so that no lock keeps them waiting; whether the database is
- * there is asked on one more, which tells one that is away from one that is busy. A pool that is
- * given serves all of them.
+ * Reads have half of the connections, so that no lock keeps them waiting. One more connection
+ * checks whether the database is up, which distinguishes a database that is down from a busy one. A
+ * given pool serves all of them.
  */
 function openSessions(to: string | PostgresPool, connections: number, time: number) {
   if (typeof to !== 'string') {
@@ -201,7 +203,7 @@ export type Replica = Pick<Store, 'read' | 'usage' | 'close'>
 
 /**
  * A copy of the same database that is only read: a standby, which gets the contract's shape from
- * its original. One work may take two seconds by default.
+ * its primary. By default one work may take two seconds.
  */
 export async function openPostgresReplica(
   service: Service,
@@ -225,12 +227,12 @@ export async function openPostgresReplica(
   return translateNames(replica, service)
 }
 
-/** Another session that reads a table, such as a dump, keeps a step that changes it waiting. */
+/** Another session that reads a table, such as a dump, blocks a step that changes the table. */
 const heldTables =
   'another session holds a table that must be changed (a dump, an open transaction): the steps are rolled back, so that no other session waits, and tried again every few seconds; select pid, state, query from pg_stat_activity order by xact_start lists it first'
-/** Others who ask for the table wait behind such a step, which gives way soon. */
+/** Other sessions that want the table wait behind such a step, so it gives up soon. */
 const stepLockMs = 1000
-/** For longer than that the tables are left to others. */
+/** For longer than that, the tables are left to the others. */
 const migrateAgainMs = 2000
 
 async function migratePatiently(schema: StoreSchema, writes: Sessions, options: PostgresOptions): Promise<void> {
@@ -252,13 +254,12 @@ async function migratePatiently(schema: StoreSchema, writes: Sessions, options: 
 }
 
 async function migrate(schema: StoreSchema, on: StatementRunner, { migration, warn }: PostgresOptions): Promise<void> {
-  // Tried again and again, without waiting in the server: one that is gone does not pass for one
-  // that is busy.
+  // Polls instead of waiting in the server, so that a dead server is not mistaken for a busy one.
   while (!isTaken(await awaitPromptly(on.first(migrationLock, [])))) await sleep(lockRetryMs)
   await executeSteps(planMigration(schema, migration, warn), on)
 }
 
-/** Without a schema there is neither a lock nor a place for tables: nothing to wait for. */
+/** Without a schema there is neither a lock nor a place for tables, so nothing to wait for. */
 function isTaken(lock: Cells | undefined): boolean {
   if (lock?.[0] !== null) return lock?.[0] === true
   throw new Error(
@@ -273,9 +274,9 @@ function awaitPromptly<T>(answer: Maybe<T>): Promise<T> {
   return Promise.race([answer, late])
 }
 
-/** Between two tries to get the lock. */
+/** The pause between two tries to get the lock. */
 const lockRetryMs = 100
-/** One migration at a time. The number is this program's among all that share the server. */
+/** Only one migration runs at a time. The number is this program's among all on the server. */
 const migrationLock: Statement = {
   text: `select pg_try_advisory_xact_lock(7306358, hashtext(current_schema())), set_config('lock_timeout', '${stepLockMs}', true)`,
   places: [],
@@ -287,16 +288,16 @@ function createPool(url: string, role: ServerRole, max: number, time: number): P
     max,
     pipeline: true,
     connectionTimeoutMillis: transactionTimeoutMs,
-    // A transaction that waits for a lock does not notice that its caller has given up; and while
-    // it waits, others wait for its connection.
+    // A transaction that waits for a lock does not notice that its caller has given up, and
+    // meanwhile others wait for its connection.
     lock_timeout: Math.ceil(Math.min(lockTimeoutMs, time / 4)),
-    // Nor does the server notice a client that is gone without a word: it holds that transaction's
-    // locks no longer than this.
+    // The server does not notice either that a client has vanished silently: it holds that
+    // transaction's locks no longer than this.
     idle_in_transaction_session_timeout: time,
     ...keepAliveOptions,
   })
-  // Many small reads share the server: to start workers for one costs more than it wins. A
-  // connection that refuses this fails its first transaction as well.
+  // Many small reads share the server: starting workers for one costs more than it gains. A
+  // connection that refuses this also fails its first transaction.
   pool.on('connect', client => void client.query('set max_parallel_workers_per_gather = 0').catch(() => {}))
   return pool
 }

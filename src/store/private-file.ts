@@ -1,5 +1,5 @@
 /**
- * Files and folders that their owner alone can read: a database has hashes and sealed passwords.
+ * Files and folders that only their owner can read: a database has hashes and sealed passwords.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -9,8 +9,8 @@ const ownerOnly = 0o600
 const forOthers = 0o007
 
 /**
- * Makes the folder of a file, and those above it, where they are missing. Step by step: `mkdir` of
- * Node, asked for all at once, never ends where the system says of each that its parent is missing
+ * Creates the folder of a file and its missing parents. It goes step by step, because a recursive
+ * `mkdir` of Node never ends if the system reports for each folder that its parent is missing
  * (/proc).
  */
 export function createFolderOf(file: string): void {
@@ -21,7 +21,7 @@ export function createFolderOf(file: string): void {
     mkdirSync(folder, { mode: ownerOnly | 0o100 })
   } catch (cause) {
     const code = errorCodeOf(cause)
-    if (code === 'EEXIST') return // another process was first
+    if (code === 'EEXIST') return // another process was faster
     throw new Error(
       `the folder ${folder} cannot be made (${code}): give a path in a folder that this user may write to`,
       { cause },
@@ -30,9 +30,10 @@ export function createFolderOf(file: string): void {
 }
 
 /**
- * Creates an empty file, which SQLite takes for a new database and whose mode its -wal and -shm
- * get. A file that everyone can read is closed to others and the group, as are its -wal and -shm;
- * another mode is the operator's choice and stays. What cannot be made, SQLite explains.
+ * Creates an empty file, which SQLite treats as a new database and whose mode its -wal and -shm
+ * inherit. A file that everyone can read is closed to the group and others, as are its -wal and
+ * -shm; any other mode is the operator's choice and stays. If it cannot be created, SQLite says
+ * why.
  */
 export function createPrivateFile(file: string): void {
   const made = attempt(
@@ -43,7 +44,7 @@ export function createPrivateFile(file: string): void {
   else for (const end of ['', '-wal', '-shm']) closeToOthers(`${file}${end}`)
 }
 
-/** The files of another owner stay as they are: they are not this process's to change. */
+/** Files of another owner stay unchanged: this process has no right to change them. */
 function closeToOthers(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found?.isFile() || (found.mode & forOthers) === 0) return

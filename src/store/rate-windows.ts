@@ -1,8 +1,8 @@
 /**
- * Windows of limits in PostgreSQL, for `sharedLimiter`. What always holds:
- *  (1) The database's clock ends a window, so instances whose clocks differ share one all the same.
- *  (2) No call here waits for a disk: the table is not logged, and after a crash of the server
- *      every window begins anew.
+ * Windows of rate limits in PostgreSQL, for `sharedLimiter`. What always holds:
+ *  (1) The database's clock ends a window, so instances share it even if their clocks differ.
+ *  (2) No call waits for a disk: the table is not logged, and after a server crash every window
+ *      starts over.
  *  (3) It has a connection of its own, so that limits never wait behind calls.
  */
 import type { Count, Counted } from '../service/limiter.ts'
@@ -15,7 +15,7 @@ export interface RateWindows {
 }
 
 const tableText = `create unlogged table if not exists "_limit" ("key" text primary key, "until" int8 not null, "count" int8 not null)`
-/** Instances that create it at once would collide in the catalogue: one after the other. */
+/** Instances that create the table at once would collide in the catalogue, so they take turns. */
 const lockText = 'select pg_advisory_xact_lock(7306360, hashtext(current_schema()))'
 
 const nowMsText = '(extract(epoch from clock_timestamp()) * 1000)::int8'
@@ -29,9 +29,9 @@ const countText = `
   returning "key", "count", "until" - ${nowMsText}`
 const forgetText = `delete from "_limit" where "until" <= ${nowMsText}`
 
-/** Between two removals of windows that have ended. */
+/** The pause between two removals of windows that have ended. */
 const removeEveryMs = 60_000
-/** To wait for a reply: a limit is not worth more. */
+/** How long to wait for a reply: a limit is not worth more. */
 const answerTimeoutMs = 2000
 
 export async function openRateWindows(url: string): Promise<RateWindows> {

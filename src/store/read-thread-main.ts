@@ -1,7 +1,7 @@
 /**
- * A thread that reads (see read-thread.ts): one connection of its own, which may not write, and one
- * snapshot at a time. It is sent statements and sends rows; it ends what takes longer than its time
- * at the next row that it looks at.
+ * A thread that reads (see read-thread.ts). It has one connection of its own, which may not write,
+ * and one snapshot at a time. It receives statements and sends rows; a statement that exceeds its
+ * time ends at the next row that it looks at.
  */
 import { constants, getPriority, setPriority } from 'node:os'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -12,7 +12,7 @@ import { goesOnFunction, type ThreadReply, type ThreadRequest } from './read-thr
 
 /** Statements that are kept prepared. */
 const preparedMax = 200
-/** Of the rows that are looked at, one in so many asks what time it is. */
+/** The clock is checked once per this many rows looked at. */
 const askEvery = 64
 
 class TimeOver extends Error {}
@@ -80,20 +80,20 @@ function explainFailure(thrown: unknown): ThreadReply {
 }
 
 /**
- * Of a core that both want, the event loop has five sixths: others ask for one row, and a long read
- * can wait. On Linux alone: elsewhere a priority is that of the whole process.
+ * On a busy core, the event loop gets five sixths of the time: others want one row, and a long read
+ * can wait. Only on Linux: elsewhere a priority is that of the whole process.
  */
 const yieldedSteps = 7
 const isSystemError = (thrown: unknown): boolean => errorCodeOf(thrown) === 'ERR_SYSTEM_ERROR'
 function yieldToEventLoop(): void {
   if (process.platform !== 'linux') return
-  // 0 is the thread that asks (setpriority(2), "C library/kernel differences").
+  // 0 is the calling thread (setpriority(2), "C library/kernel differences")
   const lower = Math.min(constants.priority.PRIORITY_LOW, getPriority(0) + yieldedSteps)
   attempt(() => setPriority(0, lower), isSystemError) // a sandbox may forbid it
 }
 
 yieldToEventLoop()
-const { file, timeout } = workerData as { readonly file: string; readonly timeout: number } // of read-thread.ts
+const { file, timeout } = workerData as { readonly file: string; readonly timeout: number } // set by read-thread.ts
 const reader = new SnapshotReader(file, timeout)
 parentPort?.on('message', (request: ThreadRequest) => {
   let reply: ThreadReply

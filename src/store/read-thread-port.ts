@@ -1,9 +1,9 @@
-/** What a thread that reads is sent, and what it sends: one reply for each request, in order. */
+/** The messages to and from a thread that reads: one reply for each request, in order. */
 import type { Cells } from './connection.ts'
 import type { Cell } from './dialect.ts'
 
 export type ThreadRequest =
-  /** Begins a snapshot of what is committed by now, for so long. */
+  /** Begins a snapshot of what is committed by now, which lasts for this time. */
   | { readonly kind: 'begin'; readonly timeMs: number }
   | { readonly kind: 'rows'; readonly text: string; readonly values: readonly Cell[]; readonly octets: number }
   | { readonly kind: 'end' }
@@ -14,5 +14,5 @@ export type ThreadReply =
   /** The time of the snapshot is over. */
   | { readonly isOver: true }
 
-/** In a condition it is asked for each row that is looked at, and throws when the time is over. */
+/** In a condition it is called for each row that is looked at, and throws when the time is over. */
 export const goesOnFunction = 'diglot_goes_on'

@@ -1,13 +1,13 @@
 /**
  * Reads that may take long, away from the event loop: threads with connections of their own. What
  * always holds, by number:
- *  (1) A read sees one snapshot, begun after the read was asked for: whatever its caller was
- *      answered before is in it.
- *  (2) A read takes at most its time: then it is `Unavailable`, and the cause names it. A thread
- *      that does not end in twice the time is given up for a new one.
+ *  (1) A read sees one snapshot that begins after the read was requested: it contains everything
+ *      its caller was told before.
+ *  (2) A read takes at most its time; then it is `Unavailable`, and the cause names it. A thread
+ *      that does not stop within twice the time is replaced by a new one.
  *  (3) A caller has one read under way at a time, and a bounded number that wait; callers take
  *      turns.
- *  (4) Reads that overlap do not let SQLite's log grow without end (log-pause.ts).
+ *  (4) Overlapping reads do not let SQLite's log grow without end (log-pause.ts).
  */
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../service/store.ts'
@@ -26,14 +26,14 @@ export interface ReadThreadOptions {
   readonly lockWaitMs: number
   /** The length of the log of the file now. */
   readonly logOctets: () => number
-  /** An error of SQLite's as the store throws it. */
+  /** Converts an error of SQLite's to the one that the store throws. */
   readonly toStoreError: (thrown: unknown) => unknown
 }
 
-/** Two threads: one caller's long read leaves one for all others. */
+/** Two threads: one caller's long read leaves the other thread to everyone else. */
 const lineBounds = { running: 2, runningOfCaller: 1, waiting: 256, waitingOfCaller: 16 }
 const retrySeconds = 5
-/** A commit comes within this, where any comes. */
+/** A commit comes within this time, if any comes. */
 const commitMs = 500
 
 /** The same file has another name once it is compiled. */
@@ -56,8 +56,8 @@ export class ReadThreads {
   }
 
   /**
-   * Does the work in its turn, in one snapshot.
-   * @param describe for an operator: what is read
+   * Does the work when its turn comes, in one snapshot.
+   * @param describe says what is read, for an operator
    */
   read<T>(party: string, describe: () => string, work: (on: StatementRunner) => Promise<T>): Promise<T> {
     return this.#line.take(party, async () => {
@@ -93,7 +93,7 @@ export class ReadThreads {
     return thread.end()
   }
 
-  /** Reads under way are ended. */
+  /** Ends the reads under way. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all([...this.#all].map(each => this.#drop(each)))
@@ -104,7 +104,7 @@ export class ReadThreads {
 class ReadThread {
   readonly #worker: Worker
   readonly #options: ReadThreadOptions
-  /** Of the request under way. */
+  /** The reply to the request under way. */
   #waiting: PromiseWithResolvers<ThreadReply> | undefined
   #isLost = false
 
@@ -122,7 +122,7 @@ class ReadThread {
     return this.#isLost
   }
 
-  /** @param over why a read fails whose time is over */
+  /** @param over why a read fails when its time is over */
   async run<T>(work: (on: StatementRunner) => Promise<T>, over: () => Unavailable): Promise<T> {
     const { timeMs } = this.#options
     this.#worker.ref()

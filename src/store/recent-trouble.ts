@@ -1,17 +1,18 @@
 /**
- * A database that is reached but does not serve: it takes no change, or cannot read its own pages.
- * A small change may be taken where a larger one was not, so only time tells that it is over.
+ * A database that is reachable but does not serve: it accepts no change, or cannot read its own
+ * pages. It may accept a small change although it refused a larger one, so only time tells that the
+ * trouble is over.
  */
 import { Unavailable } from '../service/store.ts'
 
-/** For so long after such a failure the store is not ready. */
+/** For this long after such a failure, the store is not ready. */
 const troubleMs = 10_000
 
 export class RecentTrouble {
   readonly #isTrouble: (thrown: unknown) => boolean
   #until = 0
 
-  /** @param isTrouble tells it by the database's own error */
+  /** @param isTrouble recognizes it by the database's own error */
   constructor(isTrouble: (thrown: unknown) => boolean) {
     this.#isTrouble = isTrouble
   }
@@ -21,7 +22,7 @@ export class RecentTrouble {
       this.#until = performance.now() + troubleMs
   }
 
-  /** Gives the answer back. */
+  /** Returns the answer unchanged. */
   watch<T>(answer: Promise<T>): Promise<T> {
     answer.catch(this.notice)
     return answer

@@ -51,19 +51,19 @@ export function declareRecordTables(dialect: Dialect): readonly Sql[] {
   ]
 }
 
-/** A table as it is copied to another database. */
+/** A table to copy to another database. */
 export interface CopiedTable {
   readonly name: string
   readonly columns: Readonly<Record<string, ColumnKind>>
-  /** The columns that tell its rows apart, in whose order they are read. */
+  /** The columns that identify a row; rows are read in their order. */
   readonly key: readonly string[]
-  /** Its key counts up, and goes on from there. */
+  /** The key counts up, and continues from its last number. */
   readonly counts?: true
-  /** Rows of this database alone, by a column and its value. */
+  /** Rows that belong to this database only, by a column and its value. */
   readonly own?: readonly [column: string, value: string]
 }
 
-/** All of them but `_shape`, which tells what a database itself has. */
+/** All of them except `_shape`, which says what one database has. */
 export const copiedRecords: readonly CopiedTable[] = [
   {
     name: '_former',
@@ -125,32 +125,31 @@ const turnIndexes = [
   sql`create index "_job#leased" on "_job" ("leased") where "state" = 'running'`,
 ]
 
-/** What a store lacks that was created when jobs were taken by their age. */
+/** What a store lacks that was created when jobs were picked by age. */
 export const migrateTurns = (dialect: Dialect): readonly Sql[] => [
   ...turnColumns(dialect).map(column => sql`alter table "_job" add column ${column}`),
   ...turnIndexes,
   sql`drop index "_job#due"`,
 ]
 
-/** For the sweep of one kind: those of a longer life are not passed over. */
+/** For the sweep of one kind of job, so that jobs with a longer life need not be skipped. */
 const endedIndex = sql`create index "_job#ended" on "_job" ("job", "modified") where "state" not in ('queued', 'running')`
 /** What a store lacks that was created when all finished jobs shared the index by time alone. */
 export const migrateEnded: readonly Sql[] = [endedIndex]
 
 /** For operators: lists of failed jobs, and their number at each reading of the figures. */
 const failedIndex = sql`create index "_job#failed" on "_job" ("modified" desc, "id") where "state" = 'failed'`
-/** What a store lacks that was created when they were found among all jobs. */
+/** What a store lacks that was created when failed jobs were searched among all jobs. */
 export const migrateFailed: readonly Sql[] = [failedIndex]
 
-/** For those that are due, past all that wait for their time. */
+/** For jobs that are due, so that those that wait for their time need not be skipped. */
 const queuedIndex = sql`create index "_job#queued" on "_job" ("job", "due") where "state" = 'queued'`
-/** What a store lacks that was created when they were found by their turns. */
+/** What a store lacks that was created when due jobs were found by their turns. */
 export const migrateQueued: readonly Sql[] = [queuedIndex]
 
 /**
- * Of `_file`: the name of its pieces, where it has more than one, and the octets in them; and the
- * name of those that it had before, so that the statement that replaces them returns which have to
- * go.
+ * Columns of `_file`: the name of its pieces, if it has more than one, and the octets in them; and
+ * the name of its previous pieces, so that the statement that replaces them returns what to remove.
  */
 const fileColumns = ({ types: { text, integer } }: Dialect): Sql => joinList(pieceColumns(text, integer))
 const pieceColumns = (text: Sql, integer: Sql): readonly Sql[] => [
@@ -160,7 +159,8 @@ const pieceColumns = (text: Sql, integer: Sql): readonly Sql[] => [
 ]
 
 /**
- * `expires`: when pieces go that do not belong to a file, or no longer; those of a file have none.
+ * `expires`: when pieces that belong to no file, or no longer to one, are removed; pieces of a file
+ * have none.
  */
 function pieceTables({ types: { text, integer, blob }, uncompressed }: Dialect): readonly Sql[] {
   return [
@@ -249,7 +249,7 @@ const compileFiles = (dialect: Dialect) => ({
         "version" = ${followingVersion(sql`"_file"."version"`, sql`excluded."version"`)}
         returning "version", "before", "modified"`,
   ),
-  /** The version stays, so that it never returns. */
+  /** The version stays, so that it is never used twice. */
   emptyFiles: compileStatement(
     dialect,
     sql`update "_file" set "bytes" = null, "mediaType" = null, "before" = "content", "content" = null, "length" = null
@@ -257,9 +257,9 @@ const compileFiles = (dialect: Dialect) => ({
   ),
 })
 
-/** The octets of files, and of what is to become one. */
+/** The octets of files, and of pieces that are to become one. */
 const compilePieces = (dialect: Dialect) => ({
-  /** Of a name and when it expires; not for the pieces of a file. */
+  /** Takes a name and when it expires; not for the pieces of a file. */
   staged: compileStatement(
     dialect,
     sql`insert into "_content" ("id", "expires") values (${parameterList(0, 2)}) on conflict ("id")
@@ -274,7 +274,7 @@ const compilePieces = (dialect: Dialect) => ({
     sql`update "_content" set "expires" = 0 where "id" = ${parameterAt(0)} and "expires" is not null`,
   ),
   /**
-   * Of a name and now: the pieces belong to a file from here on. No row where they have expired.
+   * Takes a name and now: the pieces belong to a file from here on. No row if they have expired.
    */
   claim: compileStatement(
     dialect,
@@ -284,7 +284,7 @@ const compilePieces = (dialect: Dialect) => ({
     dialect,
     sql`update "_content" set "expires" = ${parameterAt(1)} where "id" = ${parameterAt(0)}`,
   ),
-  /** Of a name, the number of a piece, the place in it, and how many octets. */
+  /** Takes a name, the number of a piece, the place in it, and how many octets. */
   octets: compileStatement(
     dialect,
     sql`select substr("bytes", ${dialect.small(parameterAt(2))}, ${dialect.small(parameterAt(3))}) from "_piece"
@@ -315,7 +315,9 @@ function compileMemos(dialect: Dialect) {
   }
 }
 
-/** Each takes how many at most. The state is in their text, so that indexes of one state serve. */
+/**
+ * Each takes a limit. The state is part of their text, so that indexes of one state can be used.
+ */
 function jobsByState(
   dialect: Dialect,
   write: (parts: { readonly is: Sql; readonly limit: Sql }) => Sql,
@@ -332,7 +334,7 @@ function jobsByState(
   }
 }
 
-/** A process asks for the jobs of few contracts, and for the replies of its outbox. */
+/** A process looks for the jobs of a few contracts, and for the replies of its outbox. */
 const jobCountsMax = 32
 
 function compileJobs(dialect: Dialect) {
@@ -399,7 +401,7 @@ const queuedUntil = (now: Sql, named: Sql): Sql => sql`"state" = 'queued' and "d
 const dueJobs = (dialect: Dialect, now: Sql, named: Sql): Sql =>
   sql`from "_job" ${dialect.byIndex('_job#queued')} where ${queuedUntil(now, named)}`
 
-/** Takes the time, then the names of jobs. A row where one of them may be leased. */
+/** Takes the time, then the names of jobs. Yields a row if one of them may be leased. */
 function dueStatement(dialect: Dialect, jobs: number): Statement {
   const named = sql`"job" in (${parameterList(1, jobs)})`
   const over = sql`select 1 from "_job" where ${overdue(parameterAt(0), named)}`
@@ -407,7 +409,7 @@ function dueStatement(dialect: Dialect, jobs: number): Statement {
   return compileStatement(dialect, sql`select 1 where exists (${over}) or exists (${next})`)
 }
 
-/** A lease sorts so many due jobs by their turns; of more, it reads the index of turns. */
+/** A lease sorts up to this many due jobs by their turns; for more, it reads the index of turns. */
 const sortedJobsMax = 100
 
 /**
@@ -424,7 +426,7 @@ function leaseStatement(dialect: Dialect, jobs: number): Statement {
     sql`and (${running}) < ${parameterAt(2)} order by ${turn}, "due", "created", "id" limit 1 ${dialect.choosing}`
   const due = dueJobs(dialect, now, named)
   const count = sql`select count(*) from (select 1 ${due} limit ${sql.lit(sortedJobsMax + 1)}) as "due"`
-  // A sum keeps SQLite from the index of turns, which has all that wait for their time.
+  // A sum keeps SQLite away from the index of turns, which includes all that wait for their time.
   const few = sql`select "id" from "_job" where "id" in (select "id" ${due}) and ${queuedUntil(now, named)} ${first(sql`"turn" + 0`)}`
   const many = sql`select "id" from "_job" ${dialect.byIndex('_job#turn')} where ${queuedUntil(now, named)} ${first(sql`"turn"`)}`
   const next = sql`case when (${count}) <= ${sql.lit(sortedJobsMax)} then (${few}) else (${many}) end`
@@ -437,8 +439,8 @@ function leaseStatement(dialect: Dialect, jobs: number): Statement {
 }
 
 /**
- * Of a party, then until when its jobs count, if there is an end, then the names of jobs. Returns
- * the count and the last turn of its queued jobs, then the first turn of all.
+ * Takes a party, then until when its jobs count, if there is an end, then the names of jobs.
+ * Returns the count and the last turn of its queued jobs, then the first turn of all.
  */
 function turnStatement(dialect: Dialect, jobs: number, until?: Sql): Statement {
   const queued = sql`where "state" = 'queued' and "job" in (${parameterList(until ? 2 : 1, jobs)})`
@@ -448,30 +450,30 @@ function turnStatement(dialect: Dialect, jobs: number, until?: Sql): Statement {
   return compileStatement(dialect, sql`select (select count(*) ${own}), (select max("turn") ${own}), (${first})`)
 }
 
-/** Rows that one transaction deletes: some ten milliseconds. */
+/** Rows that one transaction deletes, in some ten milliseconds. */
 const sweepBatch = 500
 /** Two megabytes. */
 const pieceSweepBatch = 8
 
 export interface Expiry {
   readonly statement: Statement
-  /** Rows in one batch: when as many went, there may be more. */
+  /** Rows in one batch: if this many were deleted, there may be more. */
   readonly batch: number
   readonly values: (now: number) => readonly Cell[]
-  /** Keeps the largest number of the rows that went. */
+  /** Records the largest number among the deleted rows. */
   readonly mark?: Statement
 }
 /** Milliseconds for which records are kept. */
 export interface Retention {
   /** A committed change in the feed. Default: seven days. */
   readonly changesKept?: number
-  /** What is known of a removed or moved identifier (410, 301). Default: for ever. */
+  /** The record of a removed or moved identifier (410, 301). Default: for ever. */
   readonly formerKept?: number
 }
 const dayMs = 24 * 3600 * 1000
 const weekMs = 7 * dayMs
 
-/** What a sweep deletes, a batch at a time; returns a row for each. */
+/** What a sweep deletes, a batch at a time; each statement returns a row per deletion. */
 export function compileExpiries(
   service: Service,
   dialect: Dialect,
@@ -501,7 +503,7 @@ export function compileExpiries(
     sql`delete from "_piece" where ("content", "number") in (select "content", "number" from "_piece" where "content" in
       (select "id" from "_content" where ${over}) limit ${sql.lit(pieceSweepBatch)}) returning 1`,
   )
-  // A version is a time: what comes again under such an identifier has a later one.
+  // A version is a time, so an item that reuses such an identifier gets a later one.
   const formerValues = (now: number): readonly Cell[] => [earliestVersion(now - formerKept)]
   const formers: readonly Expiry[] = [
     sql`delete from "_former" where ("resource", "id") in
@@ -512,7 +514,7 @@ export function compileExpiries(
   const empty = sql`${over} and not exists (select 1 from "_piece" where "_piece"."content" = "_content"."id")`
   const laterJobs = listLaterOperations(service).map(each => each.job)
   const declaredJobs = [...service.jobs, ...laterJobs]
-  // Of older ones nothing declared is left: what the index finds has to go.
+  // Older rows have no declaration left: whatever the index finds is deleted.
   const abandonedKeptMs = Math.max(dayMs, ...declaredJobs.map(({ keep }) => keep * 1000))
   return [
     { statement: memos, batch: sweepBatch, values: now => [now] },
@@ -539,8 +541,8 @@ export function compileExpiries(
 }
 
 /**
- * Calls of exchanges that are not declared any more, or whose answers come at once now: they can
- * neither be answered nor asked for. Takes a time, then the names of those that are declared.
+ * Calls of exchanges that are no longer declared, or that now answer at once: they can neither be
+ * answered nor queried. Takes a time, then the names of the declared ones.
  */
 function abandonedCalls(declaredCount: number): readonly Sql[] {
   const declared = declaredCount === 0 ? sql`` : sql` and "job" not in (${parameterList(1, declaredCount)})`
@@ -551,7 +553,7 @@ function abandonedCalls(declaredCount: number): readonly Sql[] {
   ]
 }
 
-/** Deletes one batch, within a transaction. @returns how many rows went */
+/** Deletes one batch, within a transaction. @returns how many rows were deleted */
 export function removeExpired({ statement, values, mark }: Expiry, on: StatementRunner, now: number): Maybe<number> {
   return chain(on.rows(statement, values(now)), rows => {
     if (!mark || rows.length === 0) return rows.length

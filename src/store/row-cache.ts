@@ -1,16 +1,16 @@
 /**
- * Items that were read before. The same cells are the same item: a row that equals, cell by cell,
- * the one that was kept for its identifier is not read again. So an item that has not changed costs
- * its SQL alone, and a face that keeps something for a snapshot can tell by its identity that it
+ * Items that were read before. Equal cells are an equal item: a row that matches, cell by cell, the
+ * one kept for its identifier is not decoded again. So an item that has not changed costs only its
+ * SQL, and a face that keeps something for a snapshot can tell by the snapshot's identity that it
  * still holds. A row is kept when it comes for the second time within a while: most rows of a large
- * table come once, and keeping each would cost more than reading it.
+ * table come once, and keeping each would cost more than decoding it.
  */
 
 import { freezeDeep } from '../base/objects.ts'
 import type { Snapshot } from '../service/store.ts'
 import { type Cells, isLargeRow } from './connection.ts'
 
-/** Whose rows they are, and how one is read. */
+/** The table of the rows, and how to read one. */
 interface RowKind {
   readonly table: { readonly name: string }
   readonly item: (row: Cells) => Snapshot
@@ -21,27 +21,28 @@ interface CachedRow {
   readonly item: Snapshot
 }
 
-/** Of all tables together. */
+/** Across all tables. */
 const itemsMax = 4096
-/** A power of two, as those that follow. */
+/** A power of two, like those below. */
 const chains = 8192
 const passedBits = 1 << 18
-/** As many as come once before all are forgotten. */
+/** After this many rows that came once, all of these are forgotten. */
 const passedMax = 8192
 
 /**
  * V8 interns each text that a Map is asked for, which costs more than the rest of a lookup. So rows
- * are found by sums of their identifiers; where two have one sum, the later row takes the place.
+ * are found by hashes of their identifiers; if two have the same hash, the later row takes the
+ * place.
  */
 export class RowCache {
-  /** By places from 1 on. The oldest leaves first: so the rows of a page leave together. */
+  /** By places from 1 on. The oldest leaves first, so the rows of a page leave together. */
   readonly #rows = new Array<CachedRow | undefined>(itemsMax + 1).fill(undefined)
   readonly #sums = new Int32Array(itemsMax + 1)
-  /** The first place of each chain, and the place after each; 0: none. */
+  /** The first place of each chain, and the place after each; 0 means none. */
   readonly #first = new Uint16Array(chains)
   readonly #next = new Uint16Array(itemsMax + 1)
   #oldest = 1
-  /** A bit for each sum that came once: two rows of a page never drive each other out. */
+  /** A bit for each hash that came once, so that two rows of a page never displace each other. */
   readonly #passed = new Int32Array(passedBits / 32)
   #passedCount = 0
 
@@ -63,7 +64,7 @@ export class RowCache {
     return place
   }
 
-  /** That of the oldest row, once all are taken. */
+  /** Takes the place of the oldest row, once all are taken. */
   #takePlace(sum: number): number {
     const place = this.#oldest
     this.#oldest = (place % itemsMax) + 1
@@ -101,11 +102,11 @@ export class RowCache {
   }
 }
 
-/** Of the last characters, in which identifiers differ. */
+/** Hashes the last characters, since identifiers differ there. */
 function sumOf(id: string): number {
   let sum = 0
   for (let at = Math.max(0, id.length - 16); at < id.length; at++) sum = (Math.imul(sum, 31) + id.charCodeAt(at)) | 0
-  sum = Math.imul(sum, 0x9e3779b1) // Fibonacci hashing: the places follow from all bits
+  sum = Math.imul(sum, 0x9e3779b1) // Fibonacci hashing: the place depends on all bits
   return sum ^ (sum >>> 15)
 }
 
@@ -114,6 +115,6 @@ function isSame(a: Cells, b: Cells): boolean {
   return a.length === b.length
 }
 
-/** Not a row with bytes: they cannot be compared at a glance, nor frozen. */
+/** Not for a row with octets: they cannot be compared quickly, nor frozen. */
 const isKeepable = (row: Cells): boolean =>
   !isLargeRow(row) && row.every(cell => typeof cell !== 'object' || cell === null)

@@ -1,6 +1,6 @@
 /**
- * Rows that come into an index of words after a start, batch after batch. How far that is rests on
- * what the database tells, so it is right where several processes take the batches in turns.
+ * Rows that enter an index of words after a start, batch after batch. The database itself says how
+ * far this has come, so it works if several processes take turns with the batches.
  */
 import type { TellFilling } from '../service/store.ts'
 import type { Steps } from './database-shape.ts'
@@ -8,13 +8,13 @@ import { findNextRows } from './next-rows.ts'
 import { type FilledBatch, fillSearch, readFilledRows, type SearchSchema } from './search-growth.ts'
 import type { Table } from './table.ts'
 
-/** Runs steps in a transaction of their own. */
+/** Runs steps in a transaction of its own. */
 export type RunSteps = <T>(steps: () => Steps<T>) => Promise<T>
 
-/** Counted in one transaction: some ten milliseconds. */
+/** Counted in one transaction, in some ten milliseconds. */
 const countedRowsMax = 50_000
 
-/** Without holding others up, however large the table. */
+/** Counts without holding others up, however large the table. */
 export async function countRows(run: RunSteps, table: Table, after = ''): Promise<number> {
   let count = 0
   for (let from: string | undefined = after; from !== undefined; ) {
@@ -27,7 +27,7 @@ export async function countRows(run: RunSteps, table: Table, after = ''): Promis
 }
 
 /**
- * Brings in all rows that lack.
+ * Adds all rows that are missing.
  * @param pause between two batches
  * @returns what is due then
  */

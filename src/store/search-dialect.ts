@@ -1,11 +1,13 @@
 /**
- * What a word is, and what a database has to offer for an index of words; see search-index.ts.
+ * What a word is, and what a database must offer for an index of words; see search-index.ts.
  */
 import type { Sql } from './sql.ts'
 
-/** Into a member, or into each item of a list. The first is always the member that has a column. */
+/**
+ * A step into a member, or into each item of a list. The first is always the member with a column.
+ */
 export type Step = { readonly member: string } | 'each'
-/** What a table's index has of a row: folded words, or the references at the end of steps. */
+/** What an index has from a row: folded words, or the references at the end of steps. */
 export interface SearchPart {
   readonly name: string
   readonly column: string
@@ -18,8 +20,8 @@ export interface SearchDialect {
   /** Selects the ids of rows that have the words of a term in this column. */
   readonly having: (table: string, column: string, term: Sql) => Sql
   /**
-   * A join that looks rows up for each of those on its left. What refers to few rows, by an index
-   * whose values repeat, is otherwise found by reading the whole index.
+   * A join that looks up rows for each row on its left. If an index's values repeat, a plain join
+   * finds what refers to a few rows by reading the whole index.
    */
   readonly thenJoin: Sql
   /** Selects the ids of rows that refer to one of these ids. */
@@ -27,11 +29,11 @@ export interface SearchDialect {
   /** Statements that make the index of a table. */
   readonly create: (table: string, parts: readonly SearchPart[]) => readonly Sql[]
   /**
-   * The same, outside of a transaction and without holding writes, for a table that has many rows;
-   * what an earlier try has left goes. Undefined where making an index costs little.
+   * The same outside a transaction and without blocking writes, for a table with many rows; it
+   * removes what an earlier try has left. Undefined if making an index costs little.
    */
   readonly createBeside: ((table: string, parts: readonly SearchPart[]) => readonly Sql[]) | undefined
-  /** Where an index takes in rows some time after they were written. */
+  /** Present if an index takes in rows some time after they were written. */
   readonly waiting:
     | {
         readonly ids: (table: string) => Sql
@@ -42,12 +44,12 @@ export interface SearchDialect {
   readonly drop: (table: string, parts: readonly string[]) => readonly Sql[]
   /**
    * Statements that bring the rows between two ids (values 0 and 1) into an index that was made
-   * after them; undefined where making it is enough.
+   * after them; undefined if making the index already does so.
    */
   readonly fill: ((table: string, parts: readonly SearchPart[]) => readonly Sql[]) | undefined
 }
 
-/** Changes when `foldText` does: stored words are then made again at start. */
+/** Changes when `foldText` does: a start then makes the stored words again. */
 export const foldingVersion = 'words 1'
 
 const tokenPattern = /[\p{L}\p{N}\p{M}]+|[^\s]/gu

@@ -1,10 +1,10 @@
 /**
- * The index of words of each table, from its making to its last row. What always holds:
- *  (1) A start does for a large table what costs little. Rows that were there before come in later,
- *      in batches: each is a transaction, which tells in `_shape` how far it came, so any process
- *      may take the next.
- *  (2) A read uses an index only where `_shape` tells, in the read's own snapshot, that the index
- *      has all rows: another process may drop it, or make it again, at any time.
+ * The index of words of each table, from its creation to its last row. What always holds:
+ *  (1) On a large table, a start does only what costs little. Existing rows come in later, in
+ *      batches: each batch is a transaction that records its progress in `_shape`, so any process
+ *      may do the next.
+ *  (2) A read uses an index only if `_shape` says, in the read's own snapshot, that the index has
+ *      all rows: another process may drop it, or make it again, at any time.
  *  (3) A read never uses words that are still being made from stored values.
  * A program that does not know an index forgets it, and the next one that does makes it again.
  */
@@ -32,22 +32,22 @@ export interface SearchSchema {
   readonly items: ReadonlyMap<string, ItemStatements>
 }
 
-/** Kept under a name that no other index has. */
+/** The key in `_shape`, which no other index has. */
 export const searchName = (table: string): string => `${table}##search 2`
 export const isSearchName = (name: string): boolean => name.includes('##search')
 
-/** What an index has. */
+/** The content of an index. */
 interface SearchShape {
   readonly search: readonly SearchPart[]
   /** Columns whose words are still to be made from stored values. */
   readonly folding?: readonly string[]
-  /** The id of the last row that came in. */
+  /** The id of the last row that was added. */
   readonly upTo?: string
-  /** How many came in. */
+  /** How many rows were added. */
   readonly rows?: number
   readonly filled?: true
 }
-/** What a read needs to know of it. */
+/** What a read needs to know about the index. */
 export interface SearchState {
   readonly isFilled: boolean
   readonly folding: readonly string[]
@@ -64,7 +64,7 @@ const hasParts = (is: SearchShape, parts: readonly SearchPart[]): boolean => {
 const isSameSearch = (is: SearchShape, parts: readonly SearchPart[]): boolean =>
   is.search.length === parts.length && hasParts(is, parts)
 
-/** @param text its row in `_shape`, undefined where it has none */
+/** @param text its row in `_shape`, undefined if it has none */
 export function readSearchState({ tables }: SearchSchema, table: Table, text: string | undefined): SearchState {
   if (text === undefined) return { isFilled: false, folding: [] }
   const is = parseShape(text)
@@ -72,7 +72,7 @@ export function readSearchState({ tables }: SearchSchema, table: Table, text: st
   return { isFilled, folding: is.folding ?? [] }
 }
 
-/** Before any column goes: an index may use it. */
+/** Called before any column is dropped: an index may use it. */
 export function* dropSearches({ dialect, tables }: SearchSchema, shape: DatabaseShape): Steps {
   for (const [name, text] of shape.get('index') ?? []) {
     if (!isSearchName(name)) continue
@@ -126,7 +126,7 @@ function* growSearch(schema: SearchSchema, table: Table, is: SearchShape, isKept
 
 const batchRowsMax = 500
 
-/** Brings in the next rows, in one transaction. */
+/** Adds the next rows, in one transaction. */
 function* addRows(schema: SearchSchema, table: Table, is: SearchShape, after: string): Steps<NextRows | undefined> {
   const { fill } = schema.dialect.search
   if (!needsRows(schema, is)) return undefined
@@ -142,7 +142,7 @@ function* addRows(schema: SearchSchema, table: Table, is: SearchShape, after: st
 const needsRows = ({ dialect }: SearchSchema, { folding, search }: SearchShape): boolean =>
   folding !== undefined || (dialect.search.fill !== undefined && search.length > 0)
 
-/** No row is changed since it was read: a change writes the words of what it changes alone. */
+/** A row changed since it was read is left alone: a change writes the words of what it changes. */
 function* foldWords(
   { dialect, items }: SearchSchema,
   table: Table,
@@ -163,14 +163,14 @@ function* foldWords(
     yield { text: update, values: [each.id, each.version, ...words.map(({ of }) => of(each.value))] }
 }
 
-/** The tables whose index lacks rows that were there before it. */
+/** The tables whose index lacks rows that existed before it. */
 export function* listUnfilled(schema: SearchSchema): Steps<readonly Table[]> {
   const unfilled: Table[] = []
   for (const table of schema.tables.values()) if (yield* readUnfilled(schema, table)) unfilled.push(table)
   return unfilled
 }
 
-/** Undefined where another contract made the index. */
+/** Undefined if another contract made the index. */
 function* readSearch({ tables }: SearchSchema, table: Table): Steps<SearchShape | undefined> {
   const [row] = yield {
     text: sql`select "is" from "_shape" where "of" = 'index' and "name" = ${parameterAt(0)}`,
@@ -181,14 +181,14 @@ function* readSearch({ tables }: SearchSchema, table: Table): Steps<SearchShape 
   return isSameSearch(is, listSearchParts(table, tables)) ? is : undefined
 }
 
-/** Undefined where the index has all rows, or where another contract made it. */
+/** Undefined if the index has all rows, or if another contract made it. */
 function* readUnfilled(schema: SearchSchema, table: Table): Steps<SearchShape | undefined> {
   const is = yield* readSearch(schema, table)
   return is?.filled === true ? undefined : is
 }
 
 /**
- * Rows that a search would look at one by one until then. Gives whether there are more of them:
+ * Settles rows that searches would otherwise look at one by one. Returns whether there are more:
  * what is written meanwhile waits for the next time.
  */
 export function* settleSearches(schema: SearchSchema): Steps<boolean> {
@@ -209,22 +209,22 @@ export function* settleSearches(schema: SearchSchema): Steps<boolean> {
   return hasMore
 }
 
-/** Where the rows of a table have come in: how many did, by any process, and up to which id. */
+/** Once all rows of a table have been added: how many were, by any process, and up to which id. */
 export interface FilledRows {
   readonly rows: number
   readonly upTo: string
 }
-/** Undefined where no rows have to come in. */
+/** Undefined if no rows have to be added. */
 export function* readFilledRows(schema: SearchSchema, table: Table): Steps<FilledRows | undefined> {
   const is = yield* readUnfilled(schema, table)
   return is && needsRows(schema, is) ? { rows: is.rows ?? 0, upTo: is.upTo ?? '' } : undefined
 }
 
-/** Of one batch; where more is due, and how many rows came in so far, by any process. */
+/** The result of one batch: what is still due, and how many rows any process has added so far. */
 export interface FilledBatch {
-  /** 'index': `createBeside` */
+  /** 'index' means `createBeside` */
   readonly due: 'rows' | 'index' | 'nothing'
-  /** Undefined where the table had its last row already. */
+  /** Undefined if the table had its last row already. */
   readonly rows?: number
 }
 /** Adds the next rows, in one transaction. */
@@ -242,7 +242,7 @@ export function* fillSearch(schema: SearchSchema, table: Table): Steps<FilledBat
   return { due: 'nothing' }
 }
 
-/** Of the whole table, once its rows came in; by `createBeside`. */
+/** Indexes the whole table, once its rows have been added, by `createBeside`. */
 export function searchBuildOf(schema: SearchSchema, table: Table): IndexBuild {
   return {
     what: `index of words of ${table.name}`,

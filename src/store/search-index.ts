@@ -1,10 +1,10 @@
 /**
- * Which rows may have a word, by index: those whose own words have it, and those that refer to rows
- * that have it; and which refer within their lists to what a filter names. What always holds:
+ * Finds by index which rows may have a word: rows whose own words contain it, and rows that refer
+ * to those; and which rows refer within their lists to what a filter names. What always holds:
  *  (1) Candidates are a superset of the matches; a listing checks each row itself. So an index may
- *      keep less than all of a long word.
+ *      keep only a part of a long word.
  *  (2) Each change of a row changes its place in the index, in the same transaction.
- *  (3) Searches look at each row until the index has all of them.
+ *  (3) Until the index has all rows, searches look at each row.
  */
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { foldText, type SearchPart, type Step } from './search-dialect.ts'
@@ -12,7 +12,7 @@ import { sql } from './sql.ts'
 import { quoteName } from './statement.ts'
 import type { SearchPath, Table } from './table.ts'
 
-/** The columns that an index orders by first: a reference in one of them needs no part. */
+/** The columns that an index orders by first: a reference in one of them needs no search part. */
 const leadsIndex = (table: Table, column: string): boolean =>
   table.indexes.some(({ columns: [first], isHash }) => first?.name === column && isHash === undefined)
 
@@ -41,7 +41,7 @@ export function listSearchParts(table: Table, tables: ReadonlyMap<string, Table>
 
 export const foldedTokens = (word: string): readonly string[] => foldText(word).split(' ').filter(Boolean)
 
-/** A query of the ids of rows that may have all tokens at one of these paths; some twice. */
+/** A query for the ids of rows that may have all tokens at one of these paths; ids may repeat. */
 export function selectCandidates(
   table: Table,
   paths: readonly SearchPath[],
@@ -55,14 +55,14 @@ export function selectCandidates(
   return withWaiting(table, dialect, sql.join(found, sql` union all `))
 }
 
-/** The same of rows that may refer to one of these ids at the end of steps. */
+/** The same for rows that may refer to one of these ids at the end of steps. */
 export function selectReferrers(table: Table, steps: readonly Step[], dialect: Dialect, ids: Sql): Sql {
   const part = referencePart(table, steps)
   if (!part) throw new Error(`${table.name} has no index of the references in ${JSON.stringify(steps)}`)
   return withWaiting(table, dialect, dialect.search.referring(table.name, part, ids))
 }
 
-/** Rows that their index has yet to take in may have any word. */
+/** Rows that the index has not yet taken in may have any word. */
 const withWaiting = (table: Table, { search }: Dialect, found: Sql): Sql =>
   search.waiting ? sql`${found} union all ${search.waiting.ids(table.name)}` : found
 

@@ -1,12 +1,13 @@
 /**
- * How a list finds the rows with its words, and those that refer within their lists to what a
- * filter names, which is found as a word is. What always holds:
- *  (1) A word with few candidates leads: only those are looked at.
- *  (2) A frequent one is looked for in the order of the list, where the next rows have enough of it
- *      for a page; where they have not, its candidates lead up to a larger number.
- *  (3) Its matches are counted among so many rows as cost little; beyond, the total is not told.
- *  (4) What has too many candidates for all of these is looked for in so many of the next rows as
- *      one request may look at: the page ends there, and says so.
+ * How a list finds the rows with its words, and the rows that refer within their lists to what a
+ * filter names, which are found in the same way. What always holds:
+ *  (1) A word with few candidates leads: only those rows are looked at.
+ *  (2) A frequent word is looked for in the order of the list, if enough of the next rows have it
+ *      to fill a page; otherwise its candidates lead, up to a larger number.
+ *  (3) Its matches are counted among as many rows as cost little; beyond those, the total is
+ *      unknown.
+ *  (4) A word with too many candidates for all of these is looked for in as many of the next rows
+ *      as one request may look at: the page ends there, and says so.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
 import { type Filter, type Query, Unavailable } from '../service/store.ts'
@@ -19,33 +20,33 @@ import { compileStatement, parameterList, type Statement } from './statement.ts'
 import type { Table } from './table.ts'
 
 export interface SearchPlan {
-  /** That whose candidates are looked at; without it the rows of the list are, in their order. */
+  /** Its candidates are looked at; without a lead, the rows of the list are, in order. */
   readonly lead?: Lead
-  /** Looks at no more rows than so many. */
+  /** Limits the number of rows that are looked at. */
   readonly looks?: 'near' | 'far'
   readonly isFrequent: boolean
 }
-/** Statements of this kind, by their form, and states of indexes, by what `_shape` has of them. */
+/** Statements of this kind by form, and states of indexes by their text in `_shape`. */
 export interface SearchMemory {
   readonly statements: Map<string, Statement>
   readonly states: Map<string, SearchState>
 }
 
-/** Looks at the next rows of a list without words. */
+/** Looks at the next rows of a list, ignoring its words. */
 export interface NearbyRows {
-  /** Up to the size of a page, how many of them match. */
+  /** How many of them match, up to the size of a page. */
   readonly countMatches: () => Maybe<number>
-  /** Up to one more than are looked at, how many there are. */
+  /** How many there are, up to one more than are looked at. */
   readonly countRows: () => Maybe<number>
 }
 
-/** A word with at most so many candidates leads. */
+/** A word with at most this many candidates leads. */
 export const candidatesMax = 5000
-/** The same for a word that the next rows have too rarely. */
+/** The same for a word that is too rare among the next rows. */
 const scatteredMax = 50_000
-/** Words of one search whose candidates are counted. */
+/** How many words of a search have their candidates counted. */
 const probedWordsMax = 8
-/** With so few candidates no other word is worth a count. */
+/** With this few candidates, no other word is worth counting. */
 const fewEnough = 200
 const keptMax = 500
 
@@ -81,7 +82,7 @@ export function planSearch(
   })
 }
 
-/** The candidates of a lead, up to one more than a limit. */
+/** The number of a lead's candidates, up to one more than a limit. */
 export function countCandidates(
   schema: SearchSchema & { readonly searches: SearchMemory },
   on: StatementRunner,
@@ -97,10 +98,10 @@ export function countCandidates(
   return chain(on.first(probe, values), row => Number(row?.[0]))
 }
 
-/** An index finds what it selects, and nothing besides. */
+/** The index finds exactly what the filter selects. */
 const isLeading = ({ is, value }: Filter): boolean => (is === 'eq' || is === 'in') && value !== null
 
-/** Of several the one with the fewest candidates, where they are few enough. */
+/** The one with the fewest candidates, if they are few enough. */
 function chooseFewest(
   [next, ...others]: readonly Lead[],
   fewest: number,
@@ -117,7 +118,7 @@ function chooseFewest(
 const isNearby = ({ size }: Query, { countMatches, countRows }: NearbyRows): Maybe<boolean> =>
   chain(countMatches(), found => found > size || chain(countRows(), rows => rows <= lookedMax))
 
-/** Asks the snapshot itself. Throws where words that are searched are still being made. */
+/** Checks in the snapshot itself. Throws if words that are searched are still being made. */
 function hasIndexes(
   schema: SearchSchema & { readonly searches: SearchMemory },
   on: StatementRunner,

@@ -1,5 +1,5 @@
 /**
- * Addresses of PostgreSQL that name several servers, as libpq takes them ("Specifying Multiple
+ * PostgreSQL addresses that name several servers, as libpq accepts them ("Specifying Multiple
  * Hosts"): `postgres://one:5432,two/shop`, or `host=one,two` and `port=5432,5433` in the query.
  * `target_session_attrs` says which of them is meant.
  */
@@ -8,11 +8,13 @@ export interface PostgresServer {
   readonly host: string
   readonly port: number
 }
-/** Which of several servers is meant: that which takes changes, one that follows it, or either. */
+/**
+ * Which of several servers is meant: the one that accepts changes, one that follows it, or either.
+ */
 export type ServerRole = 'primary' | 'standby' | 'any'
 
 export interface ServerList {
-  /** The address of the first one, without `target_session_attrs`. */
+  /** The address of the first server, without `target_session_attrs`. */
   readonly first: string
   readonly servers: readonly PostgresServer[]
   readonly role: ServerRole | undefined
@@ -28,8 +30,8 @@ const roles: Readonly<Record<string, ServerRole>> = {
 }
 
 /**
- * Undefined for an address of one server, which the driver reads by itself.
- * @throws TypeError for a list that is malformed; its text has nothing of the credentials
+ * Undefined for an address of a single server, which the driver reads by itself.
+ * @throws TypeError for a malformed list; the text of the error contains no credentials
  */
 export function parseServerList(address: string): ServerList | undefined {
   const [, scheme = '', user = '', authority = '', path = '', query = ''] =

@@ -1,7 +1,7 @@
 /**
- * Keys by which a database that compares text byte by byte puts values in the order of their type
- * (XML Schema Part 2 §3.2): an instant whatever its zone, a duration, a whole number of any size.
- * Equal keys are equal values.
+ * Keys that sort values in the order of their type (XML Schema Part 2 §3.2) in a database that
+ * compares text byte by byte: an instant in any zone, a duration, a whole number of any size. Equal
+ * keys mean equal values.
  */
 import { isRangeWithin, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import type { ScalarOf } from '../contract/shape.ts'
@@ -11,12 +11,12 @@ const datePattern = /^(-?\d+)-(\d\d)-(\d\d)/
 const timePattern = /(\d\d):(\d\d):(\d\d)(?:\.(\d+))?/
 
 /**
- * Minutes reach at most a tenth of it either way (years have nine digits), so every key has as many
- * digits.
+ * Minutes reach at most a tenth of this either way (years have nine digits), so every key has the
+ * same number of digits.
  */
 const minutesMiddle = 5e15
 
-/** Of a date, a time or a dateTime. A value without zone counts as UTC. */
+/** For a date, a time or a dateTime. A value without a zone counts as UTC. */
 export function instantKey(text: string): string {
   const [zone, sign, zoneHours = '0', zoneMinutes = '0'] = zonePattern.exec(text) ?? ['']
   const local = text.slice(0, text.length - zone.length)
@@ -28,7 +28,7 @@ export function instantKey(text: string): string {
   return `${minutesMiddle + whole}${seconds}${trimZeros(fraction)}`
 }
 
-/** By hand: a regular expression for zeros at the end would try at each run of them. */
+/** Written by hand: a regular expression for trailing zeros would retry at each run of zeros. */
 function trimZeros(fraction: string): string {
   let to = fraction.length
   while (fraction[to - 1] === '0') to--
@@ -46,8 +46,8 @@ function daysSince1970(year: number, month: number, day: number): number {
 
 const durationPattern = /^(-?)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?$/
 /**
- * Of a mean month of the Gregorian calendar. Months and seconds have no total order (§3.2.6.2):
- * this is the nearest.
+ * The mean month of the Gregorian calendar. Months and seconds have no total order (§3.2.6.2); this
+ * is the closest approximation.
  */
 const monthSeconds = 2_629_746n
 
@@ -61,7 +61,7 @@ export function durationKey(text: string): string {
   return `${5n * 10n ** 32n + signed(parted)}/${5n * 10n ** 12n + signed(allMonths)}`
 }
 
-/** A whole number of at most 400 digits: its length, then its digits; both inverted below zero. */
+/** A whole number of at most 400 digits: its length, then its digits, both inverted if negative. */
 export function integerKey(value: bigint): string {
   const digits = String(value < 0n ? -value : value)
   if (value >= 0n) return `p${String(digits.length).padStart(3, '0')}${digits}`

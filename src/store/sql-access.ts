@@ -1,4 +1,4 @@
-/** The port's readers and writers, on any connection of either database. */
+/** The port's readers and writers, on any connection to either database. */
 
 import { chain, forEachInTurn, type Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
@@ -41,7 +41,7 @@ import { sql } from './sql.ts'
 import { compileStatement, isTextCell, type Statement } from './statement.ts'
 import { compileTables, type Table } from './table.ts'
 
-/** All that is compiled from the contract, and what is kept with it. */
+/** Everything compiled from the contract, and what is remembered with it. */
 export interface StoreSchema extends CompiledContract {
   readonly forms: Map<string, ListStatements>
   /** How many forms were compiled. */
@@ -49,7 +49,7 @@ export interface StoreSchema extends CompiledContract {
   readonly searches: SearchMemory
   readonly recent: RowCache
   readonly lengths: RowLengths
-  /** Another look at the database, for what is read after the look that it came from has ended. */
+  /** Another look at the database, for reads that outlast the look they came from. */
   readonly look: LookAt
 }
 type LookAt = <T>(work: (reader: SqlReader) => Maybe<T>) => Maybe<T>
@@ -72,7 +72,7 @@ interface CompiledContract {
   readonly items: ReadonlyMap<string, ItemStatements>
   readonly records: Records
 }
-/** Once for all stores of one contract. */
+/** Compiled once for all stores of one contract. */
 const contractCompiler = memoizeByObject((dialect: Dialect) => {
   const records = compileRecords(dialect)
   return memoizeByObject((service: Service): CompiledContract => {
@@ -95,11 +95,10 @@ export function compileStoreSchema(service: Service, dialect: Dialect, look: Loo
 }
 
 /**
- * Forms of queries whose statements are kept; a form is a handful of fields, so few are in use at
- * once.
+ * Query forms whose statements are kept; a form is a handful of fields, so few are in use at once.
  */
 const formsMax = 500
-/** Items that one work finds again without asking. */
+/** How many items one work can find again without a query. */
 const readItemsMax = 1000
 
 function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
@@ -115,7 +114,7 @@ export class SqlReader implements StoreReader {
     this.schema = schema
     this.on = on
   }
-  /** The work that it was given to is over. */
+  /** Called when the work that it was given to is over. */
   end(): void {
     this.on = endedRunner
   }
@@ -180,7 +179,7 @@ export class SqlReader implements StoreReader {
     })
   }
 
-  /** The row at which a look in the order of the list has ended before the page was full. */
+  /** The row at which looking in list order stopped before the page was full. */
   #findFarEnd(
     { size }: Query,
     { looks }: SearchPlan,
@@ -190,7 +189,7 @@ export class SqlReader implements StoreReader {
     return near && looks === 'far' && rows <= size ? this.on.first(near.farEnd, values) : undefined
   }
 
-  /** Of one statement after the other, until there is one more than fits on the page. */
+  /** Runs one statement after the other until there is one row more than fits on the page. */
   #pageRows(
     [statement, ...others]: readonly Statement[],
     { values, limitAt }: Pick<Listing, 'values' | 'limitAt'>,
@@ -207,7 +206,7 @@ export class SqlReader implements StoreReader {
     })
   }
 
-  /** A condition that is asked for each row that a list looks at. */
+  /** A condition that is evaluated for each row that a list looks at. */
   protected get watch(): Sql | undefined {
     return undefined
   }
@@ -219,7 +218,7 @@ export class SqlReader implements StoreReader {
     return { run: this.#form(`${items.table.name}\n${watch ? 'watched' : ''}\n${form}`, texts), ...own }
   }
 
-  /** Of a statement that counts. */
+  /** Runs a statement that counts. */
   protected count(of: Statement, values: readonly Cell[]): Maybe<number> {
     return chain(this.on.first(of, values), countInRow)
   }
@@ -246,7 +245,7 @@ export class SqlReader implements StoreReader {
     return totalOf(query, (query.offset ?? 0) + page.rows.length)
   }
 
-  /** Undefined where they are more than are counted, or where counting would look at many rows. */
+  /** Undefined if there are more than are counted, or if counting would look at many rows. */
   #countMatches(
     items: ItemStatements,
     query: Query,
@@ -282,7 +281,7 @@ export class SqlReader implements StoreReader {
     let found = forms.get(form)
     if (!found) {
       if (forms.size >= formsMax) forms.clear()
-      // A server keeps named statements for as long as a connection lasts: forms that callers
+      // A server keeps named statements for as long as a connection lasts, so forms that callers
       // invent get no names.
       const named = this.schema.formsMade.count++ < formsMax
       const { page, count, other, near } = texts()
@@ -307,8 +306,8 @@ export class SqlReader implements StoreReader {
   }
 
   /**
-   * Whether there are rows on the other side of the page's beginning: only a cursor or an offset
-   * leaves any.
+   * Whether there are rows before the beginning of the page, which is only possible with a cursor
+   * or an offset.
    */
   #hasOther({ run, values }: CompiledList, query: Query, rows: number): Maybe<boolean> {
     if (!query.from && (query.offset ?? 0) === 0) return false
@@ -335,14 +334,13 @@ export class SqlReader implements StoreReader {
   }
 
   /**
-   * Octets of one of the pieces of a file, from one place up to another; undefined where they were
-   * removed.
+   * Octets of one piece of a file, from one place up to another; undefined if they were removed.
    */
   octets(content: string, from: number, to: number): Maybe<Uint8Array | undefined> {
     const at = from % pieceOctets
     const most = Math.min(this.schema.dialect.answer, pieceOctets - at, to - from)
     const cells = [content, (from - at) / pieceOctets, at + 1, most] // substr counts from 1
-    // The column's type is this.
+    // The declared type of the column.
     return chain(this.on.first(this.schema.records.octets, cells), row => row?.[0] as Uint8Array | undefined)
   }
 
@@ -415,7 +413,7 @@ export class SqlReader implements StoreReader {
   }
 }
 
-/** Reads on a thread, which ends what takes too long. */
+/** Reads on a thread, which stops what takes too long. */
 export class WatchedReader extends SqlReader {
   protected override get watch(): Sql {
     return goesOn
@@ -431,32 +429,33 @@ export const countInRow = (row: Cells | undefined): number => Number(row?.[0])
 
 const textOfCell = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)
 
-/** For which pieces stay that no file has claimed, from the last one that came. */
+/** How long unclaimed pieces stay after the last one arrived. */
 const stagedKeptMs = 3_600_000
-/**
- * For which the pieces of a replaced or removed file stay: as long as a slow reader of it may take.
- */
+/** How long the pieces of a replaced or removed file stay: as long as a slow reader may take. */
 const retiredKeptMs = 600_000
 
 export class SqlWriter extends SqlReader implements StoreWriter {
-  /** As long as its work lasts, another look could wait for that, or lacks what it has staged. */
+  /**
+   * While its work lasts, another look could wait for it, or would lack the pieces that it staged.
+   */
   protected override nextOctets(content: string, from: number, to: number): Maybe<Uint8Array | undefined> {
     return this.on.hasEnded ? super.nextOctets(content, from, to) : this.octets(content, from, to)
   }
 
   /**
-   * Items that this work has read: it finds them as they were until it writes. Each change begins
-   * with none, so that what was asked before it and comes behind it is not found there.
+   * Items that this work has read: it finds them unchanged until it writes. Each change starts a
+   * new map, so that the reply to an earlier query that arrives after the change is not found
+   * there.
    */
   #read = new Map<string, Snapshot>()
 
-  /** A reference and the handler that follows it are answered by one statement. */
+  /** A reference check and the handler after it are answered by one statement. */
   override get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
     const [read, name] = [this.#read, `${resource} ${id}`]
     const known = read.get(name)
     if (known) return known
     return chain(this.find(resource, id, 'get'), found => {
-      // A work that reads more than that asks again: its memory stays bounded.
+      // A work that reads more items queries again, so that its memory stays bounded.
       if (read.size >= readItemsMax) read.clear()
       if (found && !isFormer(found)) read.set(name, found)
       return found
@@ -538,7 +537,7 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     })
   }
 
-  /** Of rows with the names of pieces: their readers have a while to come to the end. */
+  /** Takes rows with the names of pieces. Their readers have a while to finish. */
   #retire(files: readonly Cells[], now: number): Maybe<void> {
     return forEachInTurn(files, ([before = null]) =>
       before === null ? undefined : this.on.run(this.schema.records.retire, [before, now + retiredKeptMs]),

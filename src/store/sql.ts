@@ -1,13 +1,13 @@
 /**
- * SQL as fragments: text of this program, and in it names, literals and places of values, each
- * written so that it cannot be anything else. Only fragments fit in a fragment: a text of a request
- * can enter as a value alone.
+ * SQL as fragments: text of this program with names, literals and places of values in it, each
+ * written so that it cannot be read as anything else. A fragment contains only fragments, so a text
+ * from a request can only enter as a value.
  */
 import { createHash } from 'node:crypto'
 
 type SqlPart = string | Sql | ParameterPlace
 
-/** A piece of SQL; the tag `sql` writes it. */
+/** A piece of SQL; the tag `sql` creates it. */
 export class Sql {
   readonly parts: readonly SqlPart[]
   constructor(parts: readonly SqlPart[]) {
@@ -15,7 +15,7 @@ export class Sql {
   }
 }
 
-/** Where the value with this number of a call goes. */
+/** Where the value with this number goes. */
 class ParameterPlace {
   readonly at: number
   constructor(at: number) {
@@ -33,7 +33,7 @@ const quoteWith = (text: string, quote: string): string => quote + text.replaceA
 sql.id = (name: string): Sql => new Sql([quoteWith(name, '"')])
 /** A literal from the contract, never from a request. */
 sql.lit = (value: string | number): Sql => new Sql([typeof value === 'number' ? String(value) : quoteWith(value, "'")])
-/** Words of this program. */
+/** Text of this program. */
 sql.raw = (text: string): Sql => new Sql([text])
 sql.place = (at: number): Sql => new Sql([new ParameterPlace(at)])
 sql.join = (parts: readonly Sql[], between: Sql = comma): Sql =>
@@ -41,7 +41,7 @@ sql.join = (parts: readonly Sql[], between: Sql = comma): Sql =>
 const comma = new Sql([', '])
 
 /**
- * The text, and for each parameter in it the number of its value.
+ * The text, and the number of the value for each parameter in it.
  * @param mark writes the parameter with this number, from 1
  */
 export function compileSql(of: Sql, mark: (parameter: number) => string): { text: string; places: readonly number[] } {
@@ -58,7 +58,7 @@ export function compileSql(of: Sql, mark: (parameter: number) => string): { text
   return { text: write(of), places }
 }
 
-/** PostgreSQL truncates a name to 63 bytes: a longer one ends in a digest of the whole. */
+/** PostgreSQL truncates a name to 63 bytes, so a longer one ends in a digest of the whole name. */
 export function databaseName(text: string): string {
   if (Buffer.byteLength(text) <= 63) return text
   return `${text.slice(0, 12)}#${createHash('sha256').update(text).digest('hex').slice(0, 16)}`

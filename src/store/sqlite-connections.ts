@@ -1,6 +1,6 @@
 /**
- * Connections to one SQLite file: their prepared statements, each answered at once, what their
- * errors mean to callers, and those that read, which share snapshots.
+ * Connections to one SQLite file: their prepared statements, each answered at once; what their
+ * errors mean to callers; and the read connections, which share snapshots.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
@@ -21,7 +21,7 @@ import { boundParameters, compileStatement, type Statement } from './statement.t
 import type { Table } from './table.ts'
 import { isSqliteError } from './write-queue.ts'
 
-/** Up to the row that exceeds the octets: those after it are not even read. */
+/** Takes rows up to the one that exceeds the octets: those after it are not even read. */
 function takeWithin(rows: Iterable<unknown>, octetsMax: number): Cells[] {
   const taken: Cells[] = []
   let octets = 0
@@ -36,7 +36,7 @@ function takeWithin(rows: Iterable<unknown>, octetsMax: number): Cells[] {
 /** A connection and its prepared statements. */
 export class PreparedRunner implements StatementRunner {
   readonly #database: DatabaseSync
-  /** What was prepared for a statement goes with the statement. */
+  /** Keyed by statement, so that a prepared statement is released with it. */
   readonly #prepared = new WeakMap<Statement, StatementSync>()
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -68,8 +68,8 @@ export class PreparedRunner implements StatementRunner {
     }
   }
   /**
-   * Not by `run` of node:sqlite, which returns the number of the last row inserted and throws where
-   * it is beyond 2^53: FTS5 writes such rows (its tombstones) in its own tables.
+   * Not `run` of node:sqlite, which returns the number of the last row inserted and throws if it is
+   * beyond 2^53: FTS5 writes such rows (its tombstones) in its own tables.
    */
   run(of: Statement, values: readonly Cell[]): void {
     try {
@@ -82,11 +82,11 @@ export class PreparedRunner implements StatementRunner {
 }
 
 /**
- * SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN pass, or the operator mends them: the
+ * SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN pass, or the operator fixes them: the
  * caller may try again.
  */
 const passingCodes = new Set([5, 6, 8, 10, 13, 14])
-/** SQLITE_CONSTRAINT_UNIQUE, of a program that does not know the key. */
+/** SQLITE_CONSTRAINT_UNIQUE, if the program does not know the key. */
 const keyTakenCode = 2067
 export function toStoreError(thrown: unknown): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
@@ -95,14 +95,14 @@ export function toStoreError(thrown: unknown): unknown {
     ? new Unavailable(1, thrown)
     : thrown
 }
-/** SQLITE_CORRUPT and NOTADB: the file is damaged, and no later try mends it. */
+/** SQLITE_CORRUPT and NOTADB: the file is damaged, and no later try repairs it. */
 const damageCodes = new Set([11, 26])
 const constraintCode = 19
 
 /**
- * Why a transaction of several works was lost with its commit, or between two works. A constraint
- * that was deferred to the commit is told to a work that is alone; of several, the others are not
- * to blame, and each may try again.
+ * Why a transaction of several works was lost at its commit, or between two works. A constraint
+ * that was deferred to the commit is reported to a work that is alone; if there are several, the
+ * others are not to blame, and each may try again.
  */
 export function toLossError(thrown: unknown, works: number): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? Number(thrown.errcode) & 0xff : undefined
@@ -114,7 +114,7 @@ export function toLossError(thrown: unknown, works: number): unknown {
 const lacksName = (thrown: unknown): boolean =>
   thrown instanceof Error && /no such (table|column)|has no column named/.test(thrown.message)
 
-/** For which one statement waits for another process, and with it the event loop. */
+/** How long a statement, and the event loop with it, waits for another process. */
 export const lockWaitMs = 20
 
 /** Busy, closed, or an error of SQLite's. */
@@ -129,9 +129,9 @@ export interface ReaderParts {
 }
 
 /**
- * Reads that begin in one turn of the event loop share a connection and its snapshot: the lock of a
- * snapshot costs twice as much as finding a row. A commit of ours ends the sharing, so that callers
- * see what they have written; a commit of another process is seen from the next turn on.
+ * Reads that begin in one turn of the event loop share a connection and its snapshot: locking a
+ * snapshot costs twice as much as finding a row. A commit of our own ends the sharing, so that
+ * callers see what they have written; a commit of another process is visible from the next turn on.
  */
 export class Readers {
   readonly #schema: StoreSchema
@@ -184,7 +184,7 @@ export class Readers {
   }
 
   #open(): OpenReader {
-    this.#parts.files.requireUnmoved() // else it would open another database
+    this.#parts.files.requireUnmoved() // otherwise it would open another database
     try {
       return new OpenReader(this.#parts.file, this.#busy === 0 ? usualCacheKiB : otherCacheKiB)
     } catch (thrown) {
@@ -206,7 +206,7 @@ export class Readers {
 
   #end(reading: OpenReader): void {
     this.#busy--
-    // What was read is answered already: a failing disk ends the connection, not the process.
+    // The result was already returned: a failing disk ends the connection, not the process.
     const isEnded = attempt(() => reading.end(), isSqliteError) !== undefined
     if (!isEnded || this.#closed || this.#free.length >= idleReadersMax) reading.close()
     else if (reading.cacheKiB === usualCacheKiB) this.#free.push(reading)
@@ -225,8 +225,8 @@ export class Readers {
   }
 }
 /**
- * Reads in the event loop; lists that may take long by a thread. Meanwhile it holds no connection:
- * what it reads afterwards it reads in a later snapshot.
+ * Reads in the event loop, but leaves lists that may take long to a thread. Meanwhile it holds no
+ * connection, so what it reads afterwards is read in a later snapshot.
  */
 class FileReader extends SqlReader {
   readonly #readers: Readers
@@ -248,7 +248,7 @@ class FileReader extends SqlReader {
     this.#leave()
     this.on = this.#readLater()
     const describe = (): string => describeQuery(resource, query)
-    this.#parts.files.requireUnmoved() // a thread may open it only now
+    this.#parts.files.requireUnmoved() // because a thread may open the file only now
     return this.#parts.threads.read(query.party ?? '', describe, async on =>
       new WatchedReader(this.schema, on).list(resource, query),
     )
@@ -288,17 +288,18 @@ class FileReader extends SqlReader {
   }
 }
 
-/** A read that waits for something else holds a snapshot, so connections are few. */
+/** A read that waits for something else holds a snapshot, so connections are limited. */
 const readsMax = 64
 const idleReadersMax = 8
 /**
- * Pages of the file that a connection keeps, until the next commit. The one that nearly all reads
- * share has more, so that reads of a table of this size ask the system for nothing.
+ * Cache for pages of the file that a connection keeps until the next commit. The connection that
+ * nearly all reads share has more, so that reads of a table of this size ask the system for
+ * nothing.
  */
 const usualCacheKiB = 32_768
 const otherCacheKiB = 2000
 
-/** Its value changes for a connection when another one has committed. */
+/** The value changes for a connection when another connection has committed. */
 const dataVersion = compileStatement(sqlite, sql`pragma data_version`)
 
 class OpenReader {

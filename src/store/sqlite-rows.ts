@@ -1,4 +1,4 @@
-/** A SQLite file whose rows are copied: no other program changes it until that is over. */
+/** A SQLite file whose rows are copied: no other program can change it until the copy is done. */
 import { DatabaseSync } from 'node:sqlite'
 import type { RowsOfDatabase } from './copied-rows.ts'
 import { sqlite } from './dialect.ts'

@@ -1,8 +1,8 @@
 /**
- * Words by FTS5, without their text ("contentless"), which stands in the row already. The numbers
- * of its documents are kept in a table of their own: those of rows change with VACUUM. Triggers
- * note which rows change: FTS5 writes out what it has at each savepoint, and each write is one, so
- * rows come into it many at a time.
+ * Word search by FTS5 without the text ("contentless"), since the row already has it. The numbers
+ * of FTS5's documents are in a table of their own, because row numbers change with VACUUM. Triggers
+ * note which rows change: FTS5 writes out its buffer at each savepoint, and each write is one, so
+ * rows enter the index in batches.
  */
 import { sqliteJson, walkReferences } from './json-walk.ts'
 import type { SearchDialect, SearchPart } from './search-dialect.ts'
@@ -10,15 +10,17 @@ import { type Sql, sql } from './sql.ts'
 
 const indexOf = (table: string): Sql => sql.id(`${table}##search`)
 const documentsOf = (table: string): Sql => sql.id(`${table}##documents`)
-/** Rows that were written or removed since: candidates of each search until they are settled. */
+/**
+ * Rows written or removed since then: they are candidates of each search until they are settled.
+ */
 const waitingOf = (table: string): Sql => sql.id(`${table}##waiting`)
 const putWaiting = (table: string, row: 'new' | 'old'): Sql =>
   sql`insert into ${waitingOf(table)} ("id") values (${sql.raw(row)}."id") on conflict do nothing`
 const triggerOf = (table: string, what: string): Sql => sql.id(`${table}##${what}`)
 
 /**
- * Folded text is words with spaces between them, so every other character is of a word. The
- * tokenizer "ascii" takes all others for letters already.
+ * Folded text is words with spaces between them, so every other character is part of a word. The
+ * tokenizer "ascii" already treats all non-ASCII characters as letters.
  */
 const wordCharacters = Array.from({ length: 127 }, (_, i) => String.fromCharCode(i + 1))
   .filter(each => /[^\sA-Za-z0-9]/.test(each))
@@ -28,7 +30,7 @@ const tokenizer = quoteOption(`ascii tokenchars ${quoteOption(wordCharacters, "'
 
 const quoteTerm = (text: string): string => quoteOption(text, '"')
 
-/** What the index has of a row: words as they are, references in hexadecimal. */
+/** What the index has from a row: words unchanged, references in hexadecimal. */
 function partValue(row: Sql, { column, steps }: SearchPart): Sql {
   const cell = sql`${row}.${sql.id(column)}`
   if (!steps) return cell
@@ -90,7 +92,7 @@ export const sqliteSearch: SearchDialect = {
   },
 }
 
-/** Again for a row that it has: then in place of what it had. */
+/** A row that it already has is replaced. */
 const insertRows = (table: string, parts: readonly SearchPart[], which: Sql): readonly Sql[] => [
   sql`insert into ${documentsOf(table)} ("id") select "id" from ${sql.id(table)} where ${which} on conflict do nothing`,
   sql`insert or replace into ${indexOf(table)} (rowid, ${partNames(parts)})

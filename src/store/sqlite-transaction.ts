@@ -1,15 +1,15 @@
 /**
  * The transaction that works on SQLite share. What always holds, by number:
  *  (1) What a work wrote before it threw is gone; what the others of its group wrote stays.
- *  (2) A work has no savepoint, for which SQLite would keep a copy of each page that the work
- *      changes: a fifth of the cost of a change. What is written is recorded instead. If a work
- *      throws after it has written, all is rolled back, and what the works before it wrote is
+ *  (2) A work has no savepoint, because SQLite would then copy each page that the work changes,
+ *      which is a fifth of the cost of a change. Instead, writes are recorded. If a work throws
+ *      after it has written, everything is rolled back, and what the works before it wrote is
  *      written again.
- *  (3) Works that throw late cost the others little: after one, works have savepoints, up to the
- *      end of the first group in which none throws late.
- *  (4) The record is bounded: beyond its bounds the next works of the group have savepoints.
- *  (5) If another process has written between the rollback and the next beginning, what the works
- *      before have read may not hold any more: nothing of the group has happened.
+ *  (3) Works that throw late cost the others little: after one, works have savepoints until the end
+ *      of the first group in which none throws late.
+ *  (4) The record is bounded: beyond its bounds, the next works of the group have savepoints.
+ *  (5) If another process has written between the rollback and the next begin, what the earlier
+ *      works have read may no longer hold, so the whole group is undone.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,11 +21,11 @@ import { PreparedRunner, toLossError, toStoreError } from './sqlite-connections.
 import type { Statement } from './statement.ts'
 import type { Transaction } from './write-queue.ts'
 
-/** Statements that are recorded: more than two hundred works of a few statements each. */
+/** Recorded statements: enough for more than two hundred works of a few statements each. */
 const recordedMax = 4000
 const recordedOctetsMax = 4 << 20
 
-/** Only what begins with `select` certainly changes nothing that is stored. */
+/** Only a statement that begins with `select` certainly changes nothing. */
 const mayWrite = memoizeByObject((of: Statement) => !/^\s*select\b/i.test(of.text))
 
 interface Written {
@@ -33,12 +33,12 @@ interface Written {
   readonly values: readonly Cell[]
 }
 
-/** The statements of works on the connection that writes; those that write are recorded. */
+/** Runs the statements of works on the connection that writes, and records those that write. */
 export class RecordingRunner extends PreparedRunner {
   readonly #database: DatabaseSync
   /** How many statements have written since the transaction began. */
   count = 0
-  /** Whether all that was written can be written again. */
+  /** Whether everything written can be written again. */
   isWhole = true
   #record: Written[] = []
   #octets = 0
@@ -68,7 +68,9 @@ export class RecordingRunner extends PreparedRunner {
     if (mayWrite(of)) this.#add(of, values)
   }
 
-  /** Some errors of SQLite end its transaction; a statement after that would be one of its own. */
+  /**
+   * Some errors of SQLite end its transaction; a statement after that would be its own transaction.
+   */
   requireTransaction(): void {
     if (!this.#database.isTransaction)
       throw new Unavailable(1, 'SQLite has ended the transaction: the error before this one tells why')
@@ -82,7 +84,7 @@ export class RecordingRunner extends PreparedRunner {
     this.#record.push({ of, values })
   }
 
-  /** Another transaction begins, or this one has ended. */
+  /** Called when another transaction begins, or this one has ended. */
   forget(): void {
     this.count = 0
     this.isWhole = true
@@ -90,7 +92,7 @@ export class RecordingRunner extends PreparedRunner {
     this.#octets = 0
   }
 
-  /** In a new transaction: the first statements of the last one. */
+  /** Repeats the first statements of the last transaction in a new one. */
   writeAgain(count: number): void {
     const first = this.#record.slice(0, count)
     this.forget()
@@ -99,9 +101,9 @@ export class RecordingRunner extends PreparedRunner {
 }
 
 export interface CommitHooks {
-  /** Before each commit, which does not happen where this throws. */
+  /** Called before each commit, which does not happen if this throws. */
   readonly committing?: () => void
-  /** After each commit. */
+  /** Called after each commit. */
   readonly committed?: () => void
 }
 
@@ -115,12 +117,12 @@ export class GroupTransaction implements Transaction {
   readonly #save: StatementSync
   readonly #release: StatementSync
   readonly #dataVersion: StatementSync
-  /** It changes when another connection commits, and only then is it certain that none has. */
+  /** It changes if and only if another connection commits. */
   #seen: unknown
   /** (3) */
   #isWary = false
   #hasThrownLate = false
-  /** How much was written before the work that runs. */
+  /** How much was written before the current work. */
   #before = 0
   #hasSavepoint = false
 

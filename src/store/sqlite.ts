@@ -1,14 +1,14 @@
 /**
  * The SQLite store: the port of `service/store.ts` on one file. What always holds, by number:
- *  (1) A version is larger than any that its key has had before, also after a removal: no validator
+ *  (1) A version is larger than any that its key has had before, even after a removal: no validator
  *      ever returns.
- *  (2) A write is answered after the flush of its transaction (WAL, synchronous=FULL): no crash
- *      loses it.
- *  (3) Work that throws, or holds the transaction too long, leaves no trace; what it does
+ *  (2) A write is answered after its transaction is flushed (WAL, synchronous=FULL): no crash loses
+ *      it.
+ *  (3) Work that throws, or holds the transaction too long, leaves no trace; whatever it does
  *      afterwards throws.
  *  (4) A read sees one committed state and waits for no writer; a list that may take long is read
- *      by a thread, in a snapshot that is begun then. (Only `:memory:` has one connection, where
- *      reads take their turn among the writers, and are done in the event loop.)
+ *      by a thread, in a snapshot that begins then. (`:memory:` has only one connection, where
+ *      reads take turns with the writers, in the event loop.)
  *  (5) A contract that is more than an addition to the database is refused at start, before any
  *      change.
  *  (6) A database that is busy, full, read-only or on a failing disk is `Unavailable`; our own
@@ -64,11 +64,11 @@ export interface SqliteStore extends Store {
   backup(file: string): Promise<void>
 }
 
-/** A copy in one step: no write restarts it. */
+/** Copies in one step, so that no write restarts it. */
 const allPages = 2 ** 31 - 1
 /**
- * Opens or creates the file and brings it to the contract's shape; throws where that takes more
- * than additions.
+ * Opens or creates the file and brings it to the contract's shape; throws if that takes more than
+ * additions.
  */
 export function openSqliteStore(service: Service, file: string, options: SqliteOptions = {}): SqliteStore {
   const isMemory = file === ':memory:' || file === ''
@@ -90,8 +90,8 @@ export function openSqliteStore(service: Service, file: string, options: SqliteO
 }
 
 /**
- * What a contract makes of an empty database in memory, so that the next one begins with it: tests
- * open one each. Node 24 has no copy of a database as octets, and makes each anew.
+ * The empty database that a contract creates in memory, so that the next one starts with it: tests
+ * open one each. Node 24 cannot copy a database as octets, and creates each anew.
  */
 class EmptyDatabase {
   #octets: Uint8Array | undefined
@@ -145,8 +145,9 @@ function runMigration<T>(steps: Steps<T>, on: PreparedRunner): T {
 const turnMs = 5
 
 /**
- * Statements of works that write, on a connection that answers at once: where a work has had the
- * event loop for a while, the answer comes in its next turn, after what others have asked for.
+ * Runs the statements of works that write, on a connection that answers at once: when a work has
+ * had the event loop for a while, the answer comes in its next turn, after what others have
+ * requested.
  */
 class TurnRunner implements StatementRunner {
   readonly #on: PreparedRunner
@@ -156,7 +157,7 @@ class TurnRunner implements StatementRunner {
     this.#on = on
   }
 
-  /** A work begins. */
+  /** Called when a work begins. */
   begin(): void {
     this.#endsAt = performance.now() + turnMs
   }
@@ -181,29 +182,29 @@ class TurnRunner implements StatementRunner {
   }
 }
 
-/** Between two batches: a sweep takes a third of the time at most. */
+/** The pause between two batches: a sweep takes a third of the time at most. */
 const sweepPauseMs = 20
 
-/** Of work that uses the connection itself. */
+/** For work that uses the connection itself. */
 const unlent: Lent = { end: () => {} }
 
-/** Batches of rows that come into an index of words leave so much time to others. */
+/** The pause that batches of rows for an index of words leave to others. */
 const fillPauseMs = 10
 
 /**
- * READONLY, IOERR, FULL and CANTOPEN: the disk takes no change, and may take one later. CORRUPT and
- * NOTADB: what it has is no whole database.
+ * READONLY, IOERR, FULL and CANTOPEN: the disk accepts no change, but may later. CORRUPT and
+ * NOTADB: the file is no intact database.
  */
 const troubleCodes = new Set([8, 10, 11, 13, 14, 26])
 const isOfDisk = (thrown: unknown): boolean =>
   thrown instanceof Error && 'errcode' in thrown && troubleCodes.has(Number(thrown.errcode) & 0xff)
 
-/** Rows that were written come into the index of words so long after the first of them, */
+/** Written rows enter the index of words this long after the first of them, */
 const settleAfterMs = 1000
-/** or after so many writes: until then each search looks at them. */
+/** or after this many writes: until then each search looks at them. */
 const settleAfterWrites = 200
 
-/** Settles what was written; what fails is tried again, and told, by a sweep. */
+/** Settles what was written; if it fails, a sweep tries again and reports the error. */
 class Settler {
   readonly #settle: () => Promise<void>
   #timer: NodeJS.Timeout | undefined
@@ -211,7 +212,7 @@ class Settler {
   constructor(settle: () => Promise<void>) {
     this.#settle = settle
   }
-  /** To be told of each write as it begins. */
+  /** Called for each write as it begins. */
   expect(): void {
     this.#writes++
     this.#timer ??= setTimeout(() => this.#run(), settleAfterMs).unref()
@@ -229,10 +230,10 @@ class Settler {
   }
 }
 
-/** Before each part of a file; throws where it has no room. */
+/** Called before each part of a file; throws if there is no room for it. */
 type RequireRoom = () => void
 
-/** Leaves room on the disk for what is not a file. */
+/** Leaves room on the disk for everything but files. */
 class FileWriter extends SqlWriter {
   readonly #requireRoom: RequireRoom
   constructor(schema: StoreSchema, on: StatementRunner, requireRoom: RequireRoom) {
@@ -274,7 +275,7 @@ function createWriters(
     for (const sweep of expiries)
       for (let removed = sweep.batch; removed === sweep.batch; count += removed) {
         removed = await queue.add(unlent, () => removeExpired(sweep, running, now))
-        if (removed === sweep.batch) await sleep(sweepPauseMs) // what others asked for meanwhile comes first
+        if (removed === sweep.batch) await sleep(sweepPauseMs) // what others requested meanwhile comes first
       }
     return count
   }
@@ -362,22 +363,22 @@ function createFileStore(
   }
 }
 
-/** Of pages that hold nothing now. */
+/** Octets of pages that are unused now. */
 const countSpareOctets = (of: DatabaseSync): number =>
   Number(of.prepare('select freelist_count * page_size as n from pragma_freelist_count, pragma_page_size').get()?.['n'])
 
-/** A reader with more to look at asks again with less, or for the rest. */
+/** A reader with more to look at asks again for less, or for the rest. */
 const longReadMs = 5000
 
 const statisticsMs = 60_000
 /**
  * SQLite "PRAGMA optimize": statistics of tables that have grown tenfold, from a sample of their
- * rows (0x10; all of them would hold up everybody for seconds at a million), whatever has been
- * asked of them here (0x10000), so that queries choose their index by what is stored now. Where
- * none has grown it takes 0.2 ms. The next run tries again what a lock or the disk prevents.
+ * rows (0x10; reading all would block everyone for seconds at a million), whatever was queried here
+ * (0x10000), so that queries choose their index by what is stored now. If no table has grown, it
+ * takes 0.2 ms. The next run retries what a lock or the disk prevents.
  */
 const optimize = (database: DatabaseSync): void => database.exec('pragma optimize = 0x10012')
-/** On a connection of its own: a transaction may be open on that which writes. */
+/** Uses a connection of its own, since a transaction may be open on the one that writes. */
 function refreshStatistics(file: string): void {
   attempt(() => {
     using own = new DatabaseSync(file)

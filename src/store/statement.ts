@@ -5,13 +5,13 @@
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { compileSql, sql } from './sql.ts'
 
-/** One prepared text. `places` tells which of a call's values each parameter gets. */
+/** One prepared text. `places` says which of a call's values each parameter gets. */
 export interface Statement {
   readonly text: string
   readonly places: readonly number[]
   /** The parameters are the values, in their order. */
   readonly straight: boolean
-  /** A server may keep what it has prepared for the text, since it comes again. */
+  /** A server may keep the prepared text, since it will be used again. */
   readonly recurs: boolean
 }
 
@@ -45,8 +45,8 @@ export const allOf = (conditions: readonly Sql[]): Sql => joinHalves(conditions,
 export const anyOf = (conditions: readonly Sql[]): Sql => joinHalves(conditions, sql` or `) ?? sql`false`
 
 /**
- * Half by half: to SQLite `a and b and c` is as deep as it is long, and it refuses an expression
- * deeper than 1,000.
+ * Joined half by half: SQLite treats `a and b and c` as an expression as deep as it is long, and
+ * refuses any deeper than 1,000.
  */
 function joinHalves(conditions: readonly Sql[], by: Sql): Sql | undefined {
   if (conditions.length < 2) return conditions[0]
@@ -55,5 +55,5 @@ function joinHalves(conditions: readonly Sql[], by: Sql): Sql | undefined {
   return sql`(${sql.join(halves, by)})`
 }
 
-/** PostgreSQL has no U+0000 in its texts, so nothing is stored under such a name. */
+/** PostgreSQL text cannot contain U+0000, so nothing is stored under such a name. */
 export const isTextCell = (key: string): boolean => !key.includes('\0')

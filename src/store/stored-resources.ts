@@ -1,14 +1,14 @@
 /**
- * Resources that were renamed: the database goes on calling one by the first name that it had, so
- * older and newer programs may run at once. Within this folder a resource has that name; a store
- * takes and tells the names of the contract, by `translateNames`.
+ * Resources that were renamed: the database keeps the first name of each, so that older and newer
+ * programs may run at once. Within this folder, a resource has that name; a store takes and returns
+ * the names of the contract, by `translateNames`.
  */
 import { chain } from '../base/maybe.ts'
 import { extendObject } from '../base/objects.ts'
 import type { Service } from '../contract/service.ts'
 import type { Store, StoreReader, StoreWriter } from '../service/store.ts'
 
-/** The name of its table, under which all else that is kept of it stands, too. */
+/** The name of its table; everything else stored for the resource is under this name, too. */
 export const tableNameOf = ({ name, formerName }: Service['resources'][number]): string => formerName ?? name
 
 /** The same store, in which resources have the names of the contract. */
@@ -17,13 +17,13 @@ export function translateNames<S extends Pick<Store, 'read'> & Partial<Store>>(s
   const names = new ResourceNames(resources)
   const read: Store['read'] = work => store.read(reader => work(extendObject(reader, names.read(reader))))
   const write: Store['write'] = (work, turn) => {
-    const writing = store as S & Store // a copy that is only read is not asked
+    const writing = store as S & Store // not called on a read-only copy
     return writing.write(to => work(extendObject(to, { ...names.read(to), ...names.write(to) })), turn)
   }
   return extendObject(store, { read, ...(store.write && { write }) } as Partial<S>)
 }
 
-/** Methods that name a resource: all but these. One that is added has to be in either list. */
+/** All methods that name a resource. A method that is added must go into one of the two lists. */
 type ReadsByName = Omit<
   StoreReader,
   ('recall' | 'recallAll' | 'swept') | ('job' | 'nextTurn' | 'hasDueJob' | 'jobs' | 'countJobs')

@@ -14,20 +14,20 @@ import { databaseName } from './sql.ts'
 import { tableNameOf } from './stored-resources.ts'
 
 export interface Table {
-  /** In the database: the first that the resource had. */
+  /** The name in the database: the first name that the resource had. */
   readonly name: string
   readonly resource: Resource
-  /** Every field but the id, whose column every table has. */
+  /** Every field except the id, whose column every table has. */
   readonly fields: readonly FieldColumns[]
   readonly compared: ReadonlyMap<string, Compared & { readonly present: boolean }>
-  /** By path, the ways to the references within that lists are filtered by. */
+  /** By path, the steps to the references within items that lists are filtered by. */
   readonly references: ReadonlyMap<string, readonly Step[]>
   readonly words: readonly Words[]
   readonly search: readonly SearchPath[]
   readonly indexes: readonly Index[]
-  /** The same as the contract has them. */
+  /** The indexes as the contract declares them. */
   readonly lists: readonly ListIndex[]
-  /** Outputs of actions. */
+  /** The outputs of actions. */
   readonly outputs: CellCodec
 }
 /** Text within an item, folded into a column of its own. */
@@ -37,9 +37,9 @@ export interface Words {
   readonly field: string
   readonly of: (value: Readonly<Record<string, unknown>>) => string
 }
-/** Where a search looks: through these references, from table to table, in this column of words. */
+/** Where a search looks: along these references, from table to table, in this column of words. */
 export interface SearchPath {
-  /** As the contract has it. */
+  /** The name in the contract. */
   readonly name: string
   readonly through: readonly { readonly steps: readonly Step[]; readonly table: string }[]
   /** From the last item to the text. */
@@ -49,9 +49,11 @@ export interface SearchPath {
 export interface Index {
   readonly name: string
   readonly columns: readonly { readonly name: string; readonly descending: boolean }[]
-  /** Only rows where this column has a value. */
+  /** Only for rows with a value in this column. */
   readonly where?: string
-  /** By digests of values that may be longer than a key: it finds equal values and no order. */
+  /**
+   * Indexes digests of values that may be longer than a key: it finds equal values, but no order.
+   */
   readonly isHash?: true
   readonly isUnique?: true
 }
@@ -59,7 +61,7 @@ export interface Index {
 /** Columns that every item has, in the order in which rows are read. */
 export const systemColumns = ['_version', '_modified', '_created', '_kept', 'id'] as const
 
-/** By the names of the database. */
+/** Tables by their names in the database. */
 export function compileTables(service: Service, dialect: Dialect): ReadonlyMap<string, Table> {
   requireFormerResourceNames(service)
   requireDistinct(service.resources.map(tableNameOf), 'resources')
@@ -126,7 +128,7 @@ const outputFields = (resource: Resource): Fields =>
     ),
   )
 
-/** Names of the contract become names of the database, which distinguishes fewer. */
+/** Names of the contract become names of the database, which distinguishes fewer of them. */
 function requireDistinct(names: readonly string[], of: string): void {
   const seen = new Map<string, string>()
   for (const name of names) {
@@ -143,7 +145,7 @@ function requireDistinct(names: readonly string[], of: string): void {
 
 const storedName = (fields: Fields, name: string): string => fields[name]?.formerName ?? name
 
-/** Of `total`, or of several keys: `(state,-total)`. */
+/** The name for `total`, or for several keys: `(state,-total)`. */
 const storedIndexName = (fields: Fields, own: string): string =>
   own.replace(/[^(),-]+/g, name => storedName(fields, name))
 
@@ -158,13 +160,13 @@ function compileReferences(resource: Resource): Table['references'] {
   )
 }
 
-/** Into a member, and to what each of its lists has. */
+/** The steps into a member, and into the items of each of its lists. */
 const stepsInto = (member: string, shape: Shape): readonly Step[] => [
   { member },
   ...Array.from({ length: listDepth(shape) }, () => 'each' as const),
 ]
 
-/** A database has one name for a resource. */
+/** A resource has one name in the database. */
 function requireFormerResourceNames({ resources }: Service): void {
   for (const { name, formerName } of resources) {
     if (formerName === undefined) continue
@@ -176,7 +178,7 @@ function requireFormerResourceNames({ resources }: Service): void {
   }
 }
 
-/** A database has one name for a field, and none for its members. */
+/** A field has one name in the database, and its members have none. */
 function requireFormerNames({ name: resource, fields }: Resource): void {
   for (const [name, { formerName, shape }] of Object.entries(fields)) {
     const inside = Object.entries(Object.assign({}, ...innerFields(innermostShape(shape))) as Fields)
@@ -205,7 +207,7 @@ function wordsColumn({ fields }: Resource, path: string): string {
 
 /**
  * The paths of `rules({ search })`, each followed through the contract. `review` has checked that
- * they lead to text.
+ * they end at text.
  */
 function compileSearchPaths(service: Service, resource: Resource): SearchPath[] {
   return (resource.given.search ?? []).map(path => {
@@ -262,7 +264,7 @@ function textsAt(value: unknown, parts: readonly string[]): string[] {
   return textsAt((value as Readonly<Record<string, unknown>>)[part], rest)
 }
 
-/** The indexes of a resource, in columns: as far as keys of this database can hold its fields. */
+/** The indexes of a resource in columns, if the keys of this database can hold its fields. */
 function compileIndexes(
   resource: Resource,
   lists: readonly ListIndex[],

@@ -1,13 +1,15 @@
 /**
  * Writers in one line on one connection, in groups that share a transaction. What always holds:
- *  (1) One work at a time, each between `save` and `release` or `undo`, so that what it throws
- *      undoes it and nothing else.
- *  (2) No outcome is told, good or bad, before its transaction is durable. If that fails, nothing
- *      of the group has happened, and all of it is unavailable, or has the error of a damaged file.
- *  (3) A work that takes too long is undone and is unavailable; what it tries afterwards throws.
+ *  (1) One work runs at a time, each between `save` and `release` or `undo`, so that its exception
+ *      undoes that work and nothing else.
+ *  (2) No outcome, good or bad, is reported before its transaction is durable. If the commit fails,
+ *      nothing of the group has happened, and all of it is unavailable, or has the error of a
+ *      damaged file.
+ *  (3) A work that takes too long is undone and is unavailable; whatever it tries afterwards
+ *      throws.
  *  (4) Callers take turns: what one has waiting delays another by one work.
  *  (5) A work runs in the asynchronous context of its own caller, never in that of another in its
- *      group: what a host keeps there (a trace, a user) is of one request.
+ *      group: what a host keeps there (a trace, a user) belongs to one request.
  * A group is what arrives in successive turns of the event loop, so a write without company does
  * not wait.
  */
@@ -18,7 +20,7 @@ import type { Maybe } from '../base/maybe.ts'
 import { closedStore, Unavailable } from '../service/store.ts'
 
 /**
- * The transaction of a group, on the one connection that writes. Each step but `begin` is done at
+ * The transaction of a group, on the one connection that writes. Each step but `begin` completes at
  * once or throws.
  */
 export interface Transaction {
@@ -28,15 +30,15 @@ export interface Transaction {
   rollback(): void
   /** Some failures end a transaction. */
   isOpen(): boolean
-  /** What is told to each work of a transaction that was lost by an error of the database. */
+  /** The error for each work of a transaction that an error of the database has lost. */
   explainLoss(thrown: unknown, works: number): unknown
-  /** A work begins: `undo` leads back to here. */
+  /** Called when a work begins: `undo` leads back to here. */
   save(): void
   release(): void
   undo(): void
 }
 
-/** Of a transaction: it is lost with all that it held. */
+/** For a transaction, it means that it is lost with all that it held. */
 export const isSqliteError = (thrown: unknown): boolean => errorCodeOf(thrown) === 'ERR_SQLITE_ERROR'
 
 export interface QueueBounds {
@@ -48,7 +50,7 @@ export interface QueueBounds {
   readonly work: number
 }
 /**
- * A group is large enough to share the cost of a disk's flush, and so short that its wait is not
+ * A group is large enough to share the cost of a disk flush, and so short that its wait is not
  * noticed.
  */
 export const defaultBounds: QueueBounds = { group: 256, open: 10, work: 10_000 }
@@ -58,7 +60,7 @@ export const defaultBounds: QueueBounds = { group: 256, open: 10, work: 10_000 }
  */
 const gatherTurnsMax = 8
 
-/** What work within the transaction gets; it ends when the work is done or its time is up. */
+/** What a work gets within the transaction; it ends when the work is done or its time is up. */
 export interface Lent {
   end(): void
 }
@@ -70,9 +72,7 @@ interface QueueEntry {
 }
 type OnSettled = () => void
 
-/**
- * What waits, in a line for each caller: the next is that of another caller, where there is one.
- */
+/** Waiting works, in a line for each caller: the next is from another caller, if there is one. */
 class CallerLines<T> {
   /** The caller with the next turn comes first. No line is empty. */
   readonly #lines = new Map<string, T[]>()
@@ -119,7 +119,7 @@ export class Queue {
   add<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>, caller = ''): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable(1, closedStore))
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const run = AsyncLocalStorage.bind(work) as QueueEntry['run'] // which gets this lent alone
+    const run = AsyncLocalStorage.bind(work) as QueueEntry['run'] // which gets only this lent
     this.#waiting.add(caller, { lent, run, resolve: resolve as (value: unknown) => void, reject }) // `run` gives a T
     this.#running ??= this.#drain()
     return promise
@@ -131,8 +131,8 @@ export class Queue {
   }
 
   /**
-   * A look at the same connection: at once where no transaction is open, and then none begins
-   * before its end; else in line.
+   * Looks at the same connection. This happens at once if no transaction is open, and none begins
+   * before its end; otherwise it waits in line.
    */
   look<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>): Maybe<T> {
     if (this.#open || this.#closed) return this.add(lent, work)
@@ -156,7 +156,7 @@ export class Queue {
     return answer
   }
 
-  /** Finishes what waits, and refuses what comes. */
+  /** Finishes waiting works, and refuses new ones. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#running
@@ -171,8 +171,9 @@ export class Queue {
   }
 
   /**
-   * What arrives in this turn of the event loop joins, and in the next turns while each brings
-   * some. Before every group, so that writers without end leave the loop to others between two.
+   * What arrives in this turn of the event loop joins, and what arrives in the next turns as long
+   * as each brings some. Runs before every group, so that endless writers leave the loop to others
+   * between two groups.
    */
   async #gather(): Promise<void> {
     let before = 0
@@ -206,7 +207,9 @@ export class Queue {
     }
   }
 
-  /** A rollback that fails has nothing to undo, or has lost its connection and all that it held. */
+  /**
+   * A failed rollback had nothing to undo, or has lost its connection and everything that it held.
+   */
   #discard(): void {
     attempt(() => this.#transaction.isOpen() && this.#transaction.rollback(), isSqliteError)
   }
