@@ -1,12 +1,12 @@
 /**
- * The removal of all items that a query selects, in batches. What always holds, by number:
- *  (1) A batch is one transaction with its line in the audit; between two batches the event loop
- *      and other writers have their turn. Of all bulk removals here one batch runs at a time, and
- *      callers take turns.
- *  (2) What may go is selected by policy and state, so that what may not go never uses up the
- *      bound. An item that was changed since it was selected stays.
- *  (3) The outcome tells what was removed, also where a later batch is refused: a `removing` that
- *      ends the call undoes its own batch, and the whole call where that is the first.
+ * Removes all items that a query selects, in batches. What always holds, by number:
+ *  (1) A batch is one transaction with its line in the audit; between two batches, the event loop
+ *      and other writers get their turn. Only one batch of all bulk removals runs here at a time,
+ *      and callers take turns.
+ *  (2) Policy and state decide what is selected, so that items that may not be removed never use up
+ *      the bound. An item that was changed since it was selected stays.
+ *  (3) The outcome says what was removed, even if a later batch is refused: a `removing` that ends
+ *      the call undoes its own batch, and the whole call if that batch is the first.
  */
 import type { OperationOf } from '../contract/operation.ts'
 import { commonRestriction, type Grant, readRestriction } from '../contract/policy.ts'
@@ -27,14 +27,14 @@ const batchItems = 50
 type BulkOutcome = Extract<Outcome, { kind: 'bulk' }>
 type BulkChange = Pick<WriteContext, 'call' | 'about'>
 
-/** Runs one transaction of the call. What resolves to an outcome is the last. */
+/** Runs one transaction of the call. It is the last one if the work resolves to an outcome. */
 export type Transact = (work: (change: WriteContext) => Promise<Outcome | undefined>) => Promise<Outcome | undefined>
 
 interface BulkProgress {
   readonly removed: number
-  /** Items that stay since others refer to them. */
+  /** Items that stay because others refer to them. */
   readonly referred: number
-  /** Items that stay since they were changed on the way: they may go after all. */
+  /** Items that stay because they were changed meanwhile: they may still be removed later. */
   readonly changed: number
 }
 
@@ -53,7 +53,7 @@ export async function removeItems(
   const list = async (query: ItemQuery, more: Partial<Query>): Promise<ItemPage> =>
     store.read(reader => reader.list(resource.name, { sort: [], size: 1, counted: false, party, ...query, ...more }))
   const count = async (query: ItemQuery): Promise<number> => (await list(query, { counted: 'exact' })).total ?? 0
-  // To count is to look at all of them.
+  // Counting looks at every item.
   const stays = asked === removable ? 0 : (await count(asked)) - (await count(removable))
   let progress: BulkProgress = { removed: 0, referred: 0, changed: 0 }
   let from: Query['from']
@@ -75,8 +75,8 @@ export async function removeItems(
 }
 
 /**
- * What the caller sees of what is asked for, and what of it may go: one object where that is all of
- * it.
+ * What the caller sees of the items asked for, and which of them may be removed: one object if all
+ * of them may.
  */
 function selectRemovable({ call, about }: BulkChange, { resource, grants }: OperationOf<'bulk'>) {
   const restrict = (to: readonly Grant[]): Query['within'] => readRestriction(to, call.admitted.caller, about.now)
@@ -128,7 +128,7 @@ const outcomeOf = ({ removed, referred, changed }: BulkProgress, stays: number, 
   more: hasMore || changed > 0,
 })
 
-/** (3) The repeated request begins with what was refused, and is told why. */
+/** (3) When the request is repeated, it begins with the refused item, and reports why. */
 async function endEarly(
   transact: Transact,
   before: BulkProgress,

@@ -1,6 +1,6 @@
 /**
- * One call, one outcome. A face passes preconditions and content as functions; they run inside the
- * one transaction, so the version that was compared is the one that is changed, and the content of
+ * One call, one outcome. A face passes preconditions and content as functions, which run inside the
+ * one transaction: so the version that was compared is the one that is changed, and the content of
  * a refused call is never parsed.
  */
 
@@ -29,8 +29,8 @@ export interface Input {
 }
 
 /**
- * Proof that this caller may ever do this and is within their rate: only `Calls.admit` makes one,
- * and a call cannot be written without it. So no face, job or bridge can go around admission.
+ * Proof that this caller may ever do this and is within their rate: only `Calls.admit` creates one,
+ * and a call cannot be written without it. So no face, job or bridge can bypass admission.
  */
 export interface Admitted {
   readonly operation: Operation
@@ -63,11 +63,11 @@ export interface Call {
   /** The identifier of the item, the file's owner, the search or the job. */
   readonly id?: string | undefined
   /**
-   * The identifiers of the parents of a nested resource, the nearest first: all those of an
-   * address, or only the nearest. An existing item knows its own.
+   * The identifiers of the parents of a nested resource, nearest first: all those in an address, or
+   * only the nearest. An existing item knows its own.
    */
   readonly parents?: readonly string[] | undefined
-  /** Of a list, a search or a bulk removal; the service adds `within`. */
+  /** For a list, a search or a bulk removal; the service adds `within`. */
   readonly query?: Omit<Query, 'within'> | undefined
   /** The content; it receives the current item, to apply a patch to it and to keep parts of it. */
   readonly input?: (current: Snapshot | undefined) => Input

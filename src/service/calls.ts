@@ -1,7 +1,7 @@
 /**
  * START HERE for the meaning of a call: admission first, then one visit to the store: a consistent
- * read for a safe operation, one transaction for any other, which writes the audit and the change
- * feed.
+ * read for a safe operation, and for any other a transaction, which also writes the audit and the
+ * change feed.
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
@@ -61,7 +61,7 @@ import { actOnItem, createItem, putItemFile, removeItem, replaceItem, type Write
 
 export interface ServiceParts {
   readonly store: Store
-  /** Read first by operations that only read. */
+  /** Operations that only read try it first. */
   readonly replica?: Pick<Store, 'read'> | undefined
   readonly limiter: Limiter
   /** Milliseconds since 1970. */
@@ -202,7 +202,7 @@ function createExchangeServing(app: Implementation, parts: ServiceParts, read: S
   }
 }
 
-/** Names of the actions that a caller may take on an item now. */
+/** The names of the actions that a caller may take on an item now. */
 function createActionFinder(app: Implementation, clock: () => number) {
   const acts = listOperations(app.contract).filter(operation => operation.kind === 'act' && !operation.oneWay)
   return (caller: Caller, item: Snapshot, resource: string): readonly string[] =>
@@ -214,7 +214,7 @@ function createActionFinder(app: Implementation, clock: () => number) {
       .map(each => (each.kind === 'act' ? each.verb : ''))
 }
 
-/** Bulk removals here: the batches of one after those of another, and then writers without end. */
+/** Bulk removals here: one batch at a time, so that other writers get their turn. */
 const bulkBounds = { running: 1, waiting: 256, waitingOfCaller: 16 }
 
 /** The work of one transaction of a call: all of it, or a part, which resolves to undefined. */
@@ -241,7 +241,7 @@ class Changes {
     this.#findActions = createActionFinder(app, parts.clock)
   }
 
-  /** Octets that became no file are discarded, including those of a replayed call. */
+  /** Octets that did not become a file are discarded, including those of a replayed call. */
   async perform(call: Call): Promise<Outcome> {
     const did: Did = { deed: undefined, isJobQueued: false }
     let isKept = false
@@ -322,7 +322,7 @@ class Changes {
   }
 }
 
-/** A second one finds what the first one did, and has no effect of its own. */
+/** If it is repeated, it finds what the first one did, and has no effect of its own. */
 const mayBeAskedAgain = ({ id, once, expects, admitted: { operation } }: Call, doubt: Doubt): boolean =>
   (once !== undefined && doubt === 'commit') ||
   (id !== undefined && expects !== undefined) ||
@@ -366,7 +366,9 @@ function createAdmission({ clock, limiter, recent }: ServiceParts) {
   return admit
 }
 
-/** Only rows 22–24, to refuse before the content is read. The call itself checks them again. */
+/**
+ * Checks only rows 22–24, to refuse before the content is read. The call itself checks them again.
+ */
 async function precheck(call: Call, reader: StoreReader, about: ContextFacts): Promise<void> {
   const { operation } = call.admitted
   if (!('resource' in operation) || operation.kind === 'getSearch') return
@@ -407,7 +409,7 @@ function performRead(look: ReadContext, operation: Operation): Maybe<Outcome> {
   }
 }
 
-/** The change with its record in the audit. */
+/** Performs the change, and records it in the audit. */
 async function performRecorded<T extends Outcome | undefined>(
   change: WriteContext,
   did: Did,

@@ -1,6 +1,6 @@
 /**
- * The committed changes in their order (rule C6.1), for callers that may know of them: each change
- * is checked with the item's current state, by the same policy as a GET. Only a caller that may
+ * The committed changes in order (rule C6.1), for callers that may know about them: each change is
+ * checked against the item's current state, by the same policy as a GET. Only a caller that may
  * read all items learns that one was removed or moved.
  */
 import type { Implementation } from '../contract/implement.ts'
@@ -8,7 +8,7 @@ import { type Caller, isAllowed, readRestriction } from '../contract/policy.ts'
 import { isInSight, readGrants, seesAllParents } from './item-checks.ts'
 import type { ChangeRecord, Store, StoreReader } from './store.ts'
 
-/** A change as a caller may know it: the operation tells more than the item does. */
+/** A change as a caller may know it: the operation reveals more than the item does. */
 export type KnownChange = Omit<ChangeRecord, 'operation'> & { readonly operation?: string }
 
 export interface ChangesFor {
@@ -41,14 +41,14 @@ export async function changesFor(
   })
 }
 
-/** That a product was changed is public; that it was by a shipment is not. */
+/** It is public that a product was changed, but not that a shipment changed it. */
 function tellTo(caller: Caller, { operation, ...change }: ChangeRecord): KnownChange {
   return caller.subject === undefined ? change : { ...change, operation }
 }
 
 /**
- * Which of the changes the caller may know. Items are read where the policy depends on them alone:
- * those of a resource in one question, however many have changed.
+ * Which of the changes the caller may know. Items are read only if the policy depends on them, and
+ * those of one resource in one query, however many have changed.
  */
 async function findKnown(
   app: Implementation,

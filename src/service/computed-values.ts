@@ -1,9 +1,9 @@
 /**
- * Computed fields, made by the handler `compute` of the stored ones. They stand behind the port to
- * the database, so that faces, handlers, links and tags have them like any other field. What always
- * holds, by number:
- *  (1) What is computed is made anew of each stored value, also of one that is being replaced.
- *  (2) A value that the contract does not allow is a bug of the handler, and is never sent.
+ * Computed fields, which the handler `compute` makes from the stored ones. They sit behind the port
+ * to the database, so that faces, handlers, links and tags see them like any other field. What
+ * always holds, by number:
+ *  (1) Computed fields are computed again for each stored value, even one that is being replaced.
+ *  (2) A value that the contract does not allow is a bug in the handler, and is never sent.
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
@@ -22,7 +22,7 @@ import {
   type StoreWriter,
 } from './store.ts'
 
-/** The value with its computed fields, whatever it had in their place. */
+/** The value with its computed fields, which replace whatever it had in their place. */
 export function computeValue(resource: Resource, compute: Compute, value: Values): Values {
   const stored = pickMembers(value, storedFieldsOf(resource))
   const computed = compute(stored)
@@ -32,14 +32,14 @@ export function computeValue(resource: Resource, compute: Compute, value: Values
 }
 type Compute = NonNullable<ErasedHandlers['compute']>
 
-/** The programs that make computed fields, as text; empty where there are none. */
+/** The source text of the functions that compute fields; empty if there are none. */
 export const writeFormulas = ({ contract, handlers }: Implementation): string =>
   contract.resources
     .filter(hasComputedFields)
     .map(({ name }) => `${name} ${handlers[name]?.compute}`)
     .join('\n')
 
-/** A store, or a copy of one that is only read. */
+/** A store, or a read-only copy of one. */
 type Readable = Pick<Store, 'read'> & Partial<Pick<Store, 'write'>>
 
 /** The store, with the computed fields of each item. */
@@ -56,11 +56,14 @@ export function computeInStore<S extends Readable>(app: Implementation, store: S
 
 type Complete = (resource: string, item: Snapshot) => Snapshot
 
-/** Undefined where no resource has computed fields. */
+/** Undefined if no resource has computed fields. */
 function createCompletion({ contract, handlers }: Implementation): Complete | undefined {
   const computing = new Map(contract.resources.filter(hasComputedFields).map(each => [each.name, each]))
   if (computing.size === 0) return undefined
-  /** Of snapshots that several readers share, so that what is kept of these is found again. */
+  /**
+   * For snapshots that several readers share, so that whatever is remembered for one is found
+   * again.
+   */
   const completed = new WeakMap<Snapshot, Snapshot>()
   return (name, item) => {
     const resource = computing.get(name)

@@ -1,7 +1,7 @@
 /**
  * The service as each caller may see it (`visibleTo`): items leave it without the fields that the
- * caller may not see, and the caller can neither filter nor sort by them. The faces, links and tags
- * know of no more; handlers, policy and store have whole items.
+ * caller may not see, and the caller can neither filter nor sort by those. Faces, links and tags
+ * never see more; handlers, policy and store have whole items.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
 import { findUnseenFields, hasCoveredFields, seesAlways, type Viewer } from '../contract/field-access.ts'
@@ -14,7 +14,7 @@ import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
 import { isShared, type Snapshot } from './store.ts'
 
-/** The calls themselves where each field is for all that may read its item. */
+/** The calls unchanged if every field is visible to all that may read its item. */
 export function coverFields(contract: Service, calls: Calls, clock: () => number): Calls {
   const covers = new Map(contract.resources.filter(hasCoveredFields).map(each => [each.name, new ItemCover(each)]))
   if (covers.size === 0) return calls
@@ -35,7 +35,7 @@ export function coverFields(contract: Service, calls: Calls, clock: () => number
   }
 }
 
-/** The items of one resource, without what a caller may not see. */
+/** Items of one resource, without the fields that a caller may not see. */
 class ItemCover {
   readonly resource: Resource
   readonly #covered = new WeakMap<Snapshot, Map<string, Snapshot>>()
@@ -45,7 +45,10 @@ class ItemCover {
     this.resource = resource
   }
 
-  /** The same for the same snapshot and fields: faces remember what they have written of one. */
+  /**
+   * The same object for the same snapshot and fields: faces remember what they have written for
+   * one.
+   */
   coveredOf(item: Snapshot, viewer: Viewer): Snapshot {
     const unseen = findUnseenFields(this.resource, viewer, item.value)
     if (unseen.length === 0) return item
@@ -92,7 +95,7 @@ function performCovered(calls: Calls, call: Call, cover: ItemCover, viewer: View
   return chain(calls.perform(asked), outcome => coverOutcome(outcome, cover, viewer))
 }
 
-/** What a caller may compare or sort by, it can find out. */
+/** A caller can find out the value of a field that it may compare or sort by. */
 function requireSeen({ fields }: Resource, viewer: Viewer, names: readonly string[]): void {
   for (const name of names) {
     const field = fields[firstStep(name)]
@@ -110,7 +113,7 @@ function coverOutcome(outcome: Outcome, cover: ItemCover, viewer: Viewer): Outco
     if (outcome.kind === 'search') requireSeen(cover.resource, viewer, Object.keys(outcome.search.by))
     const { page } = outcome
     const items = page && { ...page, items: page.items.map(each => cover.coveredOf(each, viewer)) }
-    return { ...outcome, page: items } as Outcome // a search may have no page yet; a page has one
+    return { ...outcome, page: items } as Outcome // only a search can lack a page, and these have one
   }
   return outcome
 }

@@ -1,7 +1,7 @@
 /**
- * What the handler of an exchange reads and changes of its service. It is in no transaction, unlike
- * the handler of a resource, since it may ask other services and wait for them: each read is one of
- * its own, and what it changes is the work of `ctx.transaction`.
+ * What the handler of an exchange reads and changes in its service. Unlike the handler of a
+ * resource, it is in no transaction, since it may call other services and wait for them: each read
+ * is separate, and its changes are the work of `ctx.transaction`.
  */
 import type { ExchangeBasis } from '../contract/port-handlers.ts'
 import { createContext } from './handler-context.ts'
@@ -11,11 +11,11 @@ import { createInnerWork } from './inner-work.ts'
 import { failUnimplemented } from './refusal.ts'
 import { findChangeRefusal } from './refusal-faults.ts'
 
-/** A header block of a reply that the face of its caller cannot send. */
+/** A header block of a reply that the caller's face cannot send. */
 export class UnsendableBlock extends Error {}
 
 /**
- * @param about the call; no fault of the service ends it as such, so any may be caught
+ * @param about the call; the handler may catch any fault of the service
  * @param reach one transaction for each write
  */
 export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSafe: boolean): ExchangeBasis {
@@ -34,7 +34,7 @@ export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSa
     transaction: async work => {
       if (isSafe) throw new Error(`${operation} is safe, and changes nothing: leave out \`safe\`, or the transaction`)
       return inner.outside(
-        () => reach.write(writer => inner.inside(() => work(createContext(about, reachOf(writer)) as never))), // of the service that the handler is typed by
+        () => reach.write(writer => inner.inside(() => work(createContext(about, reachOf(writer)) as never))), // of the handler's own service type
       )
     },
     refusalOf: findChangeRefusal,

@@ -1,12 +1,12 @@
 /**
- * Lists of what an application keeps itself: its provider serves what it can, the rest is done
- * here. What always holds, by number:
- *  (1) Every condition is asked of every item here, whatever the provider did with it: a provider
- *      that forgets `within` shows no one what they may not see.
- *  (2) An array is taken for everything: it is ordered and cut here, too.
- *  (3) A page is in the order of the provider, which may compare texts by other rules than ours: it
- *      goes on from the last row of the provider, and is never sorted.
- *  (4) Of pages with rows that do not match, one answer looks at so many rows, and says so.
+ * Lists of items that an application keeps itself: its provider does what it can, and the rest is
+ * done here. What always holds, by number:
+ *  (1) Every condition is checked here on every item, whatever the provider did with it: if a
+ *      provider forgets `within`, callers still do not see what they may not see.
+ *  (2) An array counts as the complete list: it is ordered and cut here, too.
+ *  (3) A page is in the order of the provider, which may compare texts by other rules: it continues
+ *      from the provider's last row, and is never sorted.
+ *  (4) If rows of pages do not match, one answer looks at a limited number of rows, and says so.
  */
 import type { AnyField } from '../contract/field.ts'
 import { findFilterField, listValuesAt } from '../contract/filter-field.ts'
@@ -20,7 +20,7 @@ import type { Filter, ItemPage, PagePlace, Query, Snapshot, StoreReader } from '
 import { countedMax, isFormer, isWithin } from './store.ts'
 import { packTyped } from './typed-json.ts'
 
-/** A resource that its application keeps itself, and whose call it serves. */
+/** A resource that its application keeps itself, and the call that it serves. */
 export interface ExternalEntry {
   readonly resource: Resource
   readonly provider: Provider<Values>
@@ -30,7 +30,7 @@ export interface ExternalEntry {
 /** (4) */
 export const providedLookedMax = 10_000
 
-/** The provider of a single resource names no identifier. */
+/** The provider of a single resource gives no identifier. */
 export function toSnapshot(
   { isSingle }: Pick<Resource, 'isSingle'>,
   { value: given, version, modified }: Provided<Values>,
@@ -79,13 +79,13 @@ interface PagedLook extends ExternalEntry {
 }
 interface Batch {
   readonly matches: readonly Snapshot[]
-  /** Rows of all batches so far, the last of which is `last`. */
+  /** Rows of all batches so far; `last` is the last of them. */
   readonly looked: number
   readonly last: Snapshot | undefined
   readonly more: boolean
 }
 
-/** (4): the provider's pages until one of ours is full, and one row of the next is known. */
+/** (4): reads the provider's pages until one of ours is full and the next one has a row. */
 async function collectPage(look: PagedLook, first: ProviderPage<Values>): Promise<ItemPage> {
   const { query, asked } = look
   const { size, offset = 0, from } = query
@@ -107,7 +107,7 @@ async function collectPage(look: PagedLook, first: ProviderPage<Values>): Promis
   })
 }
 
-/** The rows of the provider's pages that match, in the direction of the query. */
+/** Matching rows of the provider's pages, in the direction of the query. */
 async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): AsyncGenerator<Batch> {
   const { resource, provider, context, query, asked, match } = look
   const seen = new Set(query.from ? [query.from.id] : [])
@@ -134,7 +134,7 @@ async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): Async
   }
 }
 
-/** Each page has rows that no page before it had, or there is no end. */
+/** Each page must contain rows that no earlier page had, or reading would never end. */
 function requireProgress(resource: Resource, rows: readonly Snapshot[], more: boolean, seen: Set<string>): void {
   if (rows.length === 0 && more) failByProvider(resource, 'gives no item, and says that there are more')
   for (const { id } of rows) {
@@ -176,7 +176,7 @@ function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, val
   return is === 'gt' ? order > 0 : is === 'gte' ? order >= 0 : is === 'lt' ? order < 0 : order <= 0
 }
 
-/** Orders by value, as the stores do: members that are absent or null come first. */
+/** Orders by value, as the stores do: absent or null members come first. */
 function compareValues(field: AnyField | undefined, given: unknown, other: unknown): number {
   const [a, b] = [given ?? undefined, other ?? undefined]
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
@@ -210,7 +210,7 @@ const placeOf = ({ id, value, created }: Snapshot, { sort }: Query): PagePlace =
   keys: sort.length === 0 ? [created] : sort.map(({ field }) => value[field]),
 })
 
-/** A window of a list that is here as a whole. */
+/** Cuts a window out of a list that is complete here. */
 function cutList(found: readonly Snapshot[], query: Query, order: Order): ItemPage {
   const { size, offset = 0, from } = query
   const [start, end] = from ? windowOf(found, query, order) : [offset, Math.min(offset + size, found.length)]
@@ -227,7 +227,7 @@ interface WindowSides {
   readonly total: number | undefined
   readonly behind: boolean
   readonly ahead: boolean
-  /** Looking has ended here. */
+  /** Where looking stopped. */
   readonly end?: { readonly row: Snapshot; readonly looked: number }
 }
 
@@ -253,7 +253,7 @@ function fitPage(window: readonly Snapshot[], query: Query, { total, behind, ahe
 const isCounted = ({ counted }: Query, matches: number): boolean =>
   counted === 'exact' || (counted && matches <= countedMax)
 
-/** The items that fit into the octets of a page, but one at least. */
+/** The items that fit into the octets of a page, but at least one. */
 function takeFitting(window: readonly Snapshot[], { octets: max = Infinity }: Query) {
   const items: Snapshot[] = []
   let octets = 0
@@ -266,7 +266,7 @@ function takeFitting(window: readonly Snapshot[], { octets: max = Infinity }: Qu
   return { items, octets }
 }
 
-/** The window next to the row of a cursor, which may have been removed. */
+/** The window next to the row of a cursor, even if that row was removed. */
 function windowOf(found: readonly Snapshot[], query: Query, order: Order): [number, number] {
   const { from, sort, size } = query
   if (!from) return [0, Math.min(size, found.length)]

@@ -1,17 +1,16 @@
 /**
  * Resources that an application keeps outside the store, behind the same port: policies, paging,
- * preconditions and audit are the same for them. What always holds, by number:
+ * preconditions and audit work the same way for them. What always holds, by number:
  *  (1) A change goes to the provider with the version that was read; the answer 'stale' ends the
  *      call.
- *  (2) The provider is called within the call's transaction, after everything that could refuse; it
- *      commits by itself: if the store fails afterwards, only the audit and the change feed of that
- *      call are lost, and its key: a caller who would make the change twice by asking again is told
- *      of the doubt.
- *      A provider ends a call by its context; what it has changed by then is its own concern.
- *      The transaction of a call for a remote provider begins after it, and works on one item wait
- *      for each other.
- *  (3) What a provider saves as something else than it was given is as sound as what it was given,
- *      and names the same item, unless the item is new.
+ *  (2) The provider is called within the call's transaction, after everything that could refuse. It
+ *      commits by itself: if the store fails afterwards, only the call's audit, change feed and key
+ *      are lost, and a caller whose retry would make the change twice is told about the doubt.
+ *      A provider ends a call through its context; what it has changed by then is its own concern.
+ *      For a remote provider, the call's transaction begins after the provider has answered, and
+ *      works on one item wait for each other.
+ *  (3) What a provider saves in place of what it was given must be just as valid, and have the same
+ *      identifier unless the item is new.
  * Deliberately absent: the memory of removed items (404, not 410), and moves.
  */
 import { chain } from '../base/maybe.ts'
@@ -27,12 +26,11 @@ import { type Query, type Snapshot, type Store, type StoreReader, type StoreWrit
 
 /**
  * The store as a call sees it.
- *
- * @param resource of its operation, where that has one
+ * @param resource of its operation, if it has one
  */
 export type StoreOfCall = (context: ProviderContext, resource?: string) => Store
 
-/** For a change of an item of a remote provider: until its turn comes. */
+/** How long a change of a remote provider's item waits for its turn. */
 const remoteTurnMs = 30_000
 
 /** The store, with providers for some resources; undefined if there are none. */

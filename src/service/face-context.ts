@@ -18,21 +18,21 @@ export interface FaceContext {
   /** Reports a bug of ours; the face answers 500 or Receiver with this incident and no detail. */
   readonly report: (incident: string, thrown: unknown, notes?: RequestNotes) => void
   readonly settings: Settings
-  /** For long work of all faces. Default: it is done at once. */
+  /** For long work, shared by all faces. Default: it is done at once. */
   readonly turns?: Turns
-  /** For changes with large contents of all faces. Default: they are made at once. */
+  /** For changes with large contents, shared by all faces. Default: they are made at once. */
   readonly largeWork?: LargeWork
 }
 
-/** What is found out about a request on its way, for the lines of the log. */
+/** What is learned about a request on its way, for the lines of the log. */
 export interface RequestNotes {
   operation?: string | undefined
   subject?: string | undefined
-  /** Of a 503. */
+  /** The cause of a 503. */
   cause?: unknown
 }
 
-/** What a proxy says of its client: X-Forwarded-For, -Proto and -Host, or Forwarded (RFC 7239). */
+/** How a proxy describes its client: X-Forwarded-For, -Proto and -Host, or Forwarded (RFC 7239). */
 export type ProxyFields = 'x-forwarded' | 'forwarded'
 
 export interface Settings {

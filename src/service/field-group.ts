@@ -1,8 +1,9 @@
 /**
- * Fields that a version has in place of others of the newest one, as one value of many members.
- *  (1) A group that says what the item says already keeps the newest values, which may say more.
- *  (2) Read-only fields agree with the item as it is, or are refused: a part of a group cannot be
- *      compared with what the newest version will have.
+ * Fields that one version has in place of others in the newest one, as one value with many members.
+ *  (1) If a group means the same as the item does already, the newest values stay, since they may
+ *      say more.
+ *  (2) Read-only fields must agree with the item as it is, or are refused: a part of a group cannot
+ *      be compared with the values that the newest version will have.
  */
 
 import { omitUndefined, ownMember, pickMembers } from '../base/objects.ts'
@@ -19,7 +20,7 @@ import { isSameValue } from './typed-json.ts'
 export class FieldGroup {
   readonly #place: string
   readonly #reshape: Reshape
-  /** Of the newest version. */
+  /** In the newest version. */
   readonly #fields: Fields
   readonly #isReadOnly: boolean
 
@@ -36,12 +37,12 @@ export class FieldGroup {
   hasNewest(name: string): boolean {
     return Object.hasOwn(this.#fields, name)
   }
-  /** Where a problem of newest values is told. */
+  /** The field that a problem with newest values is reported for. */
   get firstName(): string {
     return Object.keys(this.#reshape.former)[0] ?? ''
   }
 
-  /** What the version says of an item of the newest one. */
+  /** An item of the newest version, as this version shows it. */
   down(item: Values): Values {
     const values = convertValues(this.#reshape.down, pickMembers(item, this.#fields))
     const [problem] = checkValue(this.#reshape.former, values)
@@ -52,7 +53,7 @@ export class FieldGroup {
     return values
   }
 
-  /** The newest values of content of the version. */
+  /** The newest values for content of this version. */
   up(content: Values, current: Values | undefined, problems: FieldProblem[]): Values {
     if (this.#isReadOnly) return {}
     const { former, up } = this.#reshape

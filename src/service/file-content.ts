@@ -1,11 +1,11 @@
 /**
- * The octets of files. A small file is one value, here and in the store; a larger one is pieces,
- * stored as they arrive and read as they are sent, so that a file of any size takes the memory of a
- * few pieces. What always holds:
- *  (1) Pieces are never changed, and their name is used for one content alone: a reader of a file
- *      that is being replaced gets the rest of the old one, or an incomplete response.
+ * The octets of files. A small file is one value, here and in the store; a larger one consists of
+ * pieces, stored as they arrive and read as they are sent, so that a file of any size takes the
+ * memory of a few pieces. What always holds:
+ *  (1) Pieces never change, and their name is used for only one content: a reader of a file that is
+ *      being replaced gets the rest of the old one, or an incomplete response.
  *  (2) Pieces belong to no file until the call's own transaction claims them; if the call ends
- *      before, they are discarded.
+ *      before that, they are discarded.
  *  (3) No more than the limit is received, and the sender is held back while the store writes.
  */
 
@@ -15,13 +15,13 @@ import { consumePieces, joinOctets, releaseBuffer } from '../base/octets.ts'
 import type { FileOctets, Store, StoredOctets } from './store.ts'
 
 /**
- * Octets of every piece but the last, and at most of a file that is one value: four reads of a
+ * Octets of every piece but the last, and the maximum for a file that is one value: four reads of a
  * socket, sixty-four pages of SQLite.
  */
 export const pieceOctets = 256 * 1024
-/** Of the octets that a handler sees of a file: formats are told apart by no more. */
+/** How many octets of a file a handler sees: no format needs more to be recognized. */
 const startOctetsMax = 32
-/** One flush of the disk for each megabyte. */
+/** This gives one disk flush per megabyte. */
 const piecesPerTransaction = 4
 
 /** Octets that were received with a call. */
@@ -40,7 +40,7 @@ export const inMemoryFile = (octets: Uint8Array): ReceivedFile => ({
   digest: () => hash('sha256', octets, 'hex'),
 })
 
-/** Stored octets that are one value. */
+/** Stored octets that are a single value. */
 export const asStored = (octets: Uint8Array): StoredOctets => ({
   length: octets.length,
   here: octets,
@@ -50,7 +50,7 @@ export const asStored = (octets: Uint8Array): StoredOctets => ({
   },
 })
 
-/** The pieces of a file were removed while it was read: it was replaced or removed long ago (1). */
+/** The pieces of a file were removed during a read: it was replaced or removed long ago (1). */
 export class Swept extends Error {
   override readonly name = 'Swept'
   constructor() {
@@ -109,7 +109,7 @@ export async function stageContent(
   let length = 0
   let buffer: StagingBuffer | undefined
   try {
-    // The buffer has copies: the received octets may be released.
+    // The buffer copies, so the received octets may be released.
     for await (const piece of consumePieces(content, () => buffer !== undefined)) {
       length += piece.length
       if (length > limit) break
@@ -126,13 +126,13 @@ export async function stageContent(
   return undefined
 }
 
-/** (2) At once if the store can be reached; otherwise a sweep removes pieces by their age. */
+/** (2) Discards at once if the store can be reached; otherwise a sweep removes old pieces. */
 export async function discardStaged(store: Store, name: string | undefined): Promise<void> {
   if (name !== undefined) await store.write(writer => writer.discard(name)).catch(() => {})
 }
 
 /**
- * Cuts octets into pieces, which share one block of memory: a store copies what it acknowledges.
+ * Cuts octets into pieces, which reuse one block of memory: a store copies before it acknowledges.
  */
 class StagingBuffer {
   readonly name: string

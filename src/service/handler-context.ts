@@ -27,10 +27,10 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
       unimplemented: () => failUnimplemented(about.operation),
     },
     about,
-  ) as Context // `createItems` is typed by the contract in the handler's eyes and by rows here
+  ) as Context // `createItems` has the contract's types for the handler, and rows here
 }
 
-/** What a provider is told of the call that it serves. */
+/** What a provider learns about the call that it serves. */
 export const createProviderContext = (about: ContextFacts): ProviderContext => ({
   caller: about.caller,
   party: about.party,
@@ -45,7 +45,7 @@ const createEndings = (about: ContextFacts): Endings => ({
   forbid: () => refuse({ kind: 'forbidden' }),
 })
 
-/** A fault that the operation does not declare, or a detail that breaks it, is a handler's bug. */
+/** An undeclared fault, or a detail that breaks its declaration, is a bug in the handler. */
 function endByFault(about: ContextFacts, fault: Fault, detail: Values): never {
   const { operation, faults } = about
   if (!faults.some(each => each.fault === fault.fault))
@@ -57,7 +57,7 @@ function endByFault(about: ContextFacts, fault: Fault, detail: Values): never {
   return refuse({ kind: 'declared', fault, detail })
 }
 
-/** A header that is not declared, or a value that breaks its declaration, is a handler's bug. */
+/** An undeclared header, or a value that breaks its declaration, is a bug in the handler. */
 function setAnswerHeader({ app, operation, headers }: ContextFacts, name: string, value: unknown): void {
   const declared = headersOf(app.contract).filter(each => each.name === name && isOfResponse(each))
   const [first] = declared.length === 0 ? [noHeader] : checkValue(fieldsOfHeaders(declared), { [name]: value })
@@ -67,10 +67,10 @@ function setAnswerHeader({ app, operation, headers }: ContextFacts, name: string
 }
 const noHeader = { detail: 'is not a declared header of answers' }
 
-/** Jobs of one party that handlers have started and that wait. */
+/** How many waiting jobs one party's handlers may have started. */
 const afterJobsMax = 1000
 
-/** The job is queued in the transaction of the call: no worker sees it before the commit. */
+/** Queues the job in the transaction of the call: no worker sees it before the commit. */
 async function startAfter(
   about: ContextFacts,
   reach: StoreReach,

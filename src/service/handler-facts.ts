@@ -1,4 +1,4 @@
-/** What a handler's context is made of, and how it reaches the store. */
+/** What a handler's context consists of, and how it reaches the store. */
 
 import { createLateMembers } from '../base/late-members.ts'
 import type { Maybe } from '../base/maybe.ts'
@@ -12,11 +12,13 @@ import type { CallHeaders } from './call.ts'
 import type { BeginPart } from './item-walk.ts'
 import type { AuditRecord, ReadWork, StoreReader, StoreWriter, WriteWork } from './store.ts'
 
-/** Access to the store: within a call's transaction, or in a job by one small transaction each. */
+/**
+ * Access to the store: within a call's transaction; in a job, by one small transaction per write.
+ */
 export interface StoreReach {
   read<T>(work: ReadWork<T>): Maybe<T>
   write<T>(work: WriteWork<T>): Maybe<T>
-  /** Of a list that is read outside of a transaction, for each page. */
+  /** For each page of a list that is read outside a transaction. */
   readonly beginPart?: BeginPart | undefined
 }
 export const reachOf = (writer: StoreWriter): StoreReach => ({
@@ -32,17 +34,17 @@ export const readOnlyReach = (reader: StoreReader): StoreReach => ({
   },
 })
 
-/** Whose work it is, as a line of the log says it. */
+/** Whose work it is, as the log names it. */
 export interface WorkOrigin {
-  /** Of the request or of the job. */
+  /** The identifier of the request or of the job. */
   readonly request: string
   readonly operation: string
   readonly subject: string | undefined
 }
-/** Called when a change gets the store; what it returns is called when that ends. */
+/** Called when a change gets the store; the function it returns is called when the change ends. */
 export type WatchChange = (origin: WorkOrigin, by: 'call' | 'job') => () => void
 
-/** Writes a line of the log; it says which request it belongs to. */
+/** Writes a line of the log, with the request it belongs to. */
 export type WriteLine = (
   level: keyof HandlerLog,
   message: string,
@@ -60,11 +62,11 @@ export interface ContextFacts {
   readonly id: (prefix: string) => string
   readonly headers?: CallHeaders | undefined
   readonly face: AuditRecord['face']
-  /** Of the request or of the job. */
+  /** The identifier of the request or of the job. */
   readonly request: string
-  /** Whose turn the jobs take that it starts. */
+  /** The party in whose turn the jobs run that it starts. */
   readonly party: string
-  /** Made when it is asked for: few handlers ask. */
+  /** Created on demand, since few handlers need it. */
   readonly signal: () => AbortSignal
   /** Default: nothing is written. */
   readonly log?: WriteLine | undefined
@@ -73,15 +75,15 @@ export interface ContextFacts {
   /** Called when a job has been queued. */
   readonly queued?: () => void
   /**
-   * Whether what the handler gives is content of the caller, in other messages: what does not fit
-   * is told then. Default: it is a bug.
+   * Whether what the handler gives comes from the content of the caller, in other messages: then
+   * what does not fit is the caller's problem. Default: it is a bug.
    */
   readonly givesContent?: true
-  /** Items whose change is under way, the call's own first, as `name id`. */
+  /** Items that are being changed, the call's own first, as `name id`. */
   readonly underWay: readonly string[]
 }
 
-/** What few handlers ask for. */
+/** What few handlers use. */
 export interface AskedFacts {
   readonly log: HandlerLog
   readonly signal: AbortSignal
@@ -103,7 +105,7 @@ function createHandlerLog({ log, request, operation, caller }: ContextFacts): Ha
   }
 }
 
-/** Whether values that a handler gives are the caller's: those of inner handlers are not. */
+/** Whether values that a handler gives come from the caller: those of inner handlers do not. */
 export const isOfContent = ({ givesContent, underWay }: ContextFacts): boolean =>
   givesContent === true && underWay.length <= 1
 
@@ -117,7 +119,7 @@ const resourcesByName = memoizeByObject(
     new Map(resources.map(each => [each.name, each])),
 )
 
-/** @throws Error for a name that no resource has: a handler's bug */
+/** @throws Error if no resource has the name: a bug in the handler */
 export function requireResource({ app, operation }: ContextFacts, name: string): Resource {
   const found = resourcesByName(app.contract).get(name)
   if (found) return found

@@ -1,8 +1,8 @@
 /**
- * Files of items, as handlers read and keep them. What always holds, by number:
- *  (1) A file that a handler keeps passes what one of a client passes, but for the policy: part,
- *      media type, length, `receiving` and the audit. It changes nothing of its item.
- *  (2) Its octets are part of the transaction: they are kept with the call, or not at all.
+ * Files of items, as handlers read and store them. What always holds, by number:
+ *  (1) A file that a handler stores passes the same checks as a client's, except the policy: part,
+ *      media type, length, `receiving` and the audit. It changes nothing in its item.
+ *  (2) Its octets are part of the transaction: they are stored with the call, or not at all.
  */
 import type { GivenFile, ItemFile } from '../contract/context.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
@@ -12,7 +12,7 @@ import type { ContextFacts } from './handler-facts.ts'
 import { endByProblems, type ItemChange } from './item-changes.ts'
 import type { FileOctets, Snapshot, StoredFile, StoreWriter } from './store.ts'
 
-/** A name that the contract does not have is a mistake, not a file that is absent. */
+/** A name that the contract does not have is a mistake, not an absent file. */
 export function requireFilePart({ operation }: ContextFacts, { name, files }: Resource, part: unknown): File {
   const file = typeof part === 'string' && Object.hasOwn(files, part) ? files[part] : undefined
   if (file) return file
@@ -53,7 +53,10 @@ export async function putOwnFile(
   return item
 }
 
-/** What breaks the contract is a bug of the handler; of a message, its caller is told. */
+/**
+ * Breaking the contract is a bug in the handler; if the content comes from a message, the caller is
+ * told.
+ */
 function requireFittingFile(change: ItemChange, resource: Resource, part: string, given: GivenFile): void {
   const { mediaTypes, max } = requireFilePart(change.about, resource, part)
   const { mediaType, octets } = given

@@ -1,13 +1,14 @@
 /**
- * `ctx.items`: what handlers read and change besides the item of their call. Reads are the caller's
- * or, by `all`, the service's; changes are the service's own. What always holds, by number:
- *  (1) A change passes what a call passes, but for the policy: types, references, `derive`,
+ * `ctx.items`: what handlers read and change besides the item of their call. Reads have the
+ * caller's rights or, with `all`, the service's; changes have the service's own. What always holds,
+ * by number:
+ *  (1) A change passes the same checks as a call's, except the policy: types, references, `derive`,
  *      `removing`, the machine, versions, the change feed and the audit.
- *  (2) The handlers of changes that a handler makes are asked in turn, so deep and no deeper; an
- *      item whose change is under way is not changed by them.
- *  (3) Problems of what a handler gives are bugs; an exchange gives what its caller has sent, so
- *      that they are the caller's. What other handlers refuse ends the call.
- *  (4) Changes that a handler asks for at once, by Promise.all, are made one after the other.
+ *  (2) A handler's changes call other handlers in turn, up to a bounded depth; these cannot change
+ *      an item that is already being changed.
+ *  (3) Problems with what a handler gives are bugs; an exchange passes on what its caller has sent,
+ *      so its problems are the caller's. A refusal by another handler ends the call.
+ *  (4) Changes that a handler starts at once, by Promise.all, are made one after the other.
  */
 import { omitUndefined } from '../base/objects.ts'
 import type { Context, GivenFile, ItemList, ItemReader, Items } from '../contract/context.ts'
@@ -43,13 +44,13 @@ import { Refused, refuse } from './refusal.ts'
 import { type Filter, isFormer, isWithin, type Query, type Snapshot, type Sort, type StoreWriter } from './store.ts'
 import { isSameValue } from './typed-json.ts'
 
-/** Makes the context of a handler that is asked for another item, in the same transaction. */
+/** Creates the context of a handler that is called for another item, in the same transaction. */
 export type ContextIn = (about: ContextFacts, writer: StoreWriter) => Context
 
 export function createItems(about: ContextFacts, reach: StoreReach, contextIn: ContextIn): Items<Service> {
-  /** (4) The change under way, since another would read the version that it is to replace. */
+  /** (4) The change under way: another would read the version that this one is about to replace. */
   let current: Promise<Values> | undefined
-  /** One change: its item is under way, and its audit is written with it. */
+  /** One change: its item counts as being changed, and its audit is written with it. */
   const changing = async (
     name: string,
     id: string,
@@ -110,17 +111,17 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
         putOwnFile(change, resource, await requireCurrent(change, name, id), part, file)
       await changing(name, id, put, roomForFile(about, name, id))
     },
-  } as unknown as Items<Service> // rows in place of the contract's values: `implement` checked the handlers against those
+  } as unknown as Items<Service> // rows here: `implement` checked handlers against the contract's values
 }
 
-/** What a handler names: a single resource has one item, which needs no identifier. */
+/** Adds the identifier of a single resource, which handlers leave out. */
 const withId = <T extends readonly [id: string, ...unknown[]]>(
   about: ContextFacts,
   resource: string,
   given: readonly unknown[],
 ): T => (requireResource(about, resource).isSingle ? [singleId, ...given] : given) as unknown as T // typed by `Items`
 
-/** Changes inside of changes: what goes deeper than this does not end. */
+/** Changes within changes: deeper nesting than this would never end. */
 const depthMax = 8
 
 /** (2) */
@@ -137,7 +138,7 @@ function requireRoom({ operation, underWay }: ContextFacts, resource: string, id
   return [...underWay, key]
 }
 
-/** A file changes nothing of its item, which may be under way. */
+/** A file changes nothing in its item, which may be under change. */
 const roomForFile = (about: ContextFacts, resource: string, id: string): readonly string[] =>
   about.underWay.includes(itemKey(resource, id)) ? about.underWay : requireRoom(about, resource, id)
 
@@ -171,7 +172,7 @@ async function changeOwn(change: ItemChange, resource: Resource, was: Snapshot, 
   return isSameValue(was.value, final) ? was : putChanged(change, resource.name, was, final)
 }
 
-/** (1) An item gets to another state by an action of its machine alone. */
+/** (1) Only an action of its machine brings an item to another state. */
 function requireSameState({ about }: ItemChange, { name, states }: Resource, was: Snapshot, set: Values): void {
   const { state = was.value['state'] } = set
   if (states.length > 0 && state !== was.value['state'])
@@ -181,8 +182,8 @@ function requireSameState({ about }: ItemChange, { name, states }: Resource, was
 }
 
 /**
- * Whether clients send the field, or name it in an address; what is not known is found by the check
- * of the whole value.
+ * Whether clients send the field, or name it in an address; the check of the whole value finds
+ * unknown names.
  */
 const isSent = ({ fields, within }: Resource, name: string): boolean =>
   name === within || !(Object.hasOwn(fields, name) && fields[name]?.isReadOnly)
@@ -203,8 +204,8 @@ async function actOwn(change: ItemChange, resource: Resource, item: Snapshot, ve
 }
 
 /**
- * (3) A problem that another item's handler tells has no place in the content of this call: it is
- * told of the content as a whole, with the name of the place.
+ *  (3) A problem reported by another item's handler has no place in the content of this call: it is
+ *      reported for the content as a whole, with the name of the place.
  */
 async function nameRefusals<T>(resource: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -236,7 +237,7 @@ function restrictionOf({ operation, caller, now }: ContextFacts, resource: Resou
   )
 }
 
-/** What the caller may read, and by `all` everything. */
+/** Reads what the caller may read, and with `all` everything. */
 export const createItemReaders = (
   about: ContextFacts,
   reach: StoreReach,

@@ -1,7 +1,7 @@
 /**
  * At most one effect under a key (row 25 of the HTTP decisions; a MessageID in SOAP). The outcome
  * is stored in the transaction of the effect, under the caller's own name, and replayed unchanged.
- * A refused call leaves no key behind: its transaction was undone.
+ * A refused call leaves no key behind, since its transaction was undone.
  */
 
 import type { Call } from './call.ts'
@@ -15,12 +15,12 @@ const keepMs = 24 * 3_600_000
 type Once = NonNullable<Call['once']>
 
 function idempotencyKeyOf({ admitted: { operation, caller, party } }: Call, { key }: Once): string {
-  // Anonymous callers of other addresses have keys of their own.
+  // Anonymous callers at different addresses have separate keys.
   const owner = caller.subject === undefined ? [null, party] : [caller.subject]
   return JSON.stringify([...owner, operation.name, key])
 }
 
-/** The keys of calls that run now, here: a second call is refused instead of waiting. */
+/** The keys of calls that run here now: a second call is refused instead of waiting. */
 export class KeyLocks {
   readonly #held = new Set<string>()
 
@@ -32,7 +32,7 @@ export class KeyLocks {
   }
 }
 
-/** @param work resolves to undefined where a further transaction of the call follows */
+/** @param work resolves to undefined if the call continues with another transaction */
 export async function performOnce<T extends Outcome | undefined>(
   call: Call,
   once: Once,
@@ -44,7 +44,7 @@ export async function performOnce<T extends Outcome | undefined>(
   const key = idempotencyKeyOf(call, once)
   const memo = await writer.recall(space, key)
   if (memo && memo.expires > now) {
-    const before = unpackTyped(memo.value) as { fingerprint: string; outcome: Outcome } // written below, and only there
+    const before = unpackTyped(memo.value) as { fingerprint: string; outcome: Outcome } // only written below
     return before.fingerprint === fingerprint ? before.outcome : refuse({ kind: 'key-reused' })
   }
   const outcome = await work()

@@ -1,34 +1,38 @@
 /**
- * The port to the directory of people, keys and certificates. A face finds the credentials; this
- * tells whose they are.
+ * The port to the directory of people, keys and certificates. A face finds the credentials; the
+ * directory says whose they are.
  */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Caller } from '../contract/policy.ts'
 
-/** Each gives undefined for invalid credentials, without a reason and in the same time. */
+/** Each method gives undefined for invalid credentials, without a reason and in the same time. */
 export interface Identities {
   /**
-   * RFC 6750: a token, as the field has it. `came`: the object it came in, where it repeats.
+   * RFC 6750: a token, as the field has it. `came`: the object that carries it, if that is reused.
    */
   bearer(token: string, came?: object): Maybe<Caller | undefined>
   /** RFC 7617, and UsernameToken with PasswordText. `from` is the peer's address, for lockout. */
   password(name: string, password: string, from: string): Maybe<Caller | undefined>
   /**
-   * UsernameToken with PasswordDigest: `isMadeOf` tells whether a password gives the digest. It is
-   * asked once, also for a name that is unknown.
+   * UsernameToken with PasswordDigest: `isMadeOf` says whether a password gives the digest. It is
+   * called once, even if the name is unknown.
    */
   digest(name: string, isMadeOf: (password: string) => boolean, from: string): Maybe<Caller | undefined>
-  /** The caller of a name that a message has proven, by a trusted key, assertion or ticket. */
+  /** The caller with a name that a message has proven, by a trusted key, assertion or ticket. */
   known(name: string): Maybe<Caller | undefined>
-  /** By the DER of a certificate with a trusted issuer, whose key the peer has proven to hold. */
+  /**
+   * The caller of a certificate (DER) with a trusted issuer, whose key the peer has proven to hold.
+   */
   certificate(der: Uint8Array): Maybe<Caller | undefined>
   /** An API key, as its field has it. */
   key(key: string): Maybe<Caller | undefined>
-  /** By what a host that has mounted the service knows; asked first, undefined: it does not know. */
+  /**
+   * The caller according to the host that mounted the service; called first; undefined if unknown.
+   */
   readonly hosted?: (carrier: object) => Maybe<Caller | undefined>
-  /** There are API keys: a refusal then names their scheme. */
+  /** Whether there are API keys: a refusal then names their scheme. */
   readonly takesKeys?: () => boolean
-  /** By the value of a session cookie; absent if signing in is not possible. */
+  /** The caller of a session cookie; absent if signing in is not possible. */
   readonly cookie?: (value: string) => Maybe<Caller | undefined>
 }

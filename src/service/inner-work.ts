@@ -1,4 +1,4 @@
-/** Work in a transaction of its own, within a handler that is outside of any. */
+/** Work in a transaction of its own, inside a handler that is not in any. */
 
 /** Runs such works, one at a time. */
 export interface InnerWork {
@@ -7,7 +7,7 @@ export interface InnerWork {
   inside<T>(work: () => T | Promise<T>): Promise<T>
 }
 
-/** @param flaw what is said of a read or a change from outside, while a work runs */
+/** @param flaw the error for a read or a change from outside while a work runs */
 export function createInnerWork(flaw: string): InnerWork {
   let isRunning = false
   return {

@@ -1,7 +1,7 @@
 /**
  * What holds for every change of an item, whether a call or a handler makes it: required fields,
  * references, derived values, the last check of the value, the machine's effect, and the record in
- * the change feed. A caller learns of problems by a refusal; those of a handler are bugs.
+ * the change feed. A caller learns about problems by a refusal; a handler's problems are bugs.
  */
 
 import { memoizeByObject } from '../base/memo.ts'
@@ -26,11 +26,13 @@ export interface ItemChange {
   readonly about: ContextFacts
   readonly writer: StoreWriter
   readonly handlers: ErasedHandlers
-  /** The context of the handlers that are asked. */
+  /** The context for the handlers that are called. */
   readonly context: () => Context
-  /** A change by the service's own right names items that its caller may not read. */
+  /** A change by the service's own right may name items that its caller may not read. */
   readonly right: 'caller' | 'service'
-  /** Problems of values that a caller gives are told, those of a handler's are bugs. */
+  /**
+   * Problems with a caller's values are reported to it; problems with a handler's values are bugs.
+   */
   readonly givenBy: 'caller' | 'handler'
 }
 
@@ -39,7 +41,7 @@ export async function findCurrent(reader: StoreReader, resource: string, id: str
   return found && !isFormer(found) ? found : undefined
 }
 
-/** A new item, its identifier and state included. */
+/** Adds a new item, including its identifier and state. */
 export async function addItem(
   change: ItemChange,
   resource: Resource,
@@ -56,7 +58,7 @@ export async function addItem(
   return item
 }
 
-/** Replaces an item's value and records the change. An invalid value is a handler's bug. */
+/** Replaces an item's value and records the change. An invalid value is a bug in the handler. */
 export async function putChanged(
   change: ItemChange,
   resource: string,
@@ -74,8 +76,8 @@ export async function putChanged(
 }
 
 /**
- * Row 28: no other item has the same unique key, also where the caller may not see it. A key that
- * stays as it was is not asked for: the index of the store has kept it.
+ * Row 28: no other item has the same unique key, even if the caller may not see it. An unchanged
+ * key is not looked up: the index of the store has kept it unique.
  */
 async function requireUnique(
   { writer }: ItemChange,
@@ -112,21 +114,23 @@ async function recordChange(
 }
 
 /**
- * The last check of a value before it is stored; members that `sound` shares were checked before.
+ * The last check of a value before it is stored; members shared with `sound` are checked already.
  */
 function requireSound(about: ContextFacts, resource: string, value: Values, sound?: Values): void {
   const [first] = checkValue(requireResource(about, resource).fields, value, sound)
   if (first) failByProblem(about, `value of a handler: ${resource}`, first)
 }
 
-/** The output of a handler, before it is kept or sent. */
+/** Checks the output of a handler before it is stored or sent. */
 export function requireSoundOutput(operation: string, fields: Fields, output: Values): Values {
   const [first] = checkValue(fields, output)
   if (first) throw new Error(`${operation}: invalid output of a handler: ${first.path.join('.')} ${first.detail}`)
   return output
 }
 
-/** A problem of another item has no place in the content of the call: its text has the place. */
+/**
+ * A problem of another item has no place in the content of the call, so its text names the place.
+ */
 export const nameProblem = (place: string, { path, code, detail }: FieldProblem): FieldProblem => ({
   path: [],
   code,
@@ -144,7 +148,7 @@ export function endByProblems({ about, givenBy }: ItemChange, place: string, pro
   refuse({ kind: 'invalid', problems })
 }
 
-/** Values before anything is made of them; the last check finds a name that is not known. */
+/** Checks values before they are used; the last check finds unknown names. */
 export function requireFitting(change: ItemChange, place: string, fields: Fields, given: Values): void {
   const known = Object.keys(given).filter(name => Object.hasOwn(fields, name))
   const pick = <T>(of: Readonly<Record<string, T>>) =>
@@ -152,7 +156,7 @@ export function requireFitting(change: ItemChange, place: string, fields: Fields
   endByProblems(change, place, checkValue(pick(fields), pick(given)))
 }
 
-/** A field that a claim may fill is required after all for a caller without that claim. */
+/** A field that a claim may fill is still required from a caller without that claim. */
 export function requireAllFields(change: ItemChange, resource: Resource, draft: Values): void {
   const problems: FieldProblem[] = []
   for (const name of requiredFieldsOf(resource))
@@ -167,7 +171,9 @@ const requiredFieldsOf = memoizeByObject(({ fields }: Resource): readonly string
 export const newItemFields = (resource: Resource, id: string): Values =>
   resource.states[0] === undefined ? { id } : { id, state: resource.states[0] }
 
-/** The whole next value: read-only fields, content, and what `derive` and `compute` make. */
+/**
+ * The complete next value: read-only fields, content, and the results of `derive` and `compute`.
+ */
 export async function deriveValue(
   change: ItemChange,
   resource: Resource,
@@ -177,7 +183,7 @@ export async function deriveValue(
 ): Promise<Values> {
   const { id, state } = retained
   const { within } = resource
-  // The parent is that of the address, or what a handler set.
+  // The parent in the address, or the one that a handler set.
   const place = within === undefined ? {} : { [within]: sent[within] ?? retained[within] }
   const draft = { ...sent, ...place }
   await requireReferences(change, resource.name, resource.fields, draft, current)
@@ -191,13 +197,14 @@ export async function deriveValue(
     ...place,
     ...(state !== undefined && { state }),
   }
-  // Of the newest version: another may leave out fields that the item has.
+  // In the newest version: another version may leave out fields that the item has.
   return compute ? computeValue(requireResource(change.about, resource.name), compute, next) : next
 }
 
 /**
- * Row 28: references lead to items that the caller may read; one that the caller may not read does
- * not exist for them, unless the contract says otherwise. What stood before is not asked again.
+ * Row 28: references lead to items that the caller may read; one that it may not read does not
+ * exist for it, unless the contract says otherwise. References that were there before are not
+ * checked again.
  */
 export async function requireReferences(
   change: ItemChange,
@@ -233,7 +240,10 @@ async function mayReferTo(
   return target.within === undefined || isInSight({ about, reader: writer, caller: about.caller }, target, found)
 }
 
-/** Row 28: an item that others refer to stays. References inside lists are history, and stay. */
+/**
+ * Row 28: an item that others refer to stays. References inside lists are history, and do not
+ * count.
+ */
 export async function requireUnreferenced(change: ItemChange, resource: Resource, id: string): Promise<void> {
   const referrer = await findReferrer(change, resource, id)
   const named = change.right === 'caller' ? 'this item' : `${id} of ${resource.name}`
@@ -274,7 +284,7 @@ export interface ActionOutcome {
   readonly output: Values | undefined
 }
 
-/** Asks the action's handler and applies what it resolves to. The state has been asked before. */
+/** Calls the action's handler and applies its result. The state was checked before. */
 export async function applyAction(
   change: ItemChange,
   declared: DeclaredAction,
@@ -305,14 +315,16 @@ async function applyEffect(
   return { item: await putChanged(change, resource.name, item, next, kept), output }
 }
 
-/** Its address would be another one. */
+/** A change of parent would change the item's address. */
 function requireSameParent({ about }: ItemChange, resource: Resource, item: Snapshot, set: Values = {}): void {
   const { within, name } = resource
   if (within === undefined || set[within] === undefined || set[within] === item.value[within]) return
   throw new Error(`${about.operation}: an action of ${name} cannot set ${within}, the parent: leave it out of \`set\``)
 }
 
-/** Items in it would be lost, and a target in another parent would not be found by its address. */
+/**
+ * Its nested items would be lost, and a target in another parent would not be found by its address.
+ */
 async function requireMovable(change: ItemChange, resource: Resource, item: Snapshot, target: Snapshot): Promise<void> {
   const { within } = resource
   if (within !== undefined && target.value[within] !== item.value[within])
@@ -337,7 +349,7 @@ async function moveItem(change: ItemChange, resource: Resource, item: Snapshot, 
   return target
 }
 
-/** A change of an item by the service's own right, with the handlers of its resource. */
+/** A change of an item by the service's own right, with the handlers of the item's resource. */
 export const changeOfService = (
   about: ContextFacts,
   writer: StoreWriter,

@@ -1,7 +1,6 @@
 /**
- * The item of a call, whether the caller may see it and do this to it (row 22 of the decisions),
- * where it is,
- * and which of its fields the caller may see and set (row 28).
+ * The item of a call: whether the caller may see it and do this to it (row 22 of the decisions),
+ * where it is, and which of its fields the caller may see and set (row 28).
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
@@ -50,8 +49,8 @@ export function stateOf(item: Snapshot): string | undefined {
 
 /**
  * The item, for a caller that may see it and do this to it now. A secret item is `not-found`, never
- * `forbidden`; so is a former one, for a caller that may not read all items, and a single one that
- * was removed: it may be made again.
+ * `forbidden`. So is a former item for a caller that may not read all items, and a removed item of
+ * a single resource, since it may be created again.
  */
 export function requireVisible(
   found: Snapshot | Former | undefined,
@@ -72,8 +71,8 @@ export function requireVisible(
 }
 
 /**
- * Whether a PUT makes the item. Of a caller that may create none it does not: what is not there is
- * answered as a secret item, so that no identifier can be found out.
+ * Whether a PUT creates the item. If the caller may create none, an absent item is answered like a
+ * secret one, so that identifiers cannot be probed.
  */
 export const isForPutToMake = (
   resource: Resource,
@@ -88,7 +87,7 @@ const refusalOfFormer = (found: Former) =>
   found.to === undefined ? ({ kind: 'gone' } as const) : ({ kind: 'moved', to: found.to } as const)
 
 /**
- * Row 23: the precondition of a call that reads. True: the caller has the current state already.
+ * Row 23: the precondition of a call that reads. True: the caller already has the current state.
  */
 export function isUnchanged(call: Call, current: Snapshot | undefined): boolean {
   const verdict = call.expects?.(current) ?? 'proceed'
@@ -109,20 +108,20 @@ export function requireConditional(call: Call, resource: Resource): void {
     refuse({ kind: 'precondition-required' })
 }
 
-/** How identifiers of a resource begin. */
+/** The beginning of a resource's identifiers. */
 export const idPrefix = (resource: Resource): string => {
   const shape = resource.fields['id']?.shape
   return shape?.kind === 'id' ? shape.prefix : resource.name
 }
 
-/** The item of a call that reads, if the caller finds what it is in. */
+/** The item of a call that reads, if the caller can find its parents. */
 export function findItem(look: PlaceLook, resource: Resource): Maybe<Snapshot | Former | undefined> {
   const { id } = look.call
   const found = id === undefined ? undefined : look.reader.get(resource.name, id)
   return resource.within === undefined ? found : chain(found, item => findInPlace(look, resource, item))
 }
 
-/** The item that a call changes, if the caller finds what it is in. */
+/** The item that a call changes, if the caller can find its parents. */
 export function findForChange(
   { call, about, writer }: Pick<PlaceLook, 'call' | 'about'> & { readonly writer: StoreWriter },
   resource: Resource,
@@ -136,30 +135,30 @@ export function findForChange(
 const findInPlace = <T extends Snapshot | Former | undefined>(look: PlaceLook, resource: Resource, item: T): Maybe<T> =>
   chain(requirePlace(look, resource, item), () => item)
 
-// Places: each item of a nested resource is in its parent, that one perhaps in another. A caller
-// finds an item, a list, or a place for a new item in parents alone that they may read; the other
-// identifiers of an address have to be true. Items in no parent are asked for nothing.
+// Places: each item of a nested resource is in its parent, which may be in another. A caller finds
+// an item, a list, or a place for a new item only in parents that it may read; the other
+// identifiers in an address must be correct. Items without a parent need no check.
 
-/** What the place of an item is asked by. */
+/** What is needed to check the place of an item. */
 export interface PlaceLook {
   readonly call: Call
   readonly about: Pick<ContextFacts, 'app' | 'now'>
   readonly reader: Pick<StoreReader, 'get'>
 }
 
-/** The parents of an item, or those that the call names, are there for this caller. */
+/** Checks that the parents of an item, or those that the call names, exist for this caller. */
 export function requirePlace(look: PlaceLook, resource: Resource, found: Snapshot | Former | undefined): Maybe<void> {
   const { within } = resource
   if (within === undefined) return
   const { parents = [] } = look.call
   const own = found && !isFormer(found) ? String(found.value[within]) : undefined
-  // The parent of a removed item is not known any more.
+  // The parent of a removed item is no longer known.
   if (found && isFormer(found) && !seesAllParents(look.about.app, resource, look.call.admitted.caller, look.about.now))
     refuse({ kind: 'not-found' })
   return requireParents(look, resource, parents, own)
 }
 
-/** @param own of the item that is there: an address has to have those of its parents */
+/** @param own of the existing item: the address must contain its parents' identifiers */
 function requireParents(
   look: PlaceLook,
   resource: Resource,
@@ -180,7 +179,7 @@ function requireParents(
   })
 }
 
-/** One that has moved takes the items in it along: their address has its new identifier. */
+/** A moved parent takes its items along: their address contains its new identifier. */
 function requireParent(look: PlaceLook, parent: Resource, found: Snapshot | Former | undefined): Snapshot {
   const operation = { resource: parent, grants: readGrants(parent) }
   refuseMovedParent(look, parent, found)
@@ -198,7 +197,7 @@ function refuseOtherParent(look: PlaceLook, parent: Resource, found: Snapshot | 
 const seesAll = (resource: Resource, caller: Caller, now: number): boolean =>
   readRestriction(readGrants(resource), caller, now) === 'all'
 
-/** Whether a caller may read every item that one of the resource can be in. */
+/** Whether a caller may read every parent that an item of the resource can have. */
 export const seesAllParents = (
   { contract }: Implementation,
   resource: Resource,
@@ -206,7 +205,7 @@ export const seesAllParents = (
   now: number,
 ): boolean => listAncestors(resource, contract.resources).every(({ parent }) => seesAll(parent, caller, now))
 
-/** Whether a caller finds an item in its parents, of which they may read each. */
+/** Whether a caller can find an item in its parents: it must be able to read each of them. */
 export async function isInSight(
   { about, reader, caller }: Pick<PlaceLook, 'about' | 'reader'> & { readonly caller: Caller },
   resource: Resource,
@@ -221,7 +220,7 @@ export async function isInSight(
   return true
 }
 
-/** The field of the parent that a call names, for a new item; empty for what is in none. */
+/** The parent field that a call names, for a new item; empty if it has no parent. */
 export function parentValue({ within, name }: Resource, { parents, admitted }: Call): Values {
   if (within === undefined) return {}
   const [id] = parents ?? []
@@ -229,19 +228,19 @@ export function parentValue({ within, name }: Resource, { parents, admitted }: C
   return { [within]: id }
 }
 
-/** The items of the parent that a call names. */
+/** Filters for the items of the parent that a call names. */
 export const parentFilters = ({ within }: Resource, { parents }: Pick<Call, 'parents'>): readonly Filter[] =>
   within === undefined ? [] : [{ field: within, is: 'eq', value: parents?.[0] ?? '' }]
 
 // Fields
 
-/** What a caller may see and set of one item, which is there or about to be made. */
+/** What a caller may see and set in one item, which exists or is about to be created. */
 export interface GuardedView {
   readonly value: Values
   readonly unseen: readonly string[]
   /** Field → why the caller may not set it. */
   readonly bars: ReadonlyMap<string, string>
-  /** What stays where content leaves it out: what the caller may not see, or not set. */
+  /** What stays if content leaves it out: what the caller may not see, or may not set. */
   readonly retained: Values
 }
 
@@ -260,9 +259,9 @@ export function viewGuarded(resource: Resource, viewer: Viewer, value: Values): 
 }
 
 /**
- * Refuses what content sets and the caller may not set; asked where there are bars. The value that
- * stands may be sent again, by a caller that sees it: others could find it out by trying.
- * @param sent the content with what stays inside of its values
+ * Refuses content that sets what the caller may not set; called if there are bars. A caller that
+ * sees the current value may send it again; any other could find it out by trying.
+ * @param sent the content, with retained members inside its values
  */
 export function requireSettable(
   { unseen, bars }: GuardedView,
@@ -276,7 +275,7 @@ export function requireSettable(
 
 /**
  * A patch removes what it leaves out of an item that the caller has seen.
- * @param hidden fields that the caller's version has not
+ * @param hidden fields that the caller's version lacks
  */
 export function requireRemovable({ value, unseen, bars }: GuardedView, given: Values, hidden: readonly string[] = []) {
   const isRemoved = (name: string): boolean =>

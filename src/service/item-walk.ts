@@ -1,13 +1,13 @@
 /**
- * All items that a query finds, page by page: none is left out however many there are, and items
- * that change or go on the way neither repeat others nor hide them.
+ * All items that a query finds, page by page: none is skipped however many there are, and items
+ * that change or disappear meanwhile neither repeat others nor hide them.
  */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { ItemPage, Query, Snapshot } from './store.ts'
 import type { EndPart } from './turns.ts'
 
-/** Items that are in memory at once, and read in one turn of the event loop. */
+/** Items that are in memory at once, and are read in one turn of the event loop. */
 const pageItems = 100
 
 export type ItemQuery = Pick<Query, 'filters' | 'within'> & Partial<Pick<Query, 'sort'>>

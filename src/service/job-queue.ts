@@ -6,12 +6,13 @@ import { refuse } from './refusal.ts'
 import type { JobRow, Store, StoreWriter } from './store.ts'
 import { packTyped } from './typed-json.ts'
 
-/** Seconds after which a place may be free. */
+/** Seconds after which there may be room again. */
 const retryAfter = 5
 
 /**
- * Adds a job to the queue, at the next turn of its party: what one has queued delays another by one
- * job. Refuses where `waitingMax` of its own wait; those that are due after `until` do not count.
+ * Adds a job to the queue, at the next turn of its party: what one party has queued delays another
+ * by one job. Refuses if `waitingMax` of the party's jobs wait; jobs due after `until` do not
+ * count.
  */
 export async function addJob(
   writer: StoreWriter,
@@ -26,9 +27,9 @@ export async function addJob(
 }
 
 /**
- * Leases a job whose lease has ended, or the queued one whose turn it is. Where none is due, this
- * only reads: idle workers hold up no writer. Another may take it after `ms` milliseconds; at most
- * `partyMax` of one party run at a time.
+ * Leases a job whose lease has ended, or the queued one whose turn it is. If none is due, this only
+ * reads: idle workers hold up no writer. Another worker may take it after `ms` milliseconds; at
+ * most `partyMax` of one party run at a time.
  */
 export async function leaseDueJob(
   { store, clock }: { readonly store: Store; readonly clock: () => number },
@@ -39,12 +40,12 @@ export async function leaseDueJob(
 }
 
 /**
- * When a job is due that waits for nothing: at any time of any clock, so that one which was ahead
- * as it was queued holds up nothing at others.
+ * The due time of a job that waits for nothing: due at any time of any clock, so that a clock that
+ * was ahead when it was queued does not delay it elsewhere.
  */
 export const dueAtOnce = 0
 
-/** A job that has not begun. */
+/** The row of a job that has not begun. */
 export const queuedJob = (id: string, job: string, caller: Caller, input: Values, now: number): JobRow => ({
   id,
   job,

@@ -1,7 +1,7 @@
 /**
  * Steps of a job that happen once, however often the job runs: a step's changes, its result and the
- * proof of the lease are one transaction. So a worker that dies, or has lost its lease, either did
- * the whole step or nothing of it.
+ * proof of the lease are one transaction. So a worker that dies, or has lost its lease, did either
+ * the whole step or nothing.
  */
 import type { Context, JobHandlerContext } from '../contract/context.ts'
 import { createContext } from './handler-context.ts'
@@ -10,7 +10,7 @@ import { createInnerWork } from './inner-work.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 
 const space = 'step'
-/** Longer than a job waits for its next try, also by an operator's hand. */
+/** Longer than a job waits for its next try, even one that an operator starts. */
 const keptMs = 30 * 86_400_000
 
 /** @param reach one small transaction for each write, which checks the lease of the job */
@@ -36,5 +36,5 @@ export function createJobContext(about: ContextFacts, job: string, reach: StoreR
   return { ...ctx, once: runStep }
 }
 
-/** Written by a step of the same name: what it resolved to. */
+/** Written by a step of the same name. */
 const resultOf = <T>(text: string): T => (unpackTyped(text) as { readonly result: T }).result

@@ -1,16 +1,16 @@
 /**
  * Jobs (rules A3.1–A3.3): rows that workers lease, run and finish. What always holds, by number:
- *  (1) A job that was accepted with 202 is run, even if its worker dies: the lease ends and another
+ *  (1) A job that was accepted with 202 is run even if its worker dies: the lease ends, and another
  *      worker takes it.
  *  (2) It is completed, failed or cancelled once; a worker that has lost the lease writes no more.
- *  (3) Its output is kept in the transaction that completes it.
+ *  (3) Its output is stored in the transaction that completes it.
  *  (4) A handler that has lost the lease changes nothing more: each of its writes checks the lease
  *      in the same transaction.
- *  (5) A job whose workers keep dying has failed in the end; being stopped, or a store out of
- *      reach, does not count as a failure.
- *  (6) Callers take turns, and one with too many waiting jobs is refused.
- * A job runs at least once, and its writes may happen again with it; a step (`job-step.ts`) happens
- * once. Its effects outside the store must bear being repeated.
+ *  (5) A job whose workers keep dying fails in the end; being stopped, or an unreachable store,
+ *      does not count as a failure.
+ *  (6) Callers take turns, and a caller with too many waiting jobs is refused.
+ * A job runs at least once, and its writes may be repeated with it; a step (`job-step.ts`) happens
+ * once. Its effects outside the store must tolerate repetition.
  */
 import { fillDefaults } from '../contract/default-values.ts'
 import type { ErasedHandlers, Implementation, Progress, Values } from '../contract/implement.ts'
@@ -50,7 +50,7 @@ export async function startJob(
   return { kind: 'job', job, created: true }
 }
 
-/** Jobs of one caller that wait for a worker; those of handlers that wait for their time do not. */
+/** How many jobs of one caller may wait for a worker; scheduled jobs of handlers do not count. */
 export const callerJobsMax = 100
 
 const namesOf = ({ jobs }: Service): readonly string[] => jobs.map(each => each.job)
@@ -71,7 +71,7 @@ export async function getJob(call: Call, reader: StoreReader, operation: Operati
   return { kind: 'job', job, created: false }
 }
 
-/** A job has a version, as an item has: a precondition needs no more. */
+/** A job has a version, like an item, and a precondition needs no more. */
 const asSnapshot = (job: JobRow) => ({ ...job, value: {}, kept: {} })
 
 export async function cancelJob(
@@ -98,7 +98,7 @@ export async function getResult(
   return { kind: 'result', job, output: unpackTyped(job.output) as Values } // packed by `run` below
 }
 
-/** Of a call whose answer came later; one that failed has an answer, too. */
+/** The answer of a call whose answer came later; a failed call has one, too. */
 export async function getAnswer(
   call: Call,
   reader: StoreReader,
@@ -117,20 +117,20 @@ export interface JobContext {
   readonly id: (prefix: string) => string
   /** Reports a failed try; `thrown` is for the log, never for a caller. */
   readonly failed: (job: JobRow, thrown: unknown) => void
-  /** For what kept it from a job or a schedule: a store out of reach, or a mistake in a program. */
+  /** Reports what prevented a job or a schedule: an unreachable store, or a bug in a program. */
   readonly stalled?: (thrown: unknown) => void
   /** Writes the lines of handlers. Default: nothing is written. */
   readonly log?: WriteLine
   /** Default: changes are not watched. */
   readonly watch?: WatchChange
-  /** Where jobs share an event loop with callers: the turns of the party that started one. */
+  /** If jobs share an event loop with callers: the turns of the party that started a job. */
   readonly turns?: Pick<Turns, 'beginPart'>
 }
 
 /**
- * Leases a due job and runs it to its end; false if no job is due. After `stop` it runs again
+ * Leases a due job and runs it to its end; false if no job is due. After `stop`, it runs again
  * later.
- * @param found is called before it runs: others may be due, too
+ * @param found is called before it runs, since other jobs may be due, too
  */
 export async function runNextJob(context: JobContext, stop: AbortSignal, found?: () => void): Promise<boolean> {
   const { app } = context
@@ -204,11 +204,11 @@ async function attemptJob(
 }
 
 /**
- * Leases that may end with the death of their worker, besides the tries that the contract counts.
+ * How many leases may end with their workers' death, besides the tries that the contract counts.
  */
 const lostLeasesMax = 10
 
-/** Queues or fails a job after a try that did not complete it (5). */
+/** Queues a job again or fails it after a try that did not complete it (5). */
 async function settleFailedTry(
   context: JobContext,
   declared: Job,
@@ -289,7 +289,7 @@ export interface FailedJob {
   readonly at: string
 }
 
-/** The jobs that failed last, so many at most, and whether others have failed. */
+/** The most recently failed jobs, up to a limit, and whether there are more. */
 export async function listFailedJobs(
   store: Store,
   limit: number,

@@ -1,17 +1,18 @@
 /**
  * Changes with large contents, which hold the event loop for tens of milliseconds each. What it
  * guards, by number:
- *  (1) One begins when the one before has ended, or a tenth of a second after it began, since a
- *      handler may wait for others. The callers that wait take turns, and a caller with too many is
- *      refused.
- *  (2) While others ask, the next one waits four times as long as the loop was busy with the one
- *      before: large changes take a fifth of the time. A caller that asks alone does not wait.
+ *  (1) One begins when the previous one has ended, or a tenth of a second after that one began,
+ *      since its handler may wait for others. Waiting callers take turns, and a caller with too
+ *      many is refused.
+ *  (2) If others are active, the next one waits four times as long as the previous one kept the
+ *      loop busy, so large changes take a fifth of the time. A caller without competition does not
+ *      wait.
  */
 import { restMsAfter } from '../base/time-shares.ts'
 import type { TurnLoop } from './turns.ts'
 import { WaitingLines } from './waiting-lines.ts'
 
-/** Octets of a content from which its change is large work. */
+/** Content of this many octets makes a change large work. */
 export const largeContentOctets = 32 * 1024
 /** (1) */
 const placeMs = 100
@@ -28,7 +29,7 @@ export class LargeWork {
   }
 
   /**
-   * What the work resolves to, in its turn.
+   * Does the work in its turn.
    * @throws Unavailable if too many works of the caller wait
    */
   async run<T>(caller: string, work: () => Promise<T>): Promise<T> {

@@ -2,16 +2,16 @@
  * Calls for items that are kept in another service: the transaction of such a call begins with the
  * first question to the store, so no other writer waits for an answer from elsewhere. What always
  * holds, by number:
- *  (1) What is written here is one transaction, and nothing of it stays when the work throws.
- *  (2) Whether a key was used is read before the transaction begins: two instances that are given
- *      the same key at the same time may both ask the other service.
- *  (3) The work runs once, also where the transaction collides: what was asked elsewhere has
- *      happened, and is not asked again.
+ *  (1) What is written here is one transaction, and none of it stays if the work throws.
+ *  (2) Whether a key was used is read before the transaction begins: two instances that get the
+ *      same key at the same time may both call the other service.
+ *  (3) The work runs once, even if the transaction collides: what was requested elsewhere has
+ *      happened, and is not requested again.
  */
 import { chain } from '../base/maybe.ts'
 import { type Store, type StoreWriter, Unavailable, type WriteTurn, type WriteWork } from './store.ts'
 
-/** @param work what it asks of the writer given first begins the transaction */
+/** @param work its first use of the writer begins the transaction */
 export async function writeLate<T>(store: Store, work: WriteWork<T>, turn: WriteTurn | undefined): Promise<T> {
   const transaction = new LateTransaction(store, turn)
   try {
@@ -27,7 +27,7 @@ export async function writeLate<T>(store: Store, work: WriteWork<T>, turn: Write
 class LateTransaction {
   readonly #store: Store
   readonly #turn: WriteTurn | undefined
-  /** Of the work: settles when it has nothing more to write. */
+  /** Settles when the work has nothing more to write. */
   readonly #work = Promise.withResolvers<void>()
   #opened: { readonly writer: Promise<StoreWriter>; readonly ended: Promise<void> } | undefined
 
@@ -50,11 +50,11 @@ class LateTransaction {
     return promise
   }
 
-  /** A writer that begins the transaction when it is first asked for anything but a key. */
+  /** A writer that begins the transaction when it is first used for anything but a key. */
   createWriter(): StoreWriter {
     return new Proxy({} as StoreWriter, {
       get: (_, name: keyof StoreWriter | 'then') => {
-        if (name === 'then') return undefined // a promise may have it
+        if (name === 'then') return undefined // `then` would make it look like a promise
         if (name === 'recall' && !this.#opened) return (...key: [string, string]) => this.#recall(...key)
         const ask = (writer: StoreWriter, given: readonly unknown[]) =>
           (writer[name] as (...args: readonly unknown[]) => unknown)(...given)
@@ -75,7 +75,7 @@ class LateTransaction {
 
   /** (1) */
   async undo(thrown: unknown): Promise<void> {
-    this.#work.promise.catch(() => {}) // where no transaction has begun
+    this.#work.promise.catch(() => {}) // if no transaction has begun
     this.#work.reject(thrown)
     await this.#opened?.ended.catch(() => {})
   }

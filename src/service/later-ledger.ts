@@ -1,6 +1,6 @@
 /**
- * Calls whose answers come later, kept as jobs that no worker takes: a restart loses none of them,
- * and each ends once.
+ * Calls whose answers come later, stored as jobs that no worker takes: a restart loses none of
+ * them, and each ends once.
  */
 import { isLaterJob, type KeptLaterCall, type LaterCall, type LaterLedger } from '../contract/later-call.ts'
 import type { Caller } from '../contract/policy.ts'
@@ -53,8 +53,8 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
   }
 }
 /**
- * Calls that wait for answers of exchanges that this contract does not have, or whose answers come
- * at once: how many there are, by the name of their job. A sweep removes them in the end.
+ * How many calls wait, by the name of their job, for answers of exchanges that this contract no
+ * longer has, or that now answer at once. A sweep removes them in the end.
  */
 export async function countAbandonedCalls(contract: Service, store: Store): Promise<ReadonlyMap<string, number>> {
   const names = new Set(listLaterOperations(contract).map(each => each.job.job))
@@ -63,16 +63,16 @@ export async function countAbandonedCalls(contract: Service, store: Store): Prom
   return new Map([...Map.groupBy(abandoned, each => each.job)].map(([job, each]) => [job, each.length]))
 }
 
-/** All of them: their number is bounded where they are started. */
+/** All of them: starting one already bounds their number. */
 const rowsMax = 2 ** 31 - 1
 
-/** What a request with a key became. */
+/** The call that a request with a key started. */
 interface MadeCall {
   readonly id: string
   readonly fingerprint: string
 }
 const space = 'later'
-/** As long as other keys are: a day. */
+/** As long as other keys: a day. */
 const keyKeptMs = 24 * 3_600_000
 const keyOfMade = (job: string, subject: string | undefined, key: string): string =>
   JSON.stringify([subject ?? null, job, key])

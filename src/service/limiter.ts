@@ -4,14 +4,17 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Rate } from '../contract/resource.ts'
 import type { Quota } from './call.ts'
 
-/** Counts one request; `exceeded` beyond the limit. Instances may share windows by the database. */
+/**
+ * Counts one request; `exceeded` beyond the limit. Instances may share windows through the
+ * database.
+ */
 export interface Limiter {
   take(key: string, rate: Rate, now: number): Maybe<Quota & { readonly exceeded: boolean }>
 }
 
 /**
- * Keys remembered at most; when full, ended windows are dropped first, then the half that has
- * counted least: a crowd of new keys ends the limit of none that is near it.
+ * Maximum number of keys. When full, ended windows are dropped first, then the half with the lowest
+ * counts: so a crowd of new keys never resets a key that is near its limit.
  */
 const keysMax = 100_000
 
@@ -19,7 +22,7 @@ const keysMax = 100_000
 export class MemoryWindows {
   readonly #kept = new Map<string, { from: number; count: number; span: number }>()
 
-  /** Counts so many requests in the window of this length in milliseconds. */
+  /** Counts requests in a window of this length in milliseconds. */
   add(key: string, span: number, by: number, now: number): Counted {
     let window = this.#kept.get(key)
     if (!window || now - window.from >= window.span || now < window.from) {
@@ -46,7 +49,7 @@ export function createMemoryLimiter(): Limiter {
   return { take: (key, rate, now) => quotaOf(rate, kept.add(key, rate.seconds * 1000, 1, now)) }
 }
 
-/** How often windows out of reach are tried again. */
+/** How often unreachable windows are tried again. */
 const retryEveryMs = 1000
 
 /** Adds `by` requests for a key, in a window of `span` milliseconds. */
@@ -63,12 +66,12 @@ export interface Counted {
 }
 
 /**
- * One limit over all instances: `count` adds to windows that they share, all or none. The limit is
- * never exceeded, and still cheap: one query runs at a time, later requests join the next one, and
+ * One limit for all instances: `count` adds to windows that they share, all or none. The limit is
+ * never exceeded, and it is cheap: one query runs at a time, later requests join the next one, and
  * for a caller with many requests at once some more are counted ahead (`Ahead`), so that a busy
- * instance asks once for many. While the windows are out of reach each instance counts for itself:
- * the store refuses operations that need it. One request a second tests whether the windows are
- * back, and no other waits for it.
+ * instance queries once for many. While the windows are unreachable, each instance counts for
+ * itself, and the store refuses operations that need it. One request a second tests whether the
+ * windows are back, and no other waits for it.
  */
 export function createSharedLimiter(count: (counts: readonly Count[]) => Promise<readonly Counted[]>): Limiter {
   const alone = createMemoryLimiter()
@@ -80,18 +83,18 @@ export function createSharedLimiter(count: (counts: readonly Count[]) => Promise
   ): void => {
     const before = counted && { ...counted, count: counted.count - by }
     if (before) ahead.keep(key, rate, { ...before, count: before.count + takers.length }, by - takers.length, latest)
-    // Each taker has a number of its own, in order of arrival.
+    // Each taker has its own number, in order of arrival.
     for (const [i, taker] of takers.entries()) taker(before && { ...before, count: before.count + i + 1 })
   }
   let waiting = new Map<string, Asking>()
   let asking = false
   let latest = 0
-  /** When the windows were found to be out of reach. */
+  /** When the windows became unreachable. */
   let unreachableSince: number | undefined
   const ask = async (): Promise<void> => {
     asking = true
     while (waiting.size > 0) {
-      // In one order, so that no two instances wait for each other.
+      // In a fixed order, so that no two instances wait for each other.
       const asked = [...waiting.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
       waiting = new Map()
       const counts = asked.map(({ key, span, rate, takers }) => ({
@@ -141,9 +144,9 @@ const wantedAhead = ({ count }: Rate, takers: number): number =>
   takers < aheadFromTakers ? 0 : Math.min(Math.floor(count / 100), takers * 16)
 
 /**
- * Requests that an instance has counted in advance. Those it does not use by the end of the window
- * are lost, so a caller with many requests at once may be refused early, by 1 % of the limit for
- * each instance, and never too late.
+ * Requests that an instance has counted in advance. Those that it has not used by the end of the
+ * window are lost, so a caller with many requests at once may be refused early, by 1 % of the limit
+ * per instance, but never too late.
  */
 class Ahead {
   readonly #kept = new Map<string, { readonly from: number; readonly until: number; count: number; spare: number }>()

@@ -24,7 +24,7 @@ function keepWithin(field: AnyField | undefined, sent: unknown, previous: unknow
 }
 const mergeCases: ShapeCases<unknown, [sent: unknown, previous: unknown]> = {
   scalar: (_shape, sent) => sent,
-  // Items of a list have no name: one that is otherwise unchanged keeps its read-only members.
+  // List items have no name: one that is otherwise unchanged keeps its read-only members.
   list: ({ item }, sent, previous) =>
     Array.isArray(sent) && Array.isArray(previous)
       ? sent.map((each, at) =>

@@ -3,7 +3,7 @@ import type { Values } from '../contract/implement.ts'
 import type { FileVersion, ItemPage, JobRow, Snapshot, StoredOctets } from './store.ts'
 
 export type Outcome =
-  /** The item after the call. An `output` that is kept is `created`, too. */
+  /** The item after the call. A stored `output` counts as `created`, too. */
   | { readonly kind: 'item'; readonly item: Snapshot; readonly created: boolean }
   | { readonly kind: 'output'; readonly item: Snapshot; readonly output: Values; readonly created: boolean }
   | { readonly kind: 'page'; readonly page: ItemPage }

@@ -1,19 +1,19 @@
 /**
- * A copy of the database for reads. It may be a little behind, so its answer counts only if it
- * found the item; a read that it refuses (a new item may be missing there) or cannot answer goes to
- * the original. Changes, and the preconditions of changes, never use it. A replica out of reach is
- * left alone for a while; then one read tests whether it is back, and no other waits for it.
+ * A copy of the database for reads. It may lag a little, so its answer counts only if it found the
+ * item; if it refuses a read (a new item may be missing there) or cannot answer, the read goes to
+ * the original. Changes and their preconditions never use it. An unreachable replica is left alone
+ * for a while; then one read tests whether it is back, and no other waits for it.
  */
 
 import type {} from '../base/maybe.ts'
 import { Refused } from './refusal.ts'
 import type { ReadWork, Store } from './store.ts'
 
-/** How often a replica out of reach is tried again. */
+/** How often an unreachable replica is tried again. */
 const retryEveryMs = 1000
 
 export function withReplica(store: Store, replica: Pick<Store, 'read'>, clock: () => number): Store {
-  /** When it was found to be out of reach. */
+  /** When it became unreachable. */
   let unreachableSince: number | undefined
   let trying = false
   const isLeftAlone = (): boolean =>
@@ -36,7 +36,7 @@ export function withReplica(store: Store, replica: Pick<Store, 'read'>, clock: (
   return { ...bindStore(store), read }
 }
 
-/** The methods of a store, which may be those of a class. */
+/** Binds the methods of a store, which may be an instance of a class. */
 const bindStore = (store: Store): Omit<Store, 'read'> => ({
   write: (work, turn) => store.write(work, turn),
   sweep: now => store.sweep(now),

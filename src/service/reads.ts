@@ -58,7 +58,7 @@ export const listItems = (look: ReadContext, operation: OperationOf<'list' | 'se
     ),
   )
 
-/** A handler may refuse words; it is asked of places alone that the caller finds. */
+/** A handler may refuse words; it is called only for places that the caller can find. */
 function askSearching(
   { call, about, reader }: ReadContext,
   { kind, resource }: OperationOf<'list' | 'search'>,
@@ -74,7 +74,7 @@ export function readPage(look: ReadContext, resource: Resource, more: Partial<Qu
   const filters = [...asked.filters, ...(more.filters ?? []), ...parentFilters(resource, look.call)]
   const words = more.words ?? asked.words
   if ((words?.length ?? 0) > searchWordsMax) refuse({ kind: 'invalid', problems: [tooManyWords] })
-  // A version looks in the fields that it has.
+  // A version searches only the fields that it has.
   const search = words && { words, paths: resource.given.search ?? [] }
   const query = { ...asked, ...more, ...search, filters, within, party: look.call.admitted.party }
   const missing = within === 'all' && words === undefined ? findRefusedIndex(look, resource, query) : undefined
@@ -84,7 +84,9 @@ export function readPage(look: ReadContext, resource: Resource, more: Partial<Qu
   )
 }
 
-/** A contract may refuse the lists that no index serves (`unserved: 'refuse'`) of many items. */
+/**
+ * A contract may refuse lists that no index serves (`unserved: 'refuse'`) beyond this many items.
+ */
 const servedAnywayMax = 10_000
 const hasMany = (reader: StoreReader, { name }: Resource): Maybe<boolean> => {
   const beyond = { filters: [], within: 'all', sort: [], size: 1, offset: servedAnywayMax, counted: false } as const
@@ -107,7 +109,7 @@ const indexesOf = memoizeByObject((contract: Service) =>
   memoizeByObject((resource: Resource) => listIndexesOf(resource, contract)),
 )
 
-/** Words of one search: each is a condition, and SQLite accepts a thousand. */
+/** Words in one search: each is a condition, and SQLite allows a thousand. */
 export const searchWordsMax = 500
 const tooManyWords: FieldProblem = { path: ['q'], code: 'maxLength', detail: `has more than ${searchWordsMax} words` }
 
@@ -124,7 +126,7 @@ export async function readAction(look: ReadContext, operation: OperationOf<'look
   return { kind: 'output', item, output: sound, created: false }
 }
 
-/** The kept output of an action, such as a payment. */
+/** The stored output of an action, such as a payment. */
 export async function getExternal(look: ReadContext, operation: OperationOf<'kept'>): Promise<Outcome> {
   const { call } = look
   const item = await requireItem(look, operation)

@@ -1,4 +1,6 @@
-/** Refusals that have a fault of every contract, or one that a contract declares, in its terms. */
+/**
+ * Refusals that have a standard fault, or one that the contract declares, as the contract names it.
+ */
 import { Busy, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
 import { describeProblems } from '../contract/field-json.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
@@ -7,7 +9,7 @@ import type { ChangeRefusal } from '../contract/port-handlers.ts'
 import { type Refusal, Refused } from './refusal.ts'
 
 type RefusalOf<K extends Refusal['kind']> = Extract<Refusal, { readonly kind: K }>
-/** Refusals that are told by a fault with a name. */
+/** Refusals that are reported as a named fault. */
 export type RefusalWithFault = RefusalOf<
   | 'not-found'
   | 'gone'
@@ -79,7 +81,10 @@ export function faultOfRefusal(refusal: RefusalWithFault, place: WritePlace): Re
   return describe(refusal, place) // the one of its own kind
 }
 
-/** For a handler that catches it; undefined for what is not about the change, such as a bug. */
+/**
+ * For a handler that catches it; undefined for anything that is not about the change, such as a
+ * bug.
+ */
 export function findChangeRefusal(thrown: unknown): ChangeRefusal | undefined {
   if (!(thrown instanceof Refused)) return undefined
   const refusal = thrown.refusal as Refusal // no other is thrown here

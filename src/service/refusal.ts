@@ -8,8 +8,8 @@ import type { Fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
 
 /**
- * Of a change: its commit has no reply, but a key tells whether it was made; or it was made outside
- * the store, and the store lost its record of it, including the key.
+ * For a change: its commit has no reply, but a key shows whether it was made; or it was made
+ * outside the store, and the store lost its record of it, including the key.
  */
 export type Doubt = 'commit' | 'record'
 
@@ -43,7 +43,7 @@ export type Refusal =
   | {
       readonly kind: 'unserved'
       readonly field: string
-      /** Of the index that would serve it. */
+      /** The keys of the index that would serve it. */
       readonly keys: readonly string[]
       readonly detail: string
     }
@@ -51,7 +51,7 @@ export type Refusal =
       readonly kind: 'declared'
       readonly fault: Fault
       readonly detail: Readonly<Record<string, unknown>>
-      /** Of a fault of a port: why, and its element where it has one. */
+      /** For a fault of a port: why, and its element if it has one. */
       readonly element?: { readonly reason: string; readonly json?: Json }
     }
   /**

@@ -1,8 +1,8 @@
 /**
- * Jobs that start by the clock, at most once for each instant over all instances: the instant is
+ * Jobs that start by the clock, at most once per instant across all instances: the instant is
  * recorded in the transaction that starts the job. After a time without a running instance, only
- * the last missed instant is made up for. After a clock that was ahead has been put back, the next
- * instant counts.
+ * the last missed instant is made up for. If a clock that was ahead is put back, the next instant
+ * counts.
  */
 import { messageOf } from '../base/attempt.ts'
 import { fillDefaults } from '../contract/default-values.ts'
@@ -58,7 +58,7 @@ interface ScheduleContext {
   readonly id: (prefix: string) => string
 }
 
-/** With its defaults. Throws for an unknown job, and for what the job does not take. */
+/** With its defaults. Throws for an unknown job, and for input that the job does not accept. */
 export function readScheduledInput({ contract: { jobs } }: Implementation, of: Schedule, instant: number): Values {
   const declared = jobs.find(each => each.job === of.job)
   if (!declared)

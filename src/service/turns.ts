@@ -1,29 +1,29 @@
 /**
  * Long work in turns of the event loop, so that no answer, however long, holds up others. What it
  * guards, by number:
- *  (1) In one turn of the event loop at most `turnMs` are spent on such work, however many callers
- *      ask; a single step may exceed it.
- *  (2) Callers take turns: what one has asked for delays another by one step.
- *  (3) Few works are under way at once, and fewer of one caller, so what they hold is bounded; the
- *      others have not begun. A caller with too many of them waiting is refused.
- *  (4) While others ask, a caller takes a fifth of the time at most, by one long work or by many
- *      short ones (`base/time-shares.ts`). A caller that asks alone does not wait.
- * Work that fits into the time that is left of a turn is done at once.
+ *  (1) In one turn of the event loop, such work takes at most `turnMs`, however many callers there
+ *      are; only a single step may exceed it.
+ *  (2) Callers take turns: the work of one delays another by one step.
+ *  (3) Few works are under way at once, and fewer per caller, so what they hold is bounded; the
+ *      others have not begun. A caller with too many waiting works is refused.
+ *  (4) If others are active, a caller takes a fifth of the time at most, by one long work or by
+ *      many short ones (`base/time-shares.ts`). A caller without competition does not wait.
+ * Work that fits into the time left of a turn is done at once.
  */
 import type { Maybe } from '../base/maybe.ts'
 import { type RecentCallers, TimeShares, turnMs } from '../base/time-shares.ts'
 import { refuse } from './refusal.ts'
 
-/** Work in steps of its own choice, each short; its text, page or answer at the end. */
+/** Work in short steps of its own choice; it returns its text, page or answer at the end. */
 export type WorkSteps<T> = Generator<unknown, T>
 
-/** Works under way: begun, and not done after their first turn. */
+/** Works under way: begun, but not finished in their first turn. */
 const underWayMax = 8
 const underWayOfCallerMax = 2
 /** Works of one caller that wait for their first turn. */
 const waitingMax = 64
 
-/** No part counts for more: others may have been at work while it waited for other things. */
+/** A part never counts for more: while it waited for something, others may have worked. */
 const partMaxMs = 2 * turnMs
 
 /** Ends a part of long work, and resolves when the next may begin. */
@@ -37,14 +37,14 @@ interface Work {
   hasBegun: boolean
 }
 
-/** The event loop that turns are turns of. */
+/** The event loop whose turns these are. */
 export interface TurnLoop {
   /** Runs work in the next turn of the event loop. */
   readonly later: (work: () => void) => void
   readonly sleep: (work: () => void, ms: number) => void
-  /** In milliseconds, at least as fine as a tenth. */
+  /** In milliseconds, with a resolution of a tenth or finer. */
   readonly clock: () => number
-  /** Milliseconds for which it has been at work, and not waited, since the process began. */
+  /** Milliseconds that it has worked, not waited, since the process began. */
   readonly activeMs: () => number
   readonly callers: Pick<RecentCallers, 'requests' | 'hasOthers'>
 }
@@ -58,7 +58,7 @@ export class Turns {
   #spentMs = 0
   #underWay = 0
   #isCounting = false
-  /** When the first of the works that rest goes on, by the clock. */
+  /** When the first resting work continues, by the clock. */
   #wakesAtMs = Number.POSITIVE_INFINITY
 
   constructor(loop: TurnLoop) {
@@ -67,8 +67,8 @@ export class Turns {
   }
 
   /**
-   * What the work returns or throws, at once if the turn has time left and the caller waits for
-   * nothing.
+   * Returns or throws what the work does, at once if the turn has time left and no work of the
+   * caller waits.
    */
   perform<T>(caller: string, steps: WorkSteps<T>): Maybe<T> {
     const hasBegun = this.#mayBeginAtOnce(caller)
@@ -92,9 +92,9 @@ export class Turns {
   }
 
   /**
-   * For work that is done elsewhere, in parts: begins one. What it returns is called at its end: it
-   * counts what the part has held the event loop for, and resolves in the next turn, or when the
-   * caller has rested.
+   * For work that is done elsewhere, in parts: begins a part. Call the function it returns at the
+   * end of the part: it counts how long the part has held the event loop, and resolves in the next
+   * turn, or when the caller has rested.
    */
   beginPart(caller: string): EndPart {
     const { activeMs, callers, clock, later, sleep } = this.#loop
@@ -118,7 +118,7 @@ export class Turns {
     this.#countTurn()
   }
 
-  /** Steps until the end of the work or of the turn. */
+  /** Runs steps until the end of the work or of the turn. */
   #advance<T>(caller: string, steps: WorkSteps<T>): IteratorResult<unknown, T> {
     this.#countTurn()
     const { callers, clock } = this.#loop
@@ -149,7 +149,7 @@ export class Turns {
     })
   }
 
-  /** The next turn: at once, unless all works that could go on rest. */
+  /** Schedules the next turn: at once, unless all works that could continue are resting. */
   #awaitNext(): void {
     const nowMs = this.#loop.clock()
     let nextMs = Number.POSITIVE_INFINITY
@@ -174,7 +174,7 @@ export class Turns {
     return this.#underWay < underWayMax && own.filter(each => each.hasBegun).length < underWayOfCallerMax
   }
 
-  /** A turn of the next caller whose work may go on or begin. */
+  /** Gives a turn to the next caller whose work may continue or begin. */
   #takeTurn(): boolean {
     const nowMs = this.#loop.clock()
     for (const [caller, queue] of this.#queues) {
@@ -216,7 +216,7 @@ export function* singleStep<T>(work: () => T): WorkSteps<T> {
   return work()
 }
 
-/** The end of the steps, all at once. */
+/** Runs all steps at once, and returns their result. */
 export function finishSteps<T>(steps: WorkSteps<T>): T {
   for (;;) {
     const next = steps.next()

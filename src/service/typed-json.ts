@@ -1,7 +1,7 @@
 /**
- * Typed values as JSON text and back, where bigint and octets keep their type, and numbers that
- * JSON.stringify changes (NaN, the infinities, minus zero) their value: for outcomes and inputs of
- * jobs that the service stores.
+ * Typed values as JSON text and back. bigint and octets keep their type, and numbers that
+ * JSON.stringify changes (NaN, the infinities, minus zero) keep their value. For the outcomes and
+ * job inputs that the service stores.
  */
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
 import { ownMember } from '../base/objects.ts'
@@ -19,7 +19,7 @@ export function packTyped(value: unknown): string {
   })
 }
 
-/** Whether two typed values are equal; a member that is undefined is absent. */
+/** Whether two typed values are equal; an undefined member is absent. */
 export function isSameValue(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -39,7 +39,7 @@ function areSameItems(a: ArrayLike<unknown>, b: ArrayLike<unknown>): boolean {
   return true
 }
 
-/** The value of a text that `packTyped` wrote. Throws SyntaxError for any other text. */
+/** The value of a text written by `packTyped`. Throws SyntaxError for any other text. */
 export function unpackTyped(text: string): unknown {
   return JSON.parse(text, (_name, part: unknown) => {
     if (!isPacked(part)) return part

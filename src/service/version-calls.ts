@@ -1,7 +1,7 @@
 /**
- * The service as the faces of one version see it. A call is turned into one of the newest version:
- * its query, its content, and the item that its precondition looks at; its outcome is turned back,
- * and so are the names in a refusal. Handlers, policy and store know the newest version alone.
+ * The service as the faces of one version see it. A call is converted to one of the newest version:
+ * its query, its content, and the item that its precondition looks at; its outcome is converted
+ * back, and so are the names in a refusal. Handlers, policy and store know only the newest version.
  */
 import { chain, type Maybe, settle } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
@@ -17,7 +17,7 @@ import { type Refusal, Refused, refuse } from './refusal.ts'
 import type { Filter, ItemPage, Query, Sort } from './store.ts'
 import { VersionValues } from './version-values.ts'
 
-/** Undefined where the version has each field under its newest name, in its newest type. */
+/** Undefined if the version has each field under its newest name, in its newest type. */
 export function compileVersionCalls(contract: Service, version: string): ((calls: Calls) => Calls) | undefined {
   const rule = contract.versions[version] ?? {}
   return hasOtherFields(rule) ? memoizeByObject(calls => createVersionCalls(calls, contract, version, rule)) : undefined
@@ -64,7 +64,7 @@ type ValuesByName = ReadonlyMap<string, VersionValues>
 interface TranslatedCall {
   readonly call: Call
   readonly of: VersionValues | undefined
-  /** Refusals whose names are those of the version already. */
+  /** Refusals that already have the version's names. */
   readonly told: Set<unknown>
 }
 
@@ -136,7 +136,7 @@ function translateFilter({ field, is, value }: Filter, of: VersionValues): Filte
 const convertKey = (sort: Sort | undefined, key: unknown, of: VersionValues): unknown =>
   sort ? requireUp(of, sort.field, key) : key
 
-/** Such a value is of no item. */
+/** No item has this value. */
 function requireUp(of: VersionValues, name: string, given: unknown): unknown {
   const problems: FieldProblem[] = []
   const value = of.up(name, given, problems)

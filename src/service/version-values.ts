@@ -1,10 +1,10 @@
 /**
- * Values of items between a version of the contract and the newest one: names first, then types;
- * groups of fields by themselves.
- *  (1) A value that says what the item says already keeps the newest value, which may say more: a
- *      date that a client of the version sends back does not cut a time.
- *  (2) A value of the version with no place in the newest type is the caller's problem, told at the
- *      name of the version; one that `down` makes and the version does not allow is a bug.
+ * Converts item values between a version of the contract and the newest one: names first, then
+ * types; groups of fields separately.
+ *  (1) A value that means the same as the item's current one keeps the newest value, which may say
+ *      more: a date that a client of the version sends back does not truncate a time.
+ *  (2) A value of the version that does not fit the newest type is the caller's problem, reported
+ *      under the version's name; one that `down` makes and the version does not allow is a bug.
  */
 import { memoizeByObject } from '../base/memo.ts'
 import { ownMember } from '../base/objects.ts'
@@ -31,7 +31,7 @@ export class VersionValues {
   readonly #retypes: Readonly<Record<string, Retype>>
   readonly #groups: readonly FieldGroup[]
   readonly #fields: Fields
-  /** The newest snapshot of one that a face has. */
+  /** The newest snapshot for one that a face has. */
   readonly #newest = new WeakMap<Snapshot, Snapshot>()
 
   constructor(version: string, rule: VersionRule, resource: Resource) {
@@ -43,7 +43,9 @@ export class VersionValues {
     this.#fields = fieldsInVersion(rule, resource)
   }
 
-  /** Of a field that the version has in a group with others: the first of the group there. */
+  /**
+   * For a field that the version has in a group with others: the first field of the group there.
+   */
   readonly nameOf = (newest: string): string =>
     this.#groups.find(each => each.hasNewest(firstStep(newest)))?.firstName ??
     nameInVersion(this.#rule, this.#resource.name, newest)
@@ -56,7 +58,7 @@ export class VersionValues {
     return Object.hasOwn(this.#retypes, name)
   }
 
-  /** The same for the same snapshot: faces remember what they have written of one. */
+  /** The same object for the same snapshot: faces remember what they have written for one. */
   readonly snapshotOf: (item: Snapshot) => Snapshot = memoizeByObject((item: Snapshot) => {
     const shown = { ...item, value: this.#valueOf(item.value) }
     this.#newest.set(shown, item)
@@ -71,7 +73,7 @@ export class VersionValues {
     )
     return Object.assign({ ...named, ...this.#retypedOf(named) }, ...this.#groups.map(each => each.down(value)))
   }
-  /** A field that the version leaves out may have the name that another field has there. */
+  /** A field that the version leaves out may have the name of another field there. */
   #isShown(newest: string): boolean {
     return (
       Object.hasOwn(this.#fields, this.nameOf(newest)) &&
@@ -84,7 +86,7 @@ export class VersionValues {
     return Object.fromEntries(present.map(name => [name, this.down(name, named[name])]))
   }
 
-  /** A value of the newest version, as a value of the field that this version calls so. */
+  /** A value of the newest version, as a value of the field with this name in this version. */
   down(name: string, newest: unknown): unknown {
     const retype = this.#retypes[name]
     if (!retype || newest === null || newest === undefined) return newest
@@ -97,7 +99,7 @@ export class VersionValues {
     return value
   }
 
-  /** A value of the field that this version calls so, as the newest version has it. */
+  /** A value of the field with this name in this version, as the newest version has it. */
   up(name: string, given: unknown, problems: FieldProblem[]): unknown {
     const retype = this.#retypes[name]
     if (!retype || given === null || given === undefined) return given
@@ -143,7 +145,7 @@ export class VersionValues {
     )
   }
 
-  /** A path in the newest content; to a whole field where the version has it in another type. */
+  /** A path in the newest content; to the whole field if the version has it in another type. */
   readonly pathOf = ([newest, ...inner]: FieldProblem['path']): FieldProblem['path'] => {
     if (typeof newest !== 'string') return newest === undefined ? [] : [newest, ...inner]
     const name = this.nameOf(newest)

@@ -1,11 +1,11 @@
 /**
- * Work that is done in turns: of the callers that wait, each has one turn after the other, however
- * many of its works wait. What it guards:
- *  (1) At most `running` works run at a time, `runningOfCaller` of one caller, so that the slow
- *      works of one leave places free; at most `waiting` wait, `waitingOfCaller` of one caller.
- *  (2) Where all places are taken, a caller gets the last place of the caller with the most, if it
- *      has fewer: a crowd at a few addresses shuts no other out.
- *  (3) A work whose turn does not come in its time is refused.
+ * Work done in turns: each waiting caller has one turn after the other, however many of its works
+ * wait. What it guards:
+ *  (1) At most `running` works run at a time, `runningOfCaller` per caller, so that one caller's
+ *      slow works leave places free; at most `waiting` wait, `waitingOfCaller` per caller.
+ *  (2) If all places are taken, a caller gets the last place of the caller with the most, if it has
+ *      fewer itself: a crowd at a few addresses shuts no other out.
+ *  (3) A work whose turn does not come in time is refused.
  */
 import { Unavailable } from './store.ts'
 
@@ -33,7 +33,7 @@ export class WaitingLines {
   #running = 0
   #waiting = 0
 
-  /** @param fullLine for an operator: what has no place to wait */
+  /** @param fullLine the error, for an operator, if there is no place to wait */
   constructor(bounds: LineBounds, fullLine: string) {
     this.#bounds = bounds
     this.#fullLine = fullLine
@@ -53,7 +53,7 @@ export class WaitingLines {
   /**
    * Does the work in its turn.
    * @param timeMs in which its turn has to come; without it, any
-   * @throws Unavailable if there is no place to wait, or the turn does not come in its time
+   * @throws Unavailable if there is no place to wait, or its turn does not come in time
    */
   async take<T>(caller: string, work: () => Promise<T>, timeMs?: number): Promise<T> {
     if (this.#mayRun(caller)) this.#begin(caller)
@@ -114,7 +114,7 @@ export class WaitingLines {
     else this.#runningOf.delete(caller)
   }
 
-  /** The place of a work that has ended is that of the first of the next caller that may run one. */
+  /** A finished work's place goes to the first work of the next caller that may run one. */
   #beginNext(): void {
     const [caller, line] = this.#lines.entries().find(([each]) => this.#mayRun(each)) ?? []
     const next = line?.shift()
@@ -132,7 +132,7 @@ export class WaitingLines {
     return longest
   }
 
-  /** The line has two works at least, or `requirePlace` had refused. */
+  /** The line has at least two works, otherwise `requirePlace` would have refused. */
   #dismissLast(line: Waiting[]): void {
     line.pop()?.refuse(new Unavailable(retrySeconds, this.#fullLine))
     this.#waiting--

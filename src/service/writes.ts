@@ -42,7 +42,7 @@ import { refuse } from './refusal.ts'
 import { isFormer, type Snapshot } from './store.ts'
 import { isSameValue, packTyped } from './typed-json.ts'
 
-/** Everything that the change of a call needs. */
+/** Everything that a call's change needs. */
 export interface WriteContext extends ItemChange {
   readonly call: Call
   /** The verbs that the item's state and the policy allow this caller. */
@@ -72,7 +72,7 @@ export async function createItem(change: WriteContext, operation: OperationOf<'c
   return putCreated(change, resource, grants, id, draft, input)
 }
 
-/** A single resource is made once. */
+/** A single resource is created once. */
 async function requireNone({ call, writer }: WriteContext, { name }: Resource): Promise<void> {
   const found = await writer.getForChange(name, singleId)
   const item = found && !isFormer(found) ? found : undefined
@@ -81,8 +81,8 @@ async function requireNone({ call, writer }: WriteContext, { name }: Resource): 
 }
 
 /**
- * Fills fields that a grant binds to a claim and the caller left out: an order is for its sender. A
- * caller whose claim is not a value of its field can own no item.
+ * Fills fields that a grant binds to a claim and the caller left out: an order belongs to its
+ * sender. A caller whose claim is not a value of its field can own no item.
  */
 function fillOwner({ grants, resource }: OperationOf<'create'>, caller: Caller, now: number, draft: Values): Values {
   const rows = readRestriction(grants, caller, now)
@@ -122,8 +122,9 @@ async function putCreated(
 }
 
 /**
- * Read-only fields in content are ignored if they equal the old or the new state, else refused. One
- * that the caller may not see is always refused: it could be found out by trying.
+ * Read-only fields in content are ignored if they equal the old or the new state; otherwise they
+ * are refused. One that the caller may not see is always refused, since it could be found out by
+ * trying.
  */
 function requireReadOnlyAgreement(server: Input['server'], values: readonly Values[], unseen: readonly string[]): void {
   const differing = server.filter(
@@ -162,10 +163,10 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
     })
   if (operation.kind === 'patch') requireRemovable(view, input.value, call.hidden)
   const value = await deriveValue(change, resource, draft, retained, item.value)
-  // For the new value, too: a caller that may change its own item may not give it away.
+  // Also for the new value: a caller that may change its own item may not give it away.
   if (!isAllowed(operation.grants, call.admitted.caller, about.now, value)) refuse({ kind: 'forbidden' })
   if (input.server.length > 0) requireReadOnlyAgreement(input.server, [item.value, value], view.unseen)
-  // What changes nothing makes no version: the tags that others hold stay good.
+  // If nothing changes, there is no new version: the tags that others hold stay valid.
   if (isSameValue(item.value, value)) return { kind: 'item', item, created: false }
   return { kind: 'item', item: await putChanged(change, resource.name, item, value), created: false }
 }
