@@ -24,24 +24,24 @@ import { compileRoutes, type Routes } from './route.ts'
 
 export interface ApiVersion {
   readonly version: string
-  /** The service as this version sees it; undefined where that is the service itself. */
+  /** The service as this version sees it; undefined if that is the service itself. */
   readonly callsOf: ((calls: Calls) => Calls) | undefined
-  /** Its path: `/api/v1`, after that of the public URL. */
+  /** Its path: `/api/v1`, appended to that of the public URL. */
   readonly base: string
   readonly service: Service
   /** Operations may have header fields of the contract. */
   readonly hasHeaders: boolean
   readonly rule: VersionRule
-  /** It is deprecated or has a sunset: each response says so. */
+  /** Whether it is deprecated or has a sunset; then each response says so. */
   readonly isEnding: boolean
-  /** From this time on it is not served. */
+  /** From this time on, it is no longer served. */
   readonly endsAt: number
   readonly routes: Routes
   readonly namespace: string
   readonly vendor: string
   readonly views: ReadonlyMap<string, ResourceView>
   readonly offers: (operation: Operation | undefined) => Offers
-  /** Resource → fields that this version does not know. */
+  /** Resource → fields that this version lacks. */
   readonly hidden: Readonly<Record<string, readonly string[]>>
 }
 
@@ -49,31 +49,33 @@ export interface ApiVersion {
 export interface ResourceView {
   readonly resource: Resource
   readonly one: string
-  /** Where the item with this identifier is. */
+  /** The address of the item with this identifier. */
   readonly at: (from: LinkBase, id: string) => string
   readonly linkers: readonly Linker[]
-  /** The links of an item depend on item and caller alone: no grant has another condition. */
+  /**
+   * Whether the links of an item depend only on item and caller: no grant has another condition.
+   */
   readonly steady: boolean
 }
 
-/** One link that items may have; `asks`: the operation that the caller must be offered for it. */
+/** A link that items may have; `asks` is the operation that the caller must be offered for it. */
 interface LinkerDraft {
   readonly rel: string
   readonly asks: Operation | undefined
-  /** Only for callers that see this field of every item: what it leads to is found by it. */
+  /** Only for callers that see this field in every item, since the linked items are found by it. */
   readonly sees?: AnyField | undefined
-  /** Only for items in which this field names another. */
+  /** Only for items whose field of this name names another item. */
   readonly names?: string
-  /** What follows the address of the item; or the whole address, where it leads elsewhere. */
+  /** What follows the address of the item; or the complete address, if it leads elsewhere. */
   readonly href: string | ((from: LinkBase, item: Snapshot) => string)
   readonly form?: DocumentForm
 }
 interface Linker extends LinkerDraft {
-  /** Another power of two for each linker of a resource. */
+  /** A different power of two for each linker of a resource. */
   readonly bit: number
 }
 
-/** How addresses begin: `base` those of the version, `place` those of items in a parent. */
+/** The beginnings of addresses: `base` of the version's, `place` of those of items in a parent. */
 export interface LinkBase {
   readonly base: string
   readonly place: string
@@ -108,14 +110,14 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
   }
 }
 
-/** The operations of all resources are sorted by resource once: a contract may have hundreds. */
+/** The operations are grouped by resource once, since a contract may have hundreds of resources. */
 function compileViews({ resources }: Service, routes: Routes): ReadonlyMap<string, ResourceView> {
   const all = routes.all.flatMap(route => [...route.methods.values()])
   const own = Map.groupBy(all, each => ('resource' in each ? each.resource : undefined))
   return new Map(resources.map(resource => [resource.name, viewOf(resource, resources, own)]))
 }
 
-/** Operations by the resource that they are of. */
+/** The operations of each resource. */
 type OfferedOperations = ReadonlyMap<Resource | undefined, readonly Operation[]>
 
 function viewOf(resource: Resource, resources: readonly Resource[], offered: OfferedOperations): ResourceView {
@@ -172,7 +174,7 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
   return { resource, one: singularOf(resource), at, linkers, steady }
 }
 
-/** To the item that this field names, where it names one. */
+/** Links to the item that this field names, if it names one. */
 function referenceLinkers({ fields, within }: Resource, rel: string, by: string): LinkerDraft[] {
   if (by === within) return [{ rel, asks: undefined, href: ({ place }) => place }]
   const shape = fields[by]?.shape
@@ -180,13 +182,13 @@ function referenceLinkers({ fields, within }: Resource, rel: string, by: string)
   return [{ rel, asks: undefined, names: by, href: ({ base }, { value }) => `${base}/${shape.resource}/${value[by]}` }]
 }
 
-/** Those that lead anywhere else than to the items in one. */
+/** Relations that lead anywhere other than to nested items. */
 const ownRelations = (resource: Resource, resources: readonly Resource[]) =>
   Object.entries(resource.given.relations ?? {}).filter(
     ([, relation]) => !('of' in relation && isNestedRelation(relation, resource, resources)),
   )
 
-/** The collections in an item, where there is something to do with them. */
+/** Links to the nested collections of an item, if there is something to do with them. */
 const nestedLinkers = (resource: Resource, resources: readonly Resource[], offered: OfferedOperations): LinkerDraft[] =>
   listNested(resource, resources)
     .filter(nested => offered.get(nested)?.some(({ kind }) => kind === 'list' || kind === 'create'))
@@ -198,14 +200,14 @@ function actionLinker(operation: Extract<Operation, { kind: 'act' | 'look' | 'ke
   return { rel: action.link, asks: operation, href: `/${action.rel}`, ...(kind === 'act' && { form }) }
 }
 
-/** What a caller is offered of one item. */
+/** What a caller is offered for one item. */
 export interface OfferedLinks {
   readonly linkers: readonly Linker[]
-  /** The fields that forms of this caller have. */
+  /** The fields in this caller's forms. */
   readonly open: Fields
   /**
-   * Which of all links these are, as bits, the fields that this caller may not see, and those that
-   * it may set: part of what a tag distinguishes.
+   * Which of all links these are, as bits, plus the fields that this caller may not see, and those
+   * that it may set: a part of what a tag distinguishes.
    */
   readonly mask: number | string
 }
@@ -241,7 +243,7 @@ export const searchFields: (resource: Resource) => Fields = memoizeByObject(reso
   return { q: new Field({ kind: 'string', max: 1000 }).optional(), ...Object.fromEntries(by) }
 })
 
-/** Whether anyone may read all items, and all that they are in. */
+/** Whether anyone may read all items, and all of their parents. */
 export const isReadPublic = (resource: Resource, resources: readonly Resource[]): boolean =>
   [resource, ...listAncestors(resource, resources).map(({ parent }) => parent)].every(({ given }) =>
     isPublic(given.allow['read'] ?? []),

@@ -46,7 +46,7 @@ function isSamePage(a: ItemPage, b: ItemPage): boolean {
   return a.items.length === b.items.length
 }
 
-/** The links depend on the items and the caller alone. */
+/** Whether the links depend only on the items and the caller. */
 function hasSteadyLinks({ edition }: Exchange, resource: Resource): boolean {
   const grants = findCreateOperation(edition, resource)?.grants ?? []
   return edition.views.get(resource.name)?.steady === true && !grants.some(grant => grant.when)
@@ -96,7 +96,7 @@ function pageLinks(exchange: Exchange, resource: Resource, page: ItemPage, path:
     const to = (rel: string, n: number): DocumentLink => ({ rel, href: at([['page', String(n)]]) })
     return [
       self,
-      // The next number would pass over what did not fit.
+      // The next number would skip the items that did not fit.
       ...(page.more.after ? (page.isCut ? after() : [to('next', number + 1)]) : []),
       ...(number > 1 ? [to('previous', number - 1)] : []),
     ]

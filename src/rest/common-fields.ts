@@ -38,15 +38,13 @@ export function addRestFields(exchange: Exchange, response: Response, refusal?: 
   return { ...response, fields }
 }
 
-/**
- * RFC 7240 §2: Vary names Prefer, whether it was sent or not, where it may decide on the content.
- */
+/** RFC 7240 §2: Vary names Prefer, sent or not, if it can affect the content. */
 const isCountedAsPreferred = ({ operation }: Exchange): boolean => operation !== undefined && isPaged(operation)
 
 /**
  * Rule A1.3. What the contract makes public is shared for as long as it says, but only as an
- * anonymous caller sees it: a caller with credentials may see other links. Anything else is private
- * to the caller and revalidated each time.
+ * anonymous caller sees it, since a caller with credentials may see other links. Anything else is
+ * private to the caller and revalidated each time.
  */
 function addCaching(
   exchange: Exchange,
@@ -57,7 +55,7 @@ function addCaching(
   const age = resource?.given.cache?.maxAge
   if (!exchange.isSafe || exchange.entry.request.method === 'OPTIONS') fields['cache-control'] = 'no-store'
   else if (exchange.head.offer?.write === 'page' && exchange.caller.subject !== undefined)
-    fields['cache-control'] = 'private, no-cache' // it names its reader
+    fields['cache-control'] = 'private, no-cache' // the page names its reader
   else if (exchange.page === 'entry') fields['cache-control'] = 'public, no-cache'
   else if (
     resource &&
@@ -78,13 +76,13 @@ function addRate({ operation, quota }: Admitted, fields: Record<string, string |
   fields['ratelimit'] = `${name};r=${writeDecimal(quota.remaining)};t=${quota.reset}`
 }
 
-/** The policy, and its name as the policy has it. */
+/** The policy, and its name in the RateLimit fields. */
 const ratePolicyOf = memoizeByObject(({ counted, limit }: Operation) => {
   const policy = writeRateLimitPolicy([{ name: counted, quota: limit.count, window: limit.seconds }]) ?? ''
   return { policy, name: policy.slice(0, policy.indexOf(';')) }
 })
 
-/** The rows passed, the last of which ended the exchange, and how: `1-23; no=stale; status=412`. */
+/** The rows passed, of which the last ended the exchange, and how: `1-23; no=stale; status=412`. */
 function writeTrace(exchange: Exchange, status: number, refusal: AnyRestRefusal | undefined): string {
   const row = refusal ? rowOfRefusal(refusal.kind, exchange.row) : exchange.row
   return `1-${row}${refusal ? `; no=${refusal.kind}` : ''}; status=${status}`

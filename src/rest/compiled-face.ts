@@ -17,24 +17,24 @@ import type { DocumentLink } from './formats/document.ts'
 import { RestMemory, writeAppearance } from './memory.ts'
 
 export interface RestOptions {
-  /** Content codings by name, the preferred first: `{ br, zstd, gzip }`. Default: none. */
+  /** Content codings by name, in order of preference: `{ br, zstd, gzip }`. Default: none. */
   readonly codings?: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>>
   /** Decoders by name. */
   readonly decodings?: Readonly<Record<string, OctetDecoder>>
   /** The same codings for streamed content. Invalid octets end the stream with `Undecodable`. */
   readonly streams?: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>>
-  /** Links of the entry of a version besides its own. */
+  /** Further links on the entry of a version. */
   readonly links?: (version: string) => readonly DocumentLink[]
-  /** The same call and its outcome as messages, for pages; undefined: it has none. */
+  /** The same call and its outcome as messages, for pages; undefined if there are none. */
   readonly messages?: (
     version: string,
     operation: Operation,
     asked: AskedMessage,
     outcome: Outcome,
   ) => Maybe<MessagePair | undefined>
-  /** Elements of ports in XML; without it ports take and give JSON alone. */
+  /** Elements of ports in XML; without it, ports accept and return only JSON. */
   readonly elements?: () => Maybe<ElementTexts>
-  /** Resolves after these milliseconds; without it `Prefer: wait` is not honoured. */
+  /** Resolves after these milliseconds; without it, `Prefer: wait` is not honoured. */
   readonly sleep?: (milliseconds: number) => Promise<void>
 }
 
@@ -42,7 +42,7 @@ export interface RestOptions {
 export interface ElementTexts {
   /** The value of a document with this root, or why it has none. */
   readonly read: (root: AnyRootElement, octets: Uint8Array) => ReadElement
-  /** Throws where the declared type does not allow the value. */
+  /** Throws if the declared type does not allow the value. */
   readonly write: (root: AnyRootElement, value: unknown) => string
 }
 export type ReadElement =
@@ -55,7 +55,7 @@ export type ReadElement =
 export interface AskedMessage {
   readonly id: string | undefined
   readonly query: Omit<Query, 'within'> | undefined
-  /** What lies behind so many characters of a message does not show, and may be missing. */
+  /** Only this many characters of a message are shown; the rest may be missing. */
   readonly shownCharacters: number
 }
 
@@ -67,7 +67,7 @@ export interface MessagePair {
   readonly response: string
 }
 
-/** Constants of the face: what a row finds by them alone may be remembered. */
+/** Constants of the face: what a row finds from these alone may be remembered. */
 export interface CompiledApi {
   readonly service: string
   readonly settings: Settings
@@ -75,7 +75,7 @@ export interface CompiledApi {
   readonly newest: ApiVersion
   /** The path of the public URL, before `/api`; '' at a root. */
   readonly prefix: string
-  /** Names of the codings on the way out and in, the preferred first. */
+  /** Names of the response and request codings, in order of preference. */
   readonly codings: readonly string[]
   readonly decodings: readonly string[]
   /**
@@ -109,7 +109,7 @@ function compileApi(
     versions,
     newest: [...versions.values()].at(-1) ?? compileApiVersion(app, 'v1', prefix),
     prefix,
-    // A trusted proxy in front compresses by itself.
+    // A trusted proxy in front does the compression.
     codings: settings.trustProxy ? [] : Object.keys(codings),
     decodings: Object.keys(decodings),
     vary: [

@@ -1,6 +1,6 @@
 /**
- * Content codings of responses (rule A4.18): each representation is compressed once and remembered
- * by its tag.
+ * Content codings of responses (rule A4.18): each representation is compressed once and kept under
+ * its tag.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
 import { joinOctets } from '../base/octets.ts'
@@ -34,7 +34,7 @@ export function encodeContent(
   })
 }
 
-/** Long content passes through a stream, which works outside of the event loop. */
+/** Long content passes through a stream, which works outside the event loop. */
 function compressOctets({ codings, streams }: RestOptions, coding: string, octets: Uint8Array): Maybe<Uint8Array> {
   const stream = octets.length > restLimits.codedAtOnceOctets ? streams?.encode[coding] : undefined
   if (!stream) return codings?.[coding]?.(octets) ?? octets

@@ -50,7 +50,7 @@ function contractLinks(exchange: Exchange): DocumentLink[] {
     operationAt(template, 'GET')
       ? [{ rel, href: base + template, ...(template.includes('{') && { templated: true }) }]
       : []
-  // A form for those that may use it, and never a link that GET cannot follow.
+  // A form for callers that may use it, and never a link that GET cannot follow.
   const postOnly = (rel: string, operation: Operation | undefined): DocumentLink[] => {
     if (!operation) return []
     const fields =
@@ -65,7 +65,7 @@ function contractLinks(exchange: Exchange): DocumentLink[] {
     ...edition.service.resources.flatMap(resource => [
       ...linkTo(resource.name, collectionTemplateOf(resource, edition.service.resources)),
       ...(resource.isSingle
-        ? [] // the link of its name is that of its item
+        ? [] // the link with its name is that of its item
         : linkTo(
             itemRelation(resource.name, singularOf(resource)),
             itemTemplateOf(resource, edition.service.resources),
@@ -89,12 +89,12 @@ function otherLinks(exchange: Exchange): DocumentLink[] {
   return [...versions, ...given.map(link => ({ ...link, href: api.prefix + link.href }))]
 }
 
-/** Fresh for an hour: the text changes with the software alone. */
+/** Fresh for an hour: the text only changes with the software. */
 const sharedPolicy = 'public, max-age=3600'
-/** The head of the page names the person that has signed in. */
+/** The head of the page names the signed-in person. */
 const ownPolicy = 'private, no-cache'
 
-/** A page whose content is the same for everyone, and whose head names its reader. */
+/** A page with the same content for everyone, but a head that names its reader. */
 const respondForAll = (exchange: Exchange, title: string, body: PageMarkup): Response => ({
   status: 200,
   fields: {
@@ -121,7 +121,7 @@ const listFaults = (exchange: Exchange): readonly Fault[] => [
   ...gatewayFaults,
 ]
 
-/** The rows that the plan follows, as a table. */
+/** The rows of the plan, as a table. */
 export function decisionsPage(exchange: Exchange): Response {
   const rows = decisionRows.map(row => {
     const ends = [...row.no.map(kind => `${statusOf[kind]} ${kind}`), ...(row.answers ?? []).map(String)]

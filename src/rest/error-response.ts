@@ -56,7 +56,7 @@ function refusalFields(exchange: Exchange, refusal: AnyRestRefusal): Readonly<Re
   }
 }
 
-/** The current tag, for a caller that may see it: with it the change can be retried. */
+/** The current tag, for a caller that may see it: the change can be retried with it. */
 const staleTag = (exchange: Exchange, version: number): string =>
   exchange.shown?.of.version === version ? exchange.shown.etag : `"${version}-v"`
 
@@ -74,13 +74,13 @@ function rateFields(
   }
 }
 
-/** The request's address with the other identifier, of the item or of one of its parents. */
+/** The request's address with the new identifier of the item or of one of its parents. */
 function movedAddress(
   { base, route, parents, id, entry }: Exchange,
   { to, of }: Extract<AnyRestRefusal, { kind: 'moved' }>,
 ): string {
   const template = route?.template ?? ''
-  // `/orders/{order}/notes`: the identifiers stand behind the names of their resources.
+  // `/orders/{order}/notes`: each identifier follows the name of its resource.
   const names = [...template.matchAll(/([^/]+)\/\{/g)].map(([, name]) => name)
   const at = of === undefined ? parents.length : names.indexOf(of)
   const path = base + fillTemplate(template, [...parents, id ?? ''].with(at, encodeURIComponent(to)))

@@ -33,7 +33,7 @@ export class Exchange implements TargetDraft, HeadDraft {
   isSafe = true
   parameters: ParsedQuery = emptyQuery
   applied: Record<string, string> | undefined = undefined
-  /** Written by rows of the head alone, or remembered from an earlier request. */
+  /** Written only by rows of the head, or remembered from an earlier request. */
   head: ParsedHead = emptyHead
   caller: Caller = anonymous
   admitted: Admitted | undefined = undefined
@@ -42,17 +42,17 @@ export class Exchange implements TargetDraft, HeadDraft {
   shown: SelectedItem | undefined = undefined
   /** The content of a replacement, decoded. */
   received: Uint8Array | undefined = undefined
-  /** It came from a form of a page. */
+  /** Present if the request came from a form on a page. */
   form: PageForm | undefined = undefined
   /** What was typed into that form, once the content has been read. */
   typed: TextMembers | undefined = undefined
-  /** What came of the call, for a page. */
+  /** The outcome of the call, for a page. */
   outcome: Outcome | undefined = undefined
   /** The row that said "no". */
   endedAt = 0
   /** Headers of the contract that have an HTTP field. */
   headers: CallHeaders | undefined = undefined
-  /** Fields of headers that the operation reads: what it answers may vary by them. */
+  /** Header fields that the operation reads: its response may vary by them. */
   headerFields: readonly string[] = []
 
   constructor(face: CompiledFace, entry: Entry) {

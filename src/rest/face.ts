@@ -1,8 +1,8 @@
 /**
  * START HERE. An entry in, a response out: plan, call, reply. The plan decides everything that
- * depends on the message alone, the service decides the rest inside its transaction, and the reply
+ * depends only on the message, the service decides the rest inside its transaction, and the reply
  * expresses the outcome. Each "no" is thrown once and caught once, here; anything else that is
- * thrown is a bug of ours, and its response has only the incident.
+ * thrown is a bug of ours, and its response shows only the incident.
  */
 import { chain, type Maybe, settle, settleFor } from '../base/maybe.ts'
 import { isPaged } from '../contract/operation.ts'
@@ -45,7 +45,7 @@ export function createRestMount(context: FaceContext, options: RestOptions = {})
   }
 }
 
-/** The REST face by itself, behind a front door of one mount. */
+/** The REST face on its own, behind a front door with one mount. */
 export function createRestFace(
   context: FaceContext,
   options: RestOptions & Pick<FrontOptions, 'gate'> = {},
@@ -63,7 +63,7 @@ const respondToThrown = (exchange: Exchange, thrown: unknown): Response =>
 
 const redirectTo = (location: string): Response => ({ status: 303, fields: { 'cache-control': 'no-store', location } })
 
-/** The request that a form represents, and the page that its sender sees next. */
+/** The request that a form represents, and the page that the person sees next. */
 function serveForm(face: CompiledFace, entry: Entry, form: PageForm): Maybe<Response> {
   const exchange = new Exchange(face, entry)
   exchange.form = form
@@ -94,7 +94,7 @@ function respondWithRefusal(exchange: Exchange, refusal: AnyRestRefusal | FrontR
 }
 
 function toRefusal(exchange: Exchange, thrown: unknown): AnyRestRefusal {
-  if (thrown instanceof Refused) return thrown.refusal as AnyRestRefusal // thrown by `refuseRequest` and by the service alone
+  if (thrown instanceof Refused) return thrown.refusal as AnyRestRefusal // from `refuseRequest` or the service
   if (thrown instanceof Unavailable) return unavailableRefusal(thrown)
   const failed = reportIncident(exchange, thrown)
   return thrown instanceof Unimplemented ? { kind: 'unimplemented', operation: thrown.operation } : failed
@@ -108,7 +108,7 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
     if (exchange.operation?.kind === 'exchange') return answerPortCall(exchange, exchange.operation)
     if (exchange.operation?.kind === 'getAnswer') return answerKeptCall(exchange, exchange.operation)
     if (exchange.operation && isPaged(exchange.operation)) return performInTurns(exchange, answerInSteps(exchange))
-    // Only jobs can be waited for; any other outcome is final.
+    // Only a job can be waited for; any other outcome is final.
     return chain(performOperation(exchange), outcome =>
       outcome.kind === 'job'
         ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
@@ -118,7 +118,7 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
 
 /**
  * A page may be long work, from reading it to its last octet. No step may end with a promise that
- * is not awaited: if a refusal rejected it meanwhile, the process would end.
+ * is not awaited: if a refusal rejected it in the meantime, the process would end.
  */
 function* answerInSteps(exchange: Exchange): WorkSteps<Maybe<Response>> {
   const outcome = performOperation(exchange)

@@ -41,7 +41,7 @@ export async function receiveFile(exchange: Exchange): Promise<ReceivedFile> {
 }
 
 /**
- * The limit holds for what arrives, too; decoded octets are counted where they are kept. Empty
+ * The limit also applies to what arrives; decoded octets are counted where they are stored. Empty
  * content is valid in any coding.
  */
 export async function* decodeContent(exchange: Exchange, limit: number): AsyncGenerator<Uint8Array> {
@@ -51,13 +51,13 @@ export async function* decodeContent(exchange: Exchange, limit: number): AsyncGe
   const decode = exchange.face.options.streams?.decode[exchange.head.contentCoding]
   if (!decode) throw new Undecodable()
   async function* all() {
-    yield first.value as Uint8Array // it is not done
+    yield first.value as Uint8Array // the generator is not done
     yield* arriving
   }
   yield* decode(all())
 }
 
-/** Refuses what is longer. */
+/** Refuses content beyond the limit. */
 export function limitOctets(content: AsyncIterable<Uint8Array>, limit: number): Pieces {
   let length = 0
   return watchPieces(content, octets => {
@@ -66,7 +66,7 @@ export function limitOctets(content: AsyncIterable<Uint8Array>, limit: number): 
   })
 }
 
-/** RFC 9110 §9.3.4: the octets are kept as they came, so the response may carry their tag. */
+/** RFC 9110 §9.3.4: the octets were stored as they came, so the response may carry their tag. */
 export function replyToPut(exchange: Exchange, { file, created }: FileOutcome, path: string): Response {
   const dated = writeDate(file.modified, exchange.face.context.clock())
   const fields = { etag: fileTag(exchange, file.version), 'last-modified': dated }

@@ -1,9 +1,9 @@
 /**
- * A message of a port as a form (RFC 7578): its content in JSON, and octets of it as parts of their
- * own, each named after its member. What always holds:
- *  (1) Parts are read in their order, and held within the limit of content of this face.
- *  (2) One that does not fit is left to the sender of the message, where the exchange allows that,
- *      with those that come behind it (`passing-form.ts`).
+ * A message of a port as a form (RFC 7578): its content in JSON, and octets in parts of their own,
+ * each named after its member. What always holds:
+ *  (1) Parts are read in order, and held within this face's content limit.
+ *  (2) A part that does not fit, and all parts after it, are left to whatever sends the message on,
+ *      if the exchange allows it (`passing-form.ts`).
  */
 import { encodeBase64 } from '../base/base64.ts'
 import { type MultipartPart, type PartLimits, readMultipart } from '../base/multipart-reader.ts'
@@ -78,11 +78,11 @@ const openForm = (exchange: Exchange, limit: number): AsyncIterable<Uint8Array> 
   exchange.head.contentCoding === 'identity' ? exchange.entry.request.content.chunks() : decodeContent(exchange, limit)
 
 interface FormParts {
-  /** With the octets of the parts in their places. */
+  /** With the octets of the parts in place. */
   readonly json: Json
-  /** Of the members that came as parts and are held. */
+  /** The members that came as parts and are held. */
   readonly held: readonly (readonly string[])[]
-  /** The part that is not held: something stands in for it in the JSON. */
+  /** The part that is not held: the JSON has a stand-in for it. */
   readonly begun: BegunPart | undefined
 }
 interface BegunPart {
@@ -112,7 +112,7 @@ async function readFormParts(parts: AsyncGenerator<MultipartPart, void, undefine
   }
 }
 
-/** RFC 7578 §4.2: its name; a JSON Pointer (RFC 6901) where its member is further inside. */
+/** RFC 7578 §4.2: the part's name; a JSON Pointer (RFC 6901) if its member is nested. */
 function readPartPath(fields: MultipartPart['fields']): readonly string[] {
   const [, quoted, token] = partName.exec(fields['content-disposition'] ?? '') ?? []
   const name = quoted?.replaceAll(/\\(.)/gs, '$1') ?? token ?? refuseUnfitForm('a part has no name')
@@ -141,7 +141,7 @@ async function* readFromStart({ start, content }: BegunPart): Pieces {
   for (let next = await content.next(false); !next.done; ) next = await content.next(yield next.value)
 }
 
-/** In place of nothing, or of what the message has without octets. */
+/** Puts text where the message has nothing, or a member without octets. */
 function putMember(json: Json, path: readonly string[], text: string): Json {
   const there = valueAt(json, path)
   if (there !== undefined && there !== '' && !isAtIndex(path)) refuseTwice(path)
@@ -160,10 +160,10 @@ function requireOctets(value: unknown, path: readonly string[]): void {
     refusePart(path, 'has no octets: send it in the first part, which is the message in JSON')
 }
 
-/** The value was read a moment ago: nothing else has it. */
+/** The value was read just now, and nothing else has it. */
 function putPassing(value: unknown, pointer: string, octets: PassingOctets): unknown {
   const path = parsePointer(pointer) ?? []
-  const around = path.slice(0, -1).reduce(memberWithin, value) as Record<string, unknown> // octets are there
+  const around = path.slice(0, -1).reduce(memberWithin, value) as Record<string, unknown> // the path leads to octets
   around[path.at(-1) ?? ''] = octets
   return value
 }

@@ -1,5 +1,6 @@
 /**
- * Rows 10, 12–14 and 18–21, asked of target and fields alone. Leaves give undefined; these refuse.
+ * Rows 10, 12–14 and 18–21, which depend only on target and fields. Helpers return undefined; rows
+ * refuse.
  */
 import { memoizeByObject, memoizeByText } from '../base/memo.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -45,8 +46,8 @@ export function findRoute(draft: TargetDraft, api: CompiledApi): void {
 }
 
 /**
- * Rule A9.2: without a version in the address a media type names one: the type that the client
- * prefers to all those of the newest version, else the type of its content.
+ * Rule A9.2: without a version in the address, a media type names one: the type that the client
+ * prefers to all those of the newest version, otherwise the type of its content.
  */
 function versionOfMediaTypes({ fields }: Pick<Request, 'fields'>, api: CompiledApi): ApiVersion | undefined {
   const { accept, 'content-type': sent } = fields
@@ -95,7 +96,7 @@ export function parseParametersOf(draft: TargetDraft): void {
     refuseRequest({ kind: 'bad-parameter', name: pairs[0]?.[0] ?? '', detail: notKnownHere([]) })
 }
 
-/** `Prefer: count=exact`: `total` on a first page of any number of items. */
+/** `Prefer: count=exact`: `total` on a first page, however many items there are. */
 function countExactly(draft: TargetDraft, parameters: ParsedQuery): ParsedQuery {
   const { query } = parameters
   if (!query?.counted || preferenceOf(draft.entry.request, 'count') !== 'exact') return parameters
@@ -130,7 +131,7 @@ export function answerOptions(draft: HeadDraft, { prefix }: CompiledApi): Respon
 export function checkLength(draft: HeadDraft, { decodings }: CompiledApi): void {
   const { content, fields } = draft.entry.request
   const limit = contentLimitOf(draft.operation, fields['content-type'])
-  // RFC 9110 §14.5: a partial PUT, mistaken for the whole, would destroy the rest.
+  // RFC 9110 §14.5: a partial PUT mistaken for a complete one would destroy the rest.
   if (fields['content-range'] !== undefined && !draft.isSafe)
     refuseRequest({
       kind: 'bad-request',
@@ -148,8 +149,8 @@ export function checkLength(draft: HeadDraft, { decodings }: CompiledApi): void 
 }
 
 /**
- * Empty content is no content where the operation may go without, whatever type it names: many
- * clients name one always. Any other content must name its type.
+ * Empty content counts as no content if the operation allows that, whatever type it names, since
+ * many clients always name one. Any other content must name its type.
  */
 export function checkMediaType(draft: HeadDraft): void {
   const types = acceptedTypes(draft)
@@ -180,7 +181,7 @@ export function chooseRepresentation(draft: HeadDraft, api: CompiledApi): void {
   const stored = operation?.kind === 'getFile' ? operation.file.mediaTypes : undefined
   const types = stored ?? (page && page !== 'entry' ? [] : edition.offers(operation).types)
   if (types.length === 0) return
-  // The type of stored octets is known once they are found; that none can be acceptable is known
+  // The type of stored octets is known once they are found; that no type can be acceptable is known
   // now.
   const { all, sent } = edition.offers(operation)
   const type = preferredTypeOf(stored ?? sent)(fields['accept'] ?? '')
@@ -194,7 +195,7 @@ export function chooseRepresentation(draft: HeadDraft, api: CompiledApi): void {
 }
 
 const identity = 'identity'
-/** By the lists that were compiled at start, and by texts, which many clients have in common. */
+/** Keyed by the lists that were compiled at start, then by text, which many clients share. */
 const preferredTypeOf = memoizeByObject((offers: readonly string[]) =>
   memoizeByText(accept => acceptableTypes(acceptForContent(accept), offers)[0]),
 )

@@ -1,6 +1,6 @@
 /**
- * The headers of a contract that have an HTTP field. Others are of SOAP alone: a handler finds no
- * value, and one that it sets is not sent.
+ * The headers of a contract that have an HTTP field. Other headers exist only in SOAP: a handler
+ * finds no value for one, and one that it sets is not sent.
  */
 import { headersOfOperation, isOfRequest, isOfResponse, type NamedHeader } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
@@ -50,7 +50,7 @@ function readValues(headers: readonly HeaderField[], fields: HttpFields): Values
   return values
 }
 
-/** @throws Error for a text that no field can have (RFC 9110 §5.5) */
+/** @throws Error for text that a field cannot carry (RFC 9110 §5.5) */
 function writeFieldValue({ name, field, content }: HeaderField, value: unknown): string {
   const text = content !== 'xml' && isScalar(content.shape) ? compileScalarWriter(content.shape)(value) : ''
   if (!/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(text))

@@ -7,17 +7,19 @@ export const restLimits = {
   ...frontLimits,
   /** Octets of content, unless the contract gives a file another limit. */
   contentOctets: 1024 * 1024,
-  /** Content of more octets is not read before target and precondition are checked (rows 22–24). */
+  /**
+   * Content with more octets is read only after target and precondition are checked (rows 22–24).
+   */
   eagerOctets: 16 * 1024,
-  /** Longer content is compressed outside of the event loop. */
+  /** Longer content is compressed outside the event loop. */
   codedAtOnceOctets: 64 * 1024,
   /** Items of one page. */
   pageItems: 100,
-  /** A page ends once its items have as many octets as they are stored; the next link goes on. */
+  /** A page ends once its stored items reach this many octets; the next link continues. */
   pageOctets: 4 * 1024 * 1024,
   /** Seconds that `Prefer: wait` may delay a response: proxies give up after sixty. */
   waitSeconds: 30,
-  /** Characters of an idempotency key: twice the longest that known clients make. */
+  /** Characters of an idempotency key: twice the longest that known clients create. */
   keyCharacters: 255,
   /** Query parameters of one request. */
   parameters: 100,
@@ -25,9 +27,9 @@ export const restLimits = {
   documentsKept: 8,
   /** Pages of collections. */
   pagesKept: 256,
-  /** Of a page that is kept: octets of its items as they are stored. */
+  /** For a page that is kept: octets of its items as they are stored. */
   keptPageOctets: 128 * 1024,
-  /** Variants that tags were made for. */
+  /** Variants that have tags. */
   variantsKept: 10_000,
   /** Octets of compressed content. */
   codedOctetsKept: 16 * 1024 * 1024,

@@ -12,21 +12,21 @@ import { halFormsWriter, halWriter } from './formats/hal.ts'
 import { xmlWriter } from './formats/xml.ts'
 
 export interface Offer {
-  /** As Accept names it. */
+  /** The type as in Accept. */
   readonly type: string
-  /** As Content-Type names it. */
+  /** The type as in Content-Type. */
   readonly sent: string
-  /** A page depends on more than its document: the exchange writes it. */
+  /** A page depends on more than its document, so the exchange writes it. */
   readonly write: DocumentWriter | 'page'
-  /** A text, which a content coding makes smaller. */
+  /** Whether it is text, which a content coding makes smaller. */
   readonly coded: boolean
-  /** Depends on its document alone: the same document, the same text. */
+  /** Whether it depends only on its document: the same document gives the same text. */
   readonly steady: boolean
 }
 export interface Offers {
   readonly all: readonly Offer[]
   readonly types: readonly string[]
-  /** The types with their parameters, which Accept may name too (RFC 9110 §12.5.1). */
+  /** The types with their parameters, which Accept may also name (RFC 9110 §12.5.1). */
   readonly sent: readonly string[]
 }
 
@@ -49,7 +49,7 @@ const csv = textOffer('text/csv', csvWriter, 'text/csv;charset=utf-8;header=pres
 /** The media type that names a service and its version (rule A9.2). */
 export const vendorType = (service: string, version: string): string =>
   `application/vnd.diglot.${service}.${version}+json`
-/** The version that a vendor type names. */
+/** The version in a vendor type. */
 export function vendorVersion(service: string, type: string): string | undefined {
   const start = `application/vnd.diglot.${service}.`
   return type.startsWith(start) && type.endsWith('+json') ? type.slice(start.length, -'+json'.length) : undefined
@@ -61,7 +61,9 @@ const listOffers = (all: readonly Offer[]): Offers => ({
   sent: all.map(offer => offer.sent),
 })
 
-/** Media types that the implementation's `formats` add; only texts among them are compressed. */
+/**
+ * Media types that the implementation's `formats` add; only text types among them are compressed.
+ */
 const applicationOffers = (formats: ErasedHandlers['formats']): Offer[] =>
   Object.entries(formats ?? {}).map(([type, write]) => ({
     type,
@@ -72,7 +74,7 @@ const applicationOffers = (formats: ErasedHandlers['formats']): Offer[] =>
     steady: false,
   }))
 
-/** No types for a response without content, or whose media type is that of stored octets. */
+/** Empty for a response without content, or if stored octets determine its media type. */
 export function compileOffers(
   operation: Operation | undefined,
   vendor: string,
@@ -111,7 +113,7 @@ export function compileOffers(
   }
 }
 
-/** The document of a port has its text written already (`port-call.ts`). */
+/** The text of a port's document is already written (`port-call.ts`). */
 const writtenWriter: DocumentWriter = { write: ({ value }) => String(value['text']) }
 const offersOfOutput = ({ output }: PortExchange, vendor: string): Offer[] =>
   typeof output === 'object' ? writtenOffers(vendor) : []
@@ -122,13 +124,13 @@ const writtenOffers = (vendor: string): Offer[] => [
   textOffer(vendor, writtenWriter),
 ]
 
-/** A writer of the application replaces ours. */
+/** A writer of the application replaces Diglot's. */
 const mergeOffers = (added: readonly Offer[], ours: readonly Offer[]): Offer[] => [
   ...ours.filter(offer => !added.some(each => each.type === offer.type)),
   ...added,
 ]
 
-/** Without the problem types, which choose among errors alone. */
+/** Without the problem types, which only choose among errors. */
 export function acceptForContent(accept: string | undefined): string | undefined {
   if (!accept?.includes('problem+')) return accept
   const others = splitElements(accept).filter(each => !/^application\/problem\+(json|xml)/i.test(each))

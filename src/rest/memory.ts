@@ -1,8 +1,9 @@
 /**
- * All that a REST face remembers; created with the face. One invariant: *the same snapshot, for the
- * same caller, in the same variant, has the same octets*. So nothing here depends on the clock, the
- * store or the caller's rights; entries are found by identity of the snapshot or of the fields, or
- * by a text that names the variant. Bounds are in `limits.ts`; a full map drops its oldest entry.
+ * Everything that a REST face remembers; created with the face. One invariant: *the same snapshot,
+ * for the same caller, in the same variant, has the same octets*. So nothing here depends on the
+ * clock, the store or the caller's rights; entries are found by identity of the snapshot or of the
+ * fields, or by a text that names the variant. Bounds are in `limits.ts`; a full map drops its
+ * oldest entry.
  */
 import { hash } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
@@ -25,7 +26,7 @@ export interface SelectedItem {
   readonly of: Snapshot
   readonly document: RepresentationDocument
   readonly etag: string
-  /** Of the links and fields that the caller sees. */
+  /** The mask of the links and fields that the caller sees. */
   readonly mask: number | string
   /** Undefined until it is written. */
   content: Maybe<string | Uint8Array> | undefined
@@ -71,16 +72,18 @@ export class RestMemory {
   #codedOctets = 0
   readonly #looks: string
 
-  /** @param looks what decides how an item looks: by another one, no tag of these is used again */
+  /**
+   * @param looks what decides how an item looks: if it changes, none of these tags is used again
+   */
   constructor(looks = '') {
     this.#looks = looks
   }
 
-  /** Those that a connection repeats are one object (`server/http1/request-head.ts`). */
+  /** Fields that a connection repeats are one object (`server/http1/request-head.ts`). */
   findHead(fields: LastingFields, operation: Operation): ParsedHead | undefined {
     return this.#heads.get(fields)?.get(operation)
   }
-  /** At most one for each operation. */
+  /** Keeps at most one per operation. */
   keepHead(fields: LastingFields, operation: Operation, head: ParsedHead): void {
     const known = this.#heads.get(fields)
     if (known) known.set(operation, head)
@@ -104,7 +107,7 @@ export class RestMemory {
   findPage(key: string): RememberedPage | undefined {
     return this.#pages.get(key)
   }
-  /** Not one whose items will be other snapshots the next time. */
+  /** Does not keep a page whose items will be different snapshots next time. */
   keepPage(key: string, page: RememberedPage): void {
     this.#pages.delete(key)
     if (page.of.octets > restLimits.keptPageOctets || !page.of.items.every(isShared)) return
@@ -146,9 +149,9 @@ function dropOldest<V>(known: Map<string, V>): V | undefined {
 }
 
 /**
- * All of a contract that decides how a stored item looks: fields, links, and what versions make of
- * them. The same version of it may look otherwise by another release, such as with the default of
- * a new field, and then has other tags (RFC 9110 §8.8.1).
+ * Everything in a contract that decides how a stored item looks: fields, links, and what versions
+ * make of them. The same version of an item may look different after another release, for example
+ * with the default of a new field, and then has other tags (RFC 9110 §8.8.1).
  */
 export function writeAppearance({ resources, versions }: Service): string {
   const looks = resources.map(({ name, fields, within, actions, files, given }) => {
@@ -161,5 +164,7 @@ export function writeAppearance({ resources, versions }: Service): string {
     return typeof value === 'bigint' || typeof value === 'function' ? String(value) : value
   })
 }
-/** What no representation shows of a field; the mask of a tag tells what a caller sees. */
+/**
+ * Properties of a field that no representation shows; the mask of a tag says what a caller sees.
+ */
 const hiddenMarks: ReadonlySet<string> = new Set(['texts', 'access', 'formerName'])

@@ -1,4 +1,4 @@
-/** Rows 11, 15 and 16: asked of the moment, and so of each request anew. */
+/** Rows 11, 15 and 16, which depend on the moment and so are asked for each request. */
 import { chain, type Maybe } from '../base/maybe.ts'
 import { newestVersion } from '../contract/service.ts'
 import { authenticate } from '../front/authenticate.ts'

@@ -1,8 +1,8 @@
 /**
- * Where a page begins, as text in a link: the sort it belongs to, and the values and the identifier
- * of the row next to it. Guards: its values are typed again when it comes back, and it is invalid
- * for another sort; it holds nothing that its reader may not see, and no secret. A cursor is
- * valid for as long as the contract has its fields.
+ * Where a page begins, as text in a link: the sort that it belongs to, and the values and
+ * identifier of the row next to it. When it comes back, its values are typed again, and it is
+ * invalid for another sort. It contains nothing that its reader may not see, and no secret. A
+ * cursor is valid for as long as the contract has its fields.
  */
 
 import { attempt, decodeUtf8, isSyntaxError } from '../base/attempt.ts'
@@ -31,7 +31,7 @@ function keyText(resource: Resource, sort: Sort | undefined, key: unknown): stri
   return shape && isScalar(shape) ? writeScalar(shape, key) : String(key)
 }
 
-/** Undefined unless it is a cursor of ours for this sort. */
+/** Undefined unless the text is one of our cursors for this sort. */
 export function readCursor(resource: Resource, sort: readonly Sort[], text: string): PagePosition | undefined {
   const parts = decodeCursor(text)
   if (!parts) return undefined
@@ -43,7 +43,7 @@ export function readCursor(resource: Resource, sort: readonly Sort[], text: stri
   return keys.some(key => key instanceof Flaw) ? undefined : { keys, id, backwards: backwards === 1 }
 }
 
-/** Without a sort the key is the time of creation, in milliseconds. An absent member is null. */
+/** Without a sort, the key is the creation time in milliseconds. An absent member is null. */
 function readKey(resource: Resource, sort: Sort | undefined, text: unknown): unknown {
   if (text === null && sort) return undefined
   if (typeof text !== 'string') return new Flaw('type', 'must be text')

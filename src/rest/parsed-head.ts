@@ -1,5 +1,5 @@
 /**
- * What the head of a request tells by itself. A row of the plan gets one of these views and no
+ * What the head of a request alone reveals. A row of the plan gets one of these views and nothing
  * more: none has a clock, a caller or the store, so the row finds the same whenever it is asked.
  */
 import type { Operation } from '../contract/operation.ts'
@@ -16,26 +16,26 @@ import type { Route } from './route.ts'
 export type FacePage = 'entry' | 'problem' | 'decisions'
 
 type HeadRequest = Pick<Request, 'method' | 'fields' | 'content'>
-/** Without the fields by which nothing is remembered. */
+/** Without the fields that nothing is remembered by. */
 type LastingRequest = Pick<Request, 'method' | 'content'> & { readonly fields: LastingFields }
 
-/** For rows that look at the target (9 to 14), asked of each request. */
+/** For rows that look at the target (9 to 14), which are asked for each request. */
 export interface TargetDraft {
   readonly entry: Pick<Entry, 'path' | 'query' | 'segments' | 'pairs'> & { readonly request: HeadRequest }
   edition: ApiVersion
   /** The start of the requested address: `/api/v1` or `/api`. */
   base: string
-  /** The address that those of the items begin with: that of the parent, or `base`. */
+  /** The beginning of the items' addresses: the parent's address, or `base`. */
   place: string
   page: FacePage | undefined
   route: Route | undefined
-  /** The identifier in the path, behind those of parents. */
+  /** The identifier in the path, after those of parents. */
   id: string | undefined
-  /** The identifiers of the parents in the path, in its order. */
+  /** The identifiers of the parents, in the order of the path. */
   parents: readonly string[]
   allow: string
   operation: Operation | undefined
-  /** The method is safe (RFC 9110 §9.2.1). */
+  /** Whether the method is safe (RFC 9110 §9.2.1). */
   isSafe: boolean
   parameters: ParsedQuery
   /** The preferences that were honoured, by name. */
@@ -44,7 +44,7 @@ export interface TargetDraft {
 
 /** Findings of rows 19 to 21: the same for each request with these fields for this operation. */
 export interface ParsedHead {
-  /** Of the request: other methods accept other content. */
+  /** The method of the request: other methods accept other content. */
   readonly method: string
   /** The announced length of its content. */
   readonly length: number | undefined
@@ -55,13 +55,14 @@ export interface ParsedHead {
   readonly mediaType: string
   readonly contentCoding: string
   /**
-   * The operation accepts content by this method (RFC 9110 §9.3.1: not by GET, even if by QUERY).
+   * Whether the operation accepts content by this method (RFC 9110 §9.3.1: not by GET, even if it
+   * does by QUERY).
    */
   readonly acceptsContent: boolean
 }
 
 /**
- * For rows that look at fields: remembered for as long as a connection repeats its lasting fields.
+ * For rows that look at fields; remembered for as long as a connection repeats its lasting fields.
  */
 export interface HeadDraft {
   readonly entry: { readonly request: LastingRequest }
@@ -75,7 +76,7 @@ export interface HeadDraft {
   readonly head: { -readonly [K in keyof ParsedHead]: ParsedHead[K] }
 }
 
-/** The state before rows 19 to 21 are asked. */
+/** The state before rows 19 to 21. */
 export const emptyHead: ParsedHead = {
   method: '',
   length: undefined,

@@ -1,9 +1,10 @@
 /**
- * A response that has octets which pass: a text with their base64 in it (`base/marked-octets.ts`),
+ * A response with octets that pass: a text that contains their base64 (`base/marked-octets.ts`),
  * written while they are read. What always holds:
- *  (1) A response whose octets do not come whole is cut: it ends as no whole one does.
+ *  (1) If the octets do not arrive completely, the response is cut off: its end shows that it is
+ *      incomplete.
  *  (2) Octets that the response does not send are dropped.
- * It has no validator, since what would be its tag is known at its end.
+ * It has no validator, since its tag would only be known at its end.
  */
 import { fillMarks, type MarkedValue } from '../base/marked-octets.ts'
 import type { FieldDraft, Response } from '../http/message.ts'

@@ -1,12 +1,12 @@
 /**
- * Parts of a form that pass on as they come. The message goes first, so what comes behind it has to
- * be known when the first part passes:
- *  (1) A member of octets that the message has without octets, as `""`, may come as a part: else it
- *      is empty, as the message says.
- *  (2) One that its type requires, and that the message does not have, or has with fewer octets
- *      than that, has to come.
- *  (3) Any other part ends the form, and so does one that comes twice.
- *  (4) The octets end, or fail, when all of the form has been read.
+ * Parts of a form that pass on as they come. The message goes first, so what comes after it must be
+ * known when the first part passes:
+ *  (1) A member for octets that the message has as `""` may come as a part; otherwise it is empty,
+ *      as the message says.
+ *  (2) A member must come if its type requires it, and the message lacks it or has it with fewer
+ *      octets than the type demands.
+ *  (3) Any other part ends the form, and so does a part that comes twice.
+ *  (4) The octets end, or fail, when the whole form has been read.
  */
 import { encodeBase64 } from '../base/base64.ts'
 import type { MultipartPart } from '../base/multipart-reader.ts'
@@ -19,15 +19,15 @@ import { isRecord, writePointer } from '../http/json-pointer.ts'
 /** Reads a message, and finds its problems. */
 export type FormMessageReader = (json: Json, problems: FieldProblem[]) => unknown
 
-/** Members that may come as parts behind the message, by their JSON Pointers. */
+/** Members that may come as parts after the message, by their JSON Pointers. */
 export interface ExpectedParts {
-  /** The message, with something in their places. */
+  /** The message, with stand-ins for them. */
   readonly json: Json
-  /** Whether each has to come. */
+  /** Whether each must come. */
   readonly members: ReadonlyMap<string, boolean>
 }
 
-/** Stands for octets that have not come: text of base64 that is not of base16. */
+/** Stands in for octets that have not come: text of base64 that is not base16. */
 export const standInText = encodeBase64(new Uint8Array(standInOctets).fill(255))
 
 /** (1), (2) @param max of them: if there are more, the message says what it says */
@@ -63,7 +63,7 @@ function fillMembers(json: Json, isMeant: (pointer: string, value: Json) => bool
   return Object.fromEntries(Object.entries(json as Readonly<Record<string, Json>>).map(fill))
 }
 
-/** With a member that it does not have. */
+/** Adds a stand-in for a member that the message lacks. */
 function putStandIn(json: Json, path: readonly string[]): Json {
   const [key, ...rest] = path
   if (key === undefined) return standInText
@@ -78,14 +78,14 @@ function listStandIns(value: unknown, at = ''): readonly string[] {
   return Object.entries(value).flatMap(([key, each]) => listStandIns(each, at + writePointer([key])))
 }
 
-/** How parts that come behind the first one are read, and what is wrong with them. */
+/** How later parts are read, and how their problems are reported. */
 export interface FormReading {
   readonly pointerOf: (part: MultipartPart) => string
   /** Ends the form. */
   readonly refuse: (pointer: string, why: 'unknown' | 'twice' | 'missing') => never
 }
 
-/** The octets of parts in the order in which they come, the first of which has begun. */
+/** The octets of parts in the order of their arrival; the first part has begun. */
 export class PassingForm implements ArrivalOrder {
   readonly #parts: AsyncGenerator<MultipartPart, void, undefined>
   readonly #members: ReadonlyMap<string, boolean>
@@ -94,7 +94,7 @@ export class PassingForm implements ArrivalOrder {
   #begun: { readonly key: string; readonly content: Pieces } | undefined
   #isAll = false
 
-  /** @param come the first part, and those before it; members behind it: whether each has to come */
+  /** @param come the first part, and those before it; members after it: whether each must come */
   constructor(
     first: { readonly key: string; readonly content: Pieces },
     come: ReadonlySet<string>,

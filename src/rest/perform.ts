@@ -1,5 +1,5 @@
 /**
- * The call that an exchange asks for, and its outcome (rows 22 to 29, decided by the service in one
+ * The call that an exchange makes, and its outcome (rows 22 to 29, which the service decides in one
  * transaction).
  */
 
@@ -37,7 +37,7 @@ async function performWithContent(exchange: Exchange, call: Call): Promise<Outco
   const calls = callsOf(exchange)
   if (exchange.route?.within) await requireOwner(exchange, exchange.route.within)
   if (!exchange.head.acceptsContent) return runInTurn(exchange, () => calls.perform(call))
-  // A replay gets its first response whatever the current state is; the transaction finds it.
+  // A replay gets its first response whatever the current state; the transaction finds it.
   if (isWorthChecking(exchange) && !call.once && !exchange.form) await calls.precheck(call)
   exchange.row = 26
   if (exchange.operation?.kind === 'putFile')
@@ -61,7 +61,7 @@ function isWorthChecking({ entry: { request } }: Exchange): boolean {
   )
 }
 
-/** `/customers/{id}/orders`: a caller that may not see the owner does not find its items. */
+/** `/customers/{id}/orders`: a caller that may not see the owner cannot find its items. */
 async function requireOwner(exchange: Exchange, { of }: NonNullable<Route['within']>): Promise<void> {
   const { id, parents, edition, caller, entry } = exchange
   if (id === undefined) return
@@ -94,17 +94,15 @@ function toCall(exchange: Exchange): Call {
   }
 }
 
-/**
- * Kinds whose precondition the service checks: the version of their target covers all of its state.
- */
+/** Kinds whose precondition the service checks: the target's version covers all of its state. */
 const versionedKinds = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
 
-/** A single resource is compared when it is made, too: it may be there. */
+/** A single resource is also compared when it is created: it may exist already. */
 const isVersioned = (operation: Operation): boolean =>
   versionedKinds.has(operation.kind) || (operation.kind === 'create' && operation.resource.isSingle)
 
 /**
- * Row 23. On a change both If-Match and If-None-Match compare the version alone: a change concerns
+ * Row 23. For a change, both If-Match and If-None-Match compare only the version: a change concerns
  * the resource, so the tag of any representation of this version names it (RFC 9110 §13.1.1,
  * §13.1.2). A target without a version, such as a collection, exists and has no tag: only `*`
  * matches it.
@@ -113,7 +111,7 @@ function compilePrecondition(exchange: Exchange, operation: Operation): Call['ex
   const { request, now } = exchange.entry
   const given = parsePreconditions(request.fields, now)
   const { ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince } = given
-  // If-Modified-Since is a precondition of reads alone (RFC 9110 §13.1.3).
+  // If-Modified-Since is a precondition only of reads (RFC 9110 §13.1.3).
   const decisive = ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? (exchange.isSafe ? ifModifiedSince : undefined)
   if (decisive === undefined) return undefined
   const { method } = request
@@ -193,10 +191,10 @@ function withContent(exchange: Exchange, call: Call, bytes: Uint8Array): Call {
 }
 
 /**
- * A large content is read in a turn of the event loop, before its change holds the store in
- * another; what is wrong with it is told where the change asks for it. A change that is tried again
- * reads it again, since a handler may have kept what it was given. A patch is read with what it
- * changes.
+ * Large content is read in one turn of the event loop, before its change holds the store in
+ * another; a problem with it is reported when the change reads it. A change that is tried again
+ * reads it again, since a handler may have kept what it was given. A patch is read together with
+ * what it changes.
  */
 async function readAhead(exchange: Exchange, call: Call): Promise<Call> {
   const { input } = call
@@ -213,7 +211,7 @@ async function readAhead(exchange: Exchange, call: Call): Promise<Call> {
   }
 }
 
-/** What the work returns or throws, to be taken later. */
+/** Runs the work now; its result is returned, or its error thrown, when asked for. */
 function keepResult<T>(work: () => T): () => T {
   try {
     const value = work()
@@ -225,11 +223,11 @@ function keepResult<T>(work: () => T): () => T {
   }
 }
 
-/** `GET /search` asks for the same (rule A4.14) if it searches this resource. */
+/** Whether `GET /search` gives the same (rule A4.14): it must search this resource. */
 export const hasSearchPage = ({ operation, edition }: Exchange): boolean =>
   operation?.kind === 'search' && edition.service.searches?.of === operation.resource.name
 
-/** QUERY (RFC 10008): the criteria are the content, the page is in the target. */
+/** QUERY (RFC 10008): the criteria are in the content, the page is in the target. */
 function searchQuery(exchange: Exchange, value: Readonly<Record<string, unknown>>): Omit<Query, 'within'> {
   const { q, ...by } = value
   const query = exchange.parameters.query ?? {
@@ -245,13 +243,13 @@ function searchQuery(exchange: Exchange, value: Readonly<Record<string, unknown>
   return { ...query, filters: [...query.filters, ...filters], words: searchWords(String(q ?? '')) }
 }
 
-/** Pages are long work: they are read and written in the turns of their caller. */
+/** Pages are long work: they are read and written in their caller's turns. */
 export function performInTurns<T>(exchange: Exchange, steps: WorkSteps<Maybe<T>>): Maybe<T> {
   const { turns } = exchange.face.context
   return turns ? chain(turns.perform(partyOf(exchange), steps), result => result) : finishSteps(steps)
 }
 
-/** Whose turn it is: the caller, or the address of one that has no name. */
+/** Whose turn it is: the caller's, or the address's if the caller has no name. */
 const partyOf = ({ caller, entry }: Exchange): string => caller.subject ?? `@${entry.request.from}`
 
 const runInTurn = <T>(exchange: Exchange, work: () => Maybe<T>): Maybe<T> => performInTurns(exchange, singleStep(work))

@@ -3,8 +3,8 @@
  * development trace, the documentation page and the coverage of edges are printed from them. The
  * order is that of RFC 9110 §13.2.1: whatever can be decided before the content is read comes
  * before 412 and 304; whatever needs the content comes after. Rows 1–9 belong to the front door;
- * rows of the service are checked inside the transaction of the call. A row of the target or of the
- * head gets no clock, caller or store, so the findings of a head row may be remembered.
+ * rows of the service are checked inside the call's transaction. A row of the target or of the head
+ * gets no clock, caller or store, so the findings of a head row may be remembered.
  */
 import type { Maybe } from '../base/maybe.ts'
 import { type FrontRow, frontRows, groupByMethod } from '../front/front-rows.ts'
@@ -33,7 +33,10 @@ interface RowText {
   /** Statuses of responses that the row itself gives. */
   readonly answers?: readonly number[]
   readonly source: string
-  /** Whether it may end a request of this method; it is skipped for others. Default: any method. */
+  /**
+   * Whether the row may end a request with this method; otherwise it is skipped. Default: any
+   * method.
+   */
   readonly concerns?: (method: string) => boolean
 }
 /** Checked on path and query, for each request. */
@@ -246,7 +249,7 @@ const rowsOfMethod = groupByMethod(planRows)
 
 /**
  * Rows 10 to 21; a response ends the exchange here. A row that throws `Refused` said "no". Rows of
- * the head are skipped once their findings are remembered for these fields and operation.
+ * the head are skipped if their findings are remembered for these fields and this operation.
  */
 export function followPlan(exchange: Exchange, from = 0, isHeadKnown = false): Maybe<Response | undefined> {
   const rows = rowsOfMethod.get(exchange.entry.request.method) ?? planRows

@@ -1,10 +1,10 @@
 /**
- * An exchange of a port by HTTP: the content of its elements in JSON (`contract/xml-json.ts`) or as
- * XML, the same handler as by SOAP. What always holds:
+ * An exchange of a port over HTTP: its elements as JSON (`contract/xml-json.ts`) or XML, and the
+ * same handler as over SOAP. What always holds:
  *  (1) The handler is called once the content is read to its end and fits the declared type.
  *  (2) A declared fault is a problem with the status that the contract gives it.
- *  (3) A header block is the field `Soap-` and its name: its content in JSON, which ends the call
- *      where it is longer than a field may be.
+ *  (3) A header block is the field `Soap-` plus its name, with its content in JSON; one that is
+ *      longer than a field may be ends the call.
  */
 
 import { type MarkedValue, markPassing } from '../base/marked-octets.ts'
@@ -74,7 +74,7 @@ async function documentAnswer(
   return { name, title: name, fields: {}, value: { text: await writePortOutput(exchange, root, answer) }, links: [] }
 }
 
-/** The job that the call goes on as (rule A3.1). */
+/** The job as which the call continues (rule A3.1). */
 async function replyStarted(
   exchange: Exchange,
   { port, exchangeName }: PortOperation,
@@ -89,7 +89,7 @@ async function replyStarted(
   return await replyWith(exchange, await waitForJob(exchange, { ...outcome, created: true }))
 }
 
-/** What came of a call whose answer came later: as if it had come at once. */
+/** The answer of a call whose answer came later, as if it had come at once. */
 export async function answerKeptCall(exchange: Exchange, operation: OperationOf<'getAnswer'>): Promise<Response> {
   const { exchange: declared, exchangeName, job } = operation
   const { later } = exchange.face.context.app
@@ -119,8 +119,8 @@ async function replyPassing(
 }
 
 /**
- * Nothing is kept of a call but of one whose answer comes later, so none can be answered again; its
- * target has no version.
+ * Only calls whose answers come later are stored, so no other can be answered again; the target has
+ * no version.
  */
 function refuseConditions(exchange: Exchange, { later }: PortExchange): void {
   const { method, fields } = exchange.entry.request
@@ -146,7 +146,7 @@ function readRequestKey(exchange: Exchange, input: unknown): KeyedRequest | unde
 
 // Content
 
-/** A GET has no content: it asks for all that the operation gives without any. */
+/** A GET has no content: it asks for everything that the operation returns without input. */
 function readAskedInput(exchange: Exchange, root: AnyRootElement): Maybe<unknown> {
   if (!['GET', 'HEAD'].includes(exchange.entry.request.method)) return readPortInput(exchange, root)
   const empty = readEmptyContent(root)
@@ -180,7 +180,7 @@ async function loadElements({ face }: Exchange): Promise<ElementTexts> {
   return await elements()
 }
 
-// What a handler is told
+// What a handler is given
 
 function createPortContext(exchange: Exchange, operation: PortOperation, into: FieldDraft): ExchangeContext {
   const { port, exchangeName, exchange: declared } = operation
@@ -195,7 +195,7 @@ function createPortContext(exchange: Exchange, operation: PortOperation, into: F
     request: entry.id,
     gone: entry.request.gone,
   })
-  // What the basis finds out when it is asked, it goes on finding out so.
+  // What the basis has found out once stays as it is.
   return Object.assign(basis, {
     passing: 'as written' as const,
     mayStart: true,
@@ -204,7 +204,7 @@ function createPortContext(exchange: Exchange, operation: PortOperation, into: F
   })
 }
 
-/** How a call ends, and what travels with its answer. */
+/** How a call ends, and what is sent with its answer. */
 function createEnds(
   { port, exchangeName, exchange: declared, faults }: Omit<PortOperation, 'kind'>,
   into: FieldDraft,
@@ -225,7 +225,9 @@ function createEnds(
 }
 
 const blockField = (name: string): string => `soap-${name.toLowerCase()}`
-/** Octets of one field: what clients and proxies take (nginx and Node have 8 and 16 KB for all). */
+/**
+ * Octets in one field: what clients and proxies accept (nginx and Node allow 8 and 16 KB in all).
+ */
 const fieldOctetsMax = 4096
 
 function writeBlockField(name: string, json: string): string {
@@ -235,7 +237,7 @@ function writeBlockField(name: string, json: string): string {
     `the header ${name} has ${text.length} octets as a field: at most ${fieldOctetsMax}, or ask by SOAP`,
   )
 }
-/** A field holds visible ASCII (RFC 9110 §5.5); JSON can say any other character in it. */
+/** A field holds visible ASCII (RFC 9110 §5.5); JSON can escape any other character. */
 const escapeToAscii = (json: string): string =>
   json.replace(/[^ -~]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 

@@ -1,5 +1,6 @@
 /**
- * `Prefer: wait` (RFC 7240 §4.3): the response shows a job as it ended, or as it is after the time.
+ * `Prefer: wait` (RFC 7240 §4.3): the response shows a job when it has ended, or as it is once the
+ * time is over.
  */
 import type { Outcome } from '../service/outcome.ts'
 import type { Exchange } from './exchange.ts'

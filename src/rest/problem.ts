@@ -173,11 +173,11 @@ const weakTags =
 const bothTags =
   'If-Match and If-None-Match both have to hold: the resource has changed since it was read, does not exist, or has a tag of If-None-Match. Fetch it and send one of the two.'
 
-/** RFC 9110 §13.2.2: If-None-Match decides where neither field before it is sent. */
+/** RFC 9110 §13.2.2: If-None-Match decides if neither of the fields before it is sent. */
 function explainFailed({ method, fields }: Request): string {
   if (/^\s*W\/"[^"]*"(?:\s*,\s*W\/"[^"]*")*\s*$/.test(fields['if-match'] ?? '')) return weakTags
   if (fields['if-none-match'] === undefined) return explanations.stale[1]
-  // A read with a tag of If-None-Match is answered with 304.
+  // A read with a tag in If-None-Match is answered with 304.
   if (fields['if-match'] !== undefined) return /^(?:GET|HEAD|QUERY)$/.test(method) ? explanations.stale[1] : bothTags
   return fields['if-none-match'].trim() === '*'
     ? 'If-None-Match: * asks for what does not exist, and the resource does.'
@@ -187,7 +187,7 @@ function explainFailed({ method, fields }: Request): string {
 const nameOffers = (offers: readonly string[]): string =>
   `${offers.every(offer => offer.includes('/')) ? 'media types' : 'content codings'}: ${offers.join(', ')}`
 
-/** What the state does allow, with links to it (rule A3.4). */
+/** What the state does allow, with links (rule A3.4). */
 function conflictMembers(
   exchange: Exchange,
   { state, possible, detail }: Extract<AnyRestRefusal, { kind: 'conflict' }>,
@@ -207,11 +207,11 @@ function conflictMembers(
   }
 }
 
-/** RFC 9457 §3.2. None is called as a member of §3.1: `contract/review/` refuses it. */
+/** RFC 9457 §3.2. None has a name from §3.1: `contract/review/` refuses it. */
 const faultMembers = (fault: Fault, detail: Readonly<Record<string, unknown>>): { readonly [name: string]: Json } =>
   parseJson(`{${membersWriter(fault.detail as Fields)(detail)}}`).value as { readonly [name: string]: Json } // an object
 
-/** Errors negotiate a media type of their own, and never fail twice (row 21). */
+/** Errors negotiate their own media type, and never fail twice (row 21). */
 export function writeProblem(
   exchange: Exchange,
   problem: Problem,
@@ -249,7 +249,7 @@ function chooseProblemType(accept: string | undefined): 'json' | 'xml' | 'html' 
   return best.endsWith('xml') ? 'xml' : 'json'
 }
 
-/** What a problem's type stands for, in words; undefined for an unknown problem. */
+/** A problem type in words; undefined for an unknown problem. */
 export function explainProblem(
   slug: string,
   faults: readonly Fault[],

@@ -1,5 +1,6 @@
 /**
- * Row 14: the query of a target, each parameter known and typed; a 400 names the first that is not.
+ * Row 14: the query of a target. Each parameter must be known and typed; a 400 names the first that
+ * is not.
  */
 
 import { memoizeByObject, memoizeByText } from '../base/memo.ts'
@@ -81,7 +82,7 @@ export function parseParameters(
   }
 }
 
-/** By what it is compared with, if it is a filter in some other way; else by all that are known. */
+/** Names the comparisons if it is a filter with an unknown one; otherwise all known parameters. */
 function refuseUnknownParameter(operation: Operation, route: Route, text: string): never {
   const filters = 'resource' in operation ? filterableFields(operation, route) : noFields
   const [name = ''] = text.split('[')
@@ -107,8 +108,8 @@ const positionParameters: ReadonlySet<string> = new Set(['page', 'cursor'])
 const bulkQuery = (filters: readonly Filter[]) => ({ filters, sort: [], size: restLimits.pageItems, counted: false })
 
 /**
- * Parameters that are not filters: a field of such a name is filtered with `size[eq]=3`. QUERY has
- * its words in the content.
+ * Parameters that are not filters: a field with one of these names is filtered by `size[eq]=3`.
+ * QUERY has its words in the content.
  */
 function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
   if (operation.kind === 'search' && route.template === '/search') return searchControls
@@ -152,7 +153,7 @@ const findFields = (resource: Resource, names: readonly string[] = []): Readonly
     }),
   )
 
-/** The same selection is the same set, so that its compiled writers are found again. */
+/** The same selection gives the same set object, so that its compiled writers are found again. */
 const selectionsOf = memoizeByObject((resource: Resource) =>
   memoizeByText((text: string): ReadonlySet<string> => {
     const names = text.split(',')
@@ -163,7 +164,7 @@ const selectionsOf = memoizeByObject((resource: Resource) =>
     return new Set(names)
   }, 100),
 )
-/** A name in a list of names with commas between; an empty one has nothing to be called by. */
+/** For a name in a comma-separated list; an empty name has nothing to be called by. */
 const refuseName = (parameter: string, name: string, why: string, use: string): never =>
   refuseParameter(parameter, `${name === '' ? 'has an empty name' : `${name} ${why}`}: use ${use}`)
 const parseSelection = (resource: Resource, text: string | undefined): ReadonlySet<string> | undefined =>
@@ -203,7 +204,7 @@ function parseWhole(name: string, text: string | undefined, otherwise: number, m
   return number
 }
 
-/** `-placedAt,total`; without it the contract's own order. */
+/** `-placedAt,total`; if absent, the contract's own order. */
 function parseSort(resource: Resource, text: string | undefined): readonly Sort[] {
   const names = text === undefined ? (resource.given.order ?? []) : text.split(',')
   const sort = names.map(name => {

@@ -1,6 +1,6 @@
 /**
  * The status of each refusal (rules A7.1–A7.18): one table, total at compile time, the twin of
- * `soap/refusal.ts`. Refusals of this face alone are declared here; the others in
+ * `soap/refusal.ts`. Refusals that only this face has are declared here; the others in
  * `front/refusal.ts` and `service/refusal.ts`.
  */
 import { type FrontRefusal, statusOfFrontRefusal } from '../front/refusal.ts'

@@ -85,7 +85,10 @@ const requireOwnResource = (exchange: Exchange): Resource => {
   if (exchange.operation && 'resource' in exchange.operation) return exchange.operation.resource
   throw new Error('the operation has no resource')
 }
-/** Whether it prefers an answer without content; `return` is named as applied (RFC 7240 §4.2). */
+/**
+ * Whether the client prefers a response without content; `return` is then named as applied (RFC
+ * 7240 §4.2).
+ */
 export const isMinimal = (exchange: Exchange): boolean => {
   const asked = preferenceOf(exchange.entry.request, 'return')
   if (asked === 'minimal' || asked === 'representation') applyPreference(exchange, 'return', asked)
@@ -117,10 +120,10 @@ function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<
 }
 
 /**
- * RFC 9110 §9.3.4: a validator in the response to PUT says that the content was kept without any
+ * RFC 9110 §9.3.4: a validator in the response to PUT says that the content was stored without any
  * transformation, and the client may use what it sent as that representation. The server adds
- * links, and often computes fields; so it says so only where the representation has the very
- * octets that were sent. After any other method a validator means no such thing.
+ * links, and often computes fields; so it says so only if the representation has exactly the octets
+ * that were sent. After any other method a validator means no such thing.
  */
 function isStoredUnchanged({ received, head }: Exchange, octets: string | Uint8Array): boolean {
   return received !== undefined && head.mediaType === head.offer?.type && decodeUtf8(received) === octets
@@ -129,7 +132,7 @@ function isStoredUnchanged({ received, head }: Exchange, octets: string | Uint8A
 const minimalTag = (exchange: Exchange, name: string, item: Snapshot): FieldDraft =>
   exchange.entry.request.method === 'PUT' ? {} : { etag: selectItem(exchange, name, item).etag }
 
-/** Content in the coding that its tag was made for. */
+/** Replies with content in the coding that its tag was made for. */
 function replyWithContent(
   exchange: Exchange,
   status: number,
@@ -147,9 +150,9 @@ function replyWithContent(
   }))
 }
 
-/** What is known of a representation besides its document. */
+/** What is known about a representation besides its document. */
 interface ReplyFacts {
-  /** The version of the state; without it the tag is made of the text. */
+  /** The version of the state; without it, the tag is made from the text. */
   readonly version?: string | number
   readonly fields?: FieldDraft
   readonly modified?: number
@@ -157,7 +160,7 @@ interface ReplyFacts {
   readonly text?: string | Uint8Array | undefined
 }
 
-/** A representation whose validators are known only now: a read's precondition is checked here. */
+/** A representation whose validators are only known now: a read's precondition is checked here. */
 export function computedReply(
   exchange: Exchange,
   document: RepresentationDocument,
@@ -190,7 +193,7 @@ function replyWithValidators(
   return replyWithContent(exchange, 200, text, coding, { ...fields, etag, ...dated, ...linkField(links) })
 }
 
-/** The result of a change: a later GET is not compared with it, so it has no validators. */
+/** The result of a change: no later GET is compared with it, so it has no validators. */
 export async function replyToChange(
   exchange: Exchange,
   status: number,
@@ -295,7 +298,7 @@ const isLater = ({ operation }: Exchange): boolean =>
   operation !== undefined && 'port' in operation && operation.port !== undefined
 
 const isRunning = (job: JobRow): boolean => job.state === 'queued' || job.state === 'running'
-/** Retry-After of a job that runs; of one that waits for another service a tenth of its age. */
+/** Retry-After of a running job; for one that waits for another service, a tenth of its age. */
 const pollSeconds = '1'
 const pollSecondsMax = 60
 const pollSecondsOf = (exchange: Exchange, { created }: JobRow): string => {
@@ -356,7 +359,7 @@ function resultReply(exchange: Exchange, row: JobRow, output: RepresentationDocu
 }
 
 /**
- * Relations registered with IANA; others are in `_links` alone, where RFC 8288 would demand a URI.
+ * Relations registered with IANA; others are only in `_links`, since RFC 8288 would demand a URI.
  */
 const registeredRelations: Readonly<Record<string, string>> = {
   collection: 'collection',

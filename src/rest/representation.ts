@@ -17,7 +17,7 @@ import { type DocumentLink, type RepresentationDocument, writeItemsInSteps, writ
 import type { ItemDocument, SelectedItem, Variant } from './memory.ts'
 import { fileVersionTag, representationTag } from './tags.ts'
 
-/** The document of an item of the exchange's resource, or of the one it searches. */
+/** The document of an item of the exchange's resource, or of the resource that it searches. */
 export function buildItemDocument(exchange: Exchange, resource: string, item: Snapshot): ItemDocument {
   const view = exchange.edition.views.get(resource)
   if (!view) throw new Error(`${resource} is not a resource of ${exchange.edition.version}`)
@@ -52,7 +52,7 @@ function composeDocument(
   return composed
 }
 
-/** Its links are made when they are first asked for: a 304 needs none. */
+/** Its links are made on demand: a 304 needs none. */
 class ItemRepresentation implements RepresentationDocument {
   readonly name: string
   readonly fields: RepresentationDocument['fields']
@@ -89,7 +89,9 @@ class ItemRepresentation implements RepresentationDocument {
   }
 }
 
-/** The text of a document in the chosen media type, step by step; '' for a response without any. */
+/**
+ * The text of a document in the chosen media type, step by step; '' for a response without content.
+ */
 export function* writeInSteps(
   exchange: Exchange,
   document: RepresentationDocument,
@@ -100,7 +102,7 @@ export function* writeInSteps(
   const context = writingOf(exchange)
   return offer.write.write(document, context, yield* writeItemsInSteps(offer.write, document, context))
 }
-/** All at once. */
+/** The same, all at once. */
 export function writeRepresentation(exchange: Exchange, document: RepresentationDocument): Maybe<string | Uint8Array> {
   const { offer } = exchange.head
   if (offer === undefined || offer.write === 'page' || document.items)
@@ -130,7 +132,7 @@ export const fileTag = (exchange: Exchange, version: number): string =>
   representationTag(exchange, version, '', exchange.head.identityTaken ? 'identity' : exchange.head.coding)
 
 /**
- * The item as it is sent: one for the precondition, the response, and later requests for the
+ * The item as it is sent: one object for the precondition, the response, and later requests for the
  * unchanged item.
  */
 export function selectItem(exchange: Exchange, resource: string, item: Snapshot): SelectedItem {
@@ -166,7 +168,7 @@ function writeForCoding(
   exchange: Exchange,
   document: RepresentationDocument,
 ): Pick<SelectedItem, 'content' | 'coding'> {
-  // A page is always long enough, and tells more than the item: it is written once all is known.
+  // A page is always long enough, and shows more than the item: it is written once all is known.
   if (exchange.head.offer?.write === 'page') return { content: undefined, coding: exchange.head.coding }
   if (
     !exchange.head.offer ||
@@ -180,7 +182,7 @@ function writeForCoding(
   return { content, coding: exchange.head.identityTaken ? 'identity' : exchange.head.coding }
 }
 
-/** A coding for more than 1 KiB alone, unless the client accepts nothing else (row 21). */
+/** A coding only for more than 1 KiB, unless the client accepts nothing else (row 21). */
 export function chooseCoding(exchange: Exchange, content: string | Uint8Array): string {
   if (exchange.head.coding === 'identity') return 'identity'
   return !exchange.head.identityTaken || isWorthCoding(content) ? exchange.head.coding : 'identity'
@@ -192,6 +194,6 @@ export function validatorFields(exchange: Exchange, current: Current): Record<st
   return { etag, 'last-modified': writeDate(current.modified, exchange.entry.now) }
 }
 
-/** Hexadecimal, so it has no hyphen, which separates it from the version. */
+/** Hexadecimal, so it contains no hyphen, which separates it from the version. */
 export const shortDigest = (content: string | Uint8Array): string => shortenDigest(hash('sha256', content, 'hex'))
 export const shortenDigest = (digest: string): string => digest.slice(0, 16)

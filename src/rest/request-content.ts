@@ -1,6 +1,6 @@
 /**
- * The content of a request as the input of a call. It guards the service against content with two
- * readings:
+ * The content of a request as the input of a call. It guards the service against content that can
+ * be read in two ways:
  *  (1) It is read once, by its media type, and only when the service asks for it: the content of a
  *      refused request is not parsed.
  *  (2) Values for read-only fields are passed on next to the value, to be compared and never
@@ -68,7 +68,7 @@ function exchangeTypes({ input, passingMax }: PortExchange, vendor: string): rea
 }
 
 /**
- * Types that this request may send: GET has no content, even where QUERY of the operation has (RFC
+ * Types that this request may send: GET has no content, even if QUERY of the operation has (RFC
  * 9110 §9.3.1).
  */
 export function acceptedTypes({ operation, edition, entry, form }: HeadDraft): readonly string[] {
@@ -101,8 +101,8 @@ export function acceptFields(draft: HeadDraft): Record<string, string> {
 }
 
 /**
- * Nothing in the content is mandatory. Content without a length is known to be empty only once it
- * is read (row 26).
+ * Whether nothing in the content is mandatory. Content without a length is only known to be empty
+ * once it is read (row 26).
  */
 export function mayBeEmpty(operation: Operation | undefined): boolean {
   switch (operation?.kind) {
@@ -215,7 +215,7 @@ function applyPatch(
   const how = readOptions()
   const problems: FieldProblem[] = []
   const value = readFields(resource.fields, json, problems, how)
-  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json) // what else is told by `readFields`
+  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json) // `readFields` reports the rest
   refuseInvalid(isObject ? [...problems, ...findRemovedReadOnly(resource.fields, before, json)] : problems)
   return { value, server: how.server }
 }
@@ -227,7 +227,7 @@ function applyOperations(before: Json, patch: Json): Json {
   return failure.kind === 'conflict' ? refuse({ kind: 'conflict', detail }) : refuse({ kind: 'malformed', detail })
 }
 
-/** Removing a read-only member changes it as much as another value does. */
+/** Removing a read-only member changes it as much as setting another value does. */
 function findRemovedReadOnly(fields: Fields, before: Json, after: Json): FieldProblem[] {
   const had = Object(before) as object // both are JSON; Object.hasOwn of a scalar finds nothing
   const has = Object(after) as object

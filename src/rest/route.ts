@@ -14,13 +14,18 @@ import { readEmptyContent } from '../contract/xml-json.ts'
 import { writeAllow } from '../front/front-rows.ts'
 
 export interface Route {
-  /** The path after the version, with `{id}` in place of an identifier, `{order}` of a parent's. */
+  /**
+   * The path after the version, with `{id}` in place of an identifier and `{order}` of a parent's.
+   */
   readonly template: string
-  /** The path of the parent of the items that it is about; '' for all that are in none. */
+  /** The path of the items' parent; '' if they have no parent. */
   readonly place: string
-  /** The last identifier of its path is that of an item: there is `{id}` in the template. */
+  /** Whether the last identifier of the path is an item's: the template contains `{id}`. */
   readonly isOfItem: boolean
-  /** Method → operation, without HEAD and OPTIONS. HEAD goes with GET; OPTIONS is everywhere. */
+  /**
+   * Method → operation, without HEAD and OPTIONS. HEAD exists wherever GET does; OPTIONS
+   * everywhere.
+   */
   readonly methods: ReadonlyMap<string, Operation>
   /** The value of Allow. */
   readonly allow: string
@@ -29,11 +34,11 @@ export interface Route {
    * identifier.
    */
   readonly within?: { readonly of: Resource; readonly by: string }
-  /** The identifier of what a route without `{id}` is about: that of a single resource. */
+  /** The identifier for a route without `{id}`: that of a single resource. */
   readonly id?: string
 }
 
-/** The path with identifiers in place of the names in braces, in their order. */
+/** The path with identifiers in place of the names in braces, in order. */
 export function fillTemplate(template: string, ids: readonly string[]): string {
   let at = 0
   return template.replace(/\{[^{}]+\}/g, name => ids[at++] ?? name)
@@ -59,7 +64,7 @@ export interface Match {
 }
 const noParents: readonly string[] = []
 
-/** @param from the number of segments before: `api`, and perhaps the version */
+/** @param from the number of segments before it: `api`, and perhaps the version */
 export function matchRoute(routes: Routes, segments: readonly string[], from: number): Match | undefined {
   let at: RouteNode | undefined = routes.root
   let id: string | undefined
@@ -76,7 +81,7 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
   }
   const { route } = at
   if (!route) return undefined
-  // The last identifier of a collection's address is that of its parent.
+  // The last identifier in a collection's address is its parent's.
   if (!route.isOfItem && id !== undefined && route.id === undefined)
     return { route, id: undefined, parents: [...(parents ?? []), id] }
   return { route, id: route.id ?? id, parents: parents ?? noParents }
@@ -130,7 +135,7 @@ function createRoute(
 export const collectionTemplateOf = (resource: Resource, resources: readonly Resource[]): string =>
   `${parentTemplateOf(resource, resources)}/${resource.name}`
 
-/** The path of an item, with `{id}` for its identifier; that of a single resource has none. */
+/** The path of an item, with `{id}` for its identifier; a single resource's path has none. */
 export const itemTemplateOf = (resource: Resource, resources: readonly Resource[]): string =>
   resource.isSingle ? `/${resource.name}` : `${collectionTemplateOf(resource, resources)}/{id}`
 
@@ -164,7 +169,7 @@ function resourceRoutes(
     item,
     [
       ['GET', one('get')],
-      // Where a single resource may be made and not changed, that is all that PUT does.
+      // If a single resource may be created but not changed, PUT does only that.
       ['PUT', one('replace') ?? (resource.isSingle ? one('create') : undefined)],
       ['PATCH', one('patch')],
       ['DELETE', one('remove')],
@@ -192,7 +197,7 @@ function resourceRoutes(
   ]
 }
 
-/** Actions that share a path share a route: the result of an action is read at its address. */
+/** Actions with the same path share a route: the result of an action is read at its address. */
 function actionRoutes(item: string, resource: Resource, own: readonly Operation[], more: RouteFacts): Route[] {
   const paths = new Set(Object.values(resource.actions).map(action => action.rel))
   return [...paths].map(rel => {
@@ -229,7 +234,7 @@ function jobRoutes(job: Job, known: readonly Operation[]): Route[] {
   ]
 }
 
-/** What is safe may be asked by QUERY too (RFC 10008), and by GET where nothing is sent. */
+/** A safe exchange can also be called by QUERY (RFC 10008), and by GET if it has no input. */
 function portRoute(operation: OperationOf<'exchange'>): Route {
   const { input } = operation.exchange
   const mayBeAsked = input === 'empty' || readEmptyContent(input) !== 'none'

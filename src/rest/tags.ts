@@ -1,7 +1,7 @@
 /** Entity tags of representations (RFC 9110 §8.8.3). */
 import type { Exchange } from './exchange.ts'
 
-/** All that a tag must distinguish besides the version of the state. */
+/** Everything that a tag must distinguish besides the version of the state. */
 export function variantKey(
   exchange: Exchange,
   mask: number | string,
@@ -32,5 +32,5 @@ export const representationTag = (
   offer = exchange.head.offer,
 ): string => `"${version}-${exchange.face.memory.variantTag(variantKey(exchange, mask, coding, offer))}"`
 
-/** The version alone, for retrying a change: it is the tag of no representation. */
+/** Only the version, for retrying a change: no representation has this tag. */
 export const fileVersionTag = (version: number): string => `"${version}-v"`
