@@ -1,6 +1,6 @@
 /**
  * Messages with attachments (SOAP Messages with Attachments; WSDL 1.1 §5): which members of a
- * message travel next to its envelope, what its Body has without them, and whether it refers to
+ * message are sent next to its envelope, what its Body has without them, and whether it refers to
  * others.
  */
 import { memoizeByObject } from '../base/memo.ts'
@@ -16,11 +16,11 @@ import {
   XmlType,
 } from './xml-type.ts'
 
-/** A part of a message that travels next to its envelope. */
+/** A part of a message that is sent next to its envelope. */
 export interface AttachedPart extends AttachmentMark {
-  /** In the value of the message. */
+  /** The key in the value of the message. */
   readonly key: string
-  /** In the WSDL, and in the Content-ID (WS-I Attachments Profile 1.0 §3.8). */
+  /** The name in the WSDL, and in the Content-ID (WS-I Attachments Profile 1.0 §3.8). */
   readonly name: string
   readonly mayBeAbsent: boolean
   readonly member: AnyMember
@@ -31,7 +31,7 @@ export interface SplitBody {
   readonly attached: readonly AttachedPart[]
 }
 
-/** The very same body where nothing is attached. */
+/** Returns the body itself if nothing is attached. */
 export const splitBody = (body: ExchangeBody): SplitBody =>
   body === 'empty' ? { inBody: body, attached: [] } : splitRoot(body)
 
@@ -54,7 +54,7 @@ const splitRoot = memoizeByObject((root: AnyRootElement): SplitBody => {
 export const mayReferToParts = (body: ExchangeBody): boolean => body !== 'empty' && rootMayRefer(body)
 const rootMayRefer = memoizeByObject((root: AnyRootElement) => listReachedTypes([root]).types.some(isSwaRef))
 
-/** Whether a message needs a package: for a part of its own, or for one that it refers to. */
+/** Whether a message needs a package, for a part of its own or for one that it refers to. */
 export const needsPackage = (body: ExchangeBody): boolean =>
   splitBody(body).attached.length > 0 || mayReferToParts(body)
 export const hasAttachedParts = ({ input, output = 'empty' }: Pick<PortExchange, 'input' | 'output'>): boolean =>

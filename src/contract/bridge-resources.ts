@@ -30,7 +30,7 @@ type BridgedExchanges<S extends AnyService> = S['ports'][number] extends infer P
 
 /** The names of members, of one value with members. */
 type MemberNames<T> = T extends readonly unknown[] | Uint8Array ? never : T extends object ? keyof T & string : never
-/** The answer is the item, or has it as its one member. */
+/** The answer is the item, or has it as its only member. */
 type ItemMembers<T> = MemberNames<T> | (T extends object ? MemberNames<NonNullable<T[keyof T]>> : never)
 type ItemMembersOf<X> = X extends { readonly output: infer O } ? ItemMembers<BodyValue<O>> : never
 

@@ -1,4 +1,4 @@
-/** Fields that are made of the others in each read, and those that a store keeps. */
+/** Fields that are computed from the others in each read, and fields that a store keeps. */
 import { memoizeByObject } from '../base/memo.ts'
 import type { AnyField, Fields } from './field.ts'
 import type { Resource } from './resource.ts'
@@ -10,7 +10,7 @@ export const computedFieldsOf = memoizeByObject(({ fields }: Resource): Fields =
 export const storedFieldsOf = memoizeByObject(({ fields }: Resource): Fields => selectFields(fields, false))
 export const hasComputedFields = (resource: Resource): boolean => Object.keys(computedFieldsOf(resource)).length > 0
 
-/** For a field elsewhere than in a resource. */
+/** For a field that is not directly in a resource. */
 export const misplacedComputed = (place: string, { isComputed }: AnyField): string[] =>
   isComputed ? [`${place} is computed, which is for the fields of a resource: compute the whole field there`] : []
 
@@ -44,7 +44,7 @@ function markMistakes(resource: Resource, name: string, field: AnyField): string
   ]
 }
 
-/** What selects and orders items is asked of the store, which does not have them. */
+/** The store selects and orders items, and it does not have these fields. */
 function selectionMistakes(
   { name, given }: Resource,
   findPath: (path: string) => readonly (AnyField | undefined)[],

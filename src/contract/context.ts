@@ -1,6 +1,6 @@
 /**
- * The context of a handler, typed from the contract: the caller, the items of the service, and what
- * ends the call. Everything that it changes belongs to the transaction of the call.
+ * The context of a handler, typed from the contract: the caller, the items of the service, and the
+ * ways to end the call. Everything that it changes belongs to the transaction of the call.
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { DetailOf, Fault } from './fault.ts'
@@ -53,7 +53,7 @@ export interface ItemList<T> extends AsyncIterable<T> {
   first(limit: number): Promise<{ readonly items: readonly T[]; readonly more: boolean }>
   /** All items in lists of at most `size` (above 0), which are in memory one at a time. */
   pages(size: number): AsyncIterable<readonly T[]>
-  /** How many there are, however many. */
+  /** The exact number of items, however large. */
   count(): Promise<number>
 }
 export interface ListOptions<U extends Ruled> {
@@ -73,7 +73,7 @@ export interface ItemReader<S extends AnyService> {
     where?: Flatten<FilterFields<FieldsNamed<S, N>, RulesNamed<S, N>['filter'] | ParentKeys<FieldsNamed<S, N>>>>,
     options?: ListOptions<RulesNamed<S, N>>,
   ): ItemList<ItemNamed<S, N>>
-  /** A file of an item, undefined where it or its item is missing. */
+  /** A file of an item, undefined if it or its item is missing. */
   file<N extends FiledNames<S>>(
     resource: N,
     ...of: [...id: IdOf<S, N>, part: FileNamed<S, N>]
@@ -87,21 +87,21 @@ type FiledNames<S extends AnyService> = {
 type FileNamed<S extends AnyService, N extends keyof ResourcesByName<S> & string> = keyof ResourceNamed<S, N>['files'] &
   string
 
-/** A file of an item, whose octets are read when they are asked for. */
+/** A file of an item, whose octets are read on demand. */
 export interface ItemFile {
   readonly mediaType: string
   /** Octets. */
   readonly length: number
-  /** The time when it was kept: ISO 8601 in UTC. */
+  /** When it was stored: ISO 8601 in UTC. */
   readonly modified: string
   /** All of it, in memory. */
   octets(): Promise<Uint8Array>
-  /** Piece by piece, each of 256 KiB at most: for what is larger than memory. */
+  /** Piece by piece, each at most 256 KiB: for files that are larger than memory. */
   read(): AsyncIterable<Uint8Array>
 }
-/** What a handler keeps as a file. */
+/** A file that a handler stores. */
 export interface GivenFile {
-  /** One of those that the contract names. */
+  /** A media type that the contract names. */
   readonly mediaType: string
   readonly octets: Uint8Array
 }
@@ -137,25 +137,26 @@ type GivenInput<I> = {} extends I ? [input?: I] : [input: I]
 type ActResult<A, Item> = A extends { readonly output: infer O extends Fields } ? Value<O> : Item
 
 /**
- * Reads what the caller may read; in a job, the caller that started it. Other items are not there;
- * a resource that the caller may never read is a mistake, and throws. Writes are the service's own:
- * they ask no policy, and else pass what a call passes: types, references, `derive` and `removing`,
- * the machine, the change feed and the audit. They belong to the transaction of the call.
+ * Reads what the caller may read; in a job, the caller that started it. Items that it may not read
+ * do not exist here; a resource that it may never read is a mistake, and throws. Writes have the
+ * service's own rights: they skip the policy, and otherwise pass the same checks as a call: types,
+ * references, `derive` and `removing`, the machine, the change feed and the audit. They belong to
+ * the transaction of the call.
  */
 export interface Items<S extends AnyService> extends ItemReader<S> {
   /**
    * A new item, in its first state; `derive` computes what the draft leaves out. Ends the call with
-   * 409, fault `StateConflict`, where another item has its unique key; so do all changes.
+   * 409, fault `StateConflict`, if another item has its unique key; so do all changes.
    */
   create<N extends keyof ResourcesByName<S> & string>(
     resource: N,
     draft: Loose<NewItem<FieldsNamed<S, N>>>,
   ): Promise<ItemNamed<S, N>>
   /**
-   * Sets fields of an item; undefined removes the value of an optional one. `derive` is asked where
-   * one of them is a field that clients send; what is set here has the last word over it. Changes
-   * nothing, and makes no version, where all of them have these values. The state follows the
-   * machine: use `act` for it.
+   * Sets fields of an item; undefined removes the value of an optional one. `derive` is called if a
+   * client-sent field is among them; what is set here overrides its result. If all of them already
+   * have these values, nothing changes and there is no new version. The state follows the machine:
+   * use `act` for it.
    */
   change<N extends keyof ResourcesByName<S> & string>(
     resource: N,
@@ -171,12 +172,12 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
   remove<N extends keyof ResourcesByName<S> & string>(resource: N, ...id: IdOf<S, N>): Promise<void>
   /**
    * Does what a client does by an action; resolves to its output, or to the item after it. Ends the
-   * call with 409, fault `StateConflict`, where the state does not allow it.
+   * call with 409, fault `StateConflict`, if the state does not allow it.
    */
   readonly act: Act<S> & ([SingleNames<S>] extends [never] ? {} : SingleAct<S>)
   /**
-   * Keeps a file of an item, that of the call too, in place of one that is there; `receiving` is
-   * asked. It changes nothing of the item.
+   * Stores a file of an item, including the call's own, and replaces an existing one; `receiving`
+   * is called. Nothing in the item changes.
    */
   putFile<N extends FiledNames<S>>(
     resource: N,
@@ -186,7 +187,7 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
   readonly all: ItemReader<S>
 }
 
-/** What is named where an operation declares no fault. */
+/** The name that the compiler shows if an operation declares no fault. */
 type NoFault = Fault<'none: add it to the faults of this operation in the contract'>
 export type GivenDetail<D> = {} extends D ? [detail?: Loose<D>] : [detail: Loose<D>]
 

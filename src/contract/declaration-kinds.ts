@@ -1,6 +1,6 @@
 /**
- * The kinds of members that declarations of resources, jobs and services have. They are literals,
- * so that a bundler leaves out those that a page does not use.
+ * The kinds of members in declarations of resources, jobs and services. They are literals, so that
+ * a bundler drops those that a page does not use.
  */
 import { isMadeWith, isPlainRecord, isRecordOf, type MemberKind } from './member-kinds.ts'
 

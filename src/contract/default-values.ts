@@ -6,9 +6,9 @@ import type { Values } from './implement.ts'
 import { entryFields, foldShape, innerFields, type ShapeCases } from './shape.ts'
 
 /**
- * The value with the default of each field that it lacks. What is no value of its field stays as it
- * is; so does the value itself where it lacks nothing.
- * @param known values besides, for which no default stands
+ * The value with the default of each field that it lacks. A part that is no value of its field
+ * stays unchanged; the value itself is returned if it lacks nothing.
+ * @param known further values, which no default replaces
  */
 export function fillDefaults(fields: Fields, value: Values, known: Values = {}): Values {
   const members = fillingMembersOf(fields)
@@ -23,11 +23,11 @@ export function fillDefaults(fields: Fields, value: Values, known: Values = {}):
   return Object.keys(filled).length === 0 ? value : { ...value, ...filled }
 }
 
-/** Whether a value of this field, which is there, may lack something that has a default. */
+/** Whether a present value of this field may lack something that has a default. */
 export const hasDefaultsWithin = (field: AnyField): boolean =>
   innerFields(field.shape).some(inner => fillingMembersOf(inner).length > 0)
 
-/** Fills what is inside of a value; nothing where it is absent. */
+/** Fills the inside of a value; does nothing if it is absent. */
 type FillValue = (value: unknown) => unknown
 interface FillingMember {
   readonly name: string
@@ -41,13 +41,13 @@ const fillingMembersOf = memoizeByObject((fields: Fields): readonly FillingMembe
     .map(([name, field]) => ({ name, field, fill: compileFilling(field) })),
 )
 
-/** Fills the defaults inside of the values of a field. */
+/** Fills the defaults inside the values of a field. */
 export function compileFilling(field: AnyField): FillValue {
   if (!hasDefaultsWithin(field)) return value => value
   const fill = foldShape(field.shape, fillings)
   return value => (typeof value === 'object' && value !== null ? fill(value) : value)
 }
-/** Of objects, arrays among them, which the checks of the contract may have refused already. */
+/** For objects, including arrays, which the contract's checks may have refused already. */
 const fillings: ShapeCases<(value: object) => unknown> = {
   scalar: () => value => value,
   list: ({ item }) => {

@@ -1,6 +1,6 @@
 /**
- * The SOAP endpoints of a service, and how messages prove themselves there: what a contract says of
- * them, and what follows for each operation. It names no key: keys are settings of each side.
+ * The SOAP endpoints of a service, and how messages prove themselves there: what a contract
+ * declares, and what follows for each operation. It names no key: keys are settings of each side.
  */
 
 /** The form of a Body (WSDL 1.1 §3.4, §3.5): document/literal wrapped, RPC/literal, RPC/encoded. */
@@ -13,31 +13,30 @@ export type ProofKind = 'username' | 'x509' | 'saml' | 'kerberos' | 'secret'
 /** SAML Token Profile 1.1 §3.5. */
 export type SubjectConfirmation = 'bearer' | 'holder-of-key' | 'sender-vouches'
 
-/** Whether the key of an exchange is used itself, or keys that are derived from it. */
+/** Whether the key of an exchange is used directly, or keys that are derived from it. */
 export type KeyForm = 'direct' | 'derived'
 
 /**
- * What of an attachment a signature covers (SwA Profile 1.1 §5.3): its content, or its content and
- * the fields that say what it is.
+ * Which part of an attachment a signature covers (SwA Profile 1.1 §5.3): its content, or its
+ * content and the fields that describe it.
  */
 export type AttachmentForm = 'content' | 'complete'
 
 /** One way to name the caller. */
 export interface CallerProof {
   readonly by: ProofKind
-  /** Of a UsernameToken. Default: both. */
+  /** For a UsernameToken. Default: both. */
   readonly passwords?: readonly ('text' | 'digest')[]
-  /** Of an assertion. Default: `holder-of-key`. */
+  /** For an assertion. Default: `holder-of-key`. */
   readonly confirmations?: readonly SubjectConfirmation[]
   /**
    * A trusted signature covers Body, Timestamp, token, attachments and every header block that is
-   * processed.
-   * Default: true, but for `username`, `kerberos` and bearer assertions.
+   * processed. Default: true, except for `username`, `kerberos` and bearer assertions.
    */
   readonly signed?: boolean
 }
 
-/** What the messages of one exchange have to prove. */
+/** What the messages of one exchange must prove. */
 export interface ExchangeSecurity {
   /** The first way that a request meets names its caller. */
   readonly callers: readonly (ProofKind | CallerProof)[]
@@ -59,7 +58,7 @@ export interface ExchangeSecurity {
    * side signs with its own key (§7.5).
    */
   readonly symmetric?: KeyForm
-  /** What signatures cover of attachments, of which only ports have any. Default: `content`. */
+  /** What signatures cover of attachments, which only ports have. Default: `content`. */
   readonly attachments?: AttachmentForm
 }
 
@@ -72,15 +71,15 @@ export interface SecurityRule extends ExchangeSecurity {
   readonly operations?: Readonly<Record<string, ExchangeSecurity | 'none'>>
 }
 
-/** What the policies of a WSDL demand of the messages of a port. */
+/** What the policies in a WSDL demand from the messages of a port. */
 export interface PortPolicy {
-  /** By exchange; one that is not there proves nothing. */
+  /** By exchange; one that is missing proves nothing. */
   readonly security: ReadonlyMap<string, ExchangeSecurity>
-  /** By exchange, what none of the alternatives does without. */
+  /** By exchange, an unsupported demand that every alternative contains. */
   readonly unmet: ReadonlyMap<string, string>
   /** Demanded, not merely offered. */
   readonly addressing: boolean
-  /** Exchanges whose answers go to an address of their own: any other is refused. */
+  /** Exchanges whose answers must go to a separate address: any other address is refused. */
   readonly later?: ReadonlySet<string>
   readonly mtom: boolean
 }
@@ -100,7 +99,7 @@ export interface EndpointRule {
   readonly security?: SecurityRule | 'settings'
 }
 
-/** An endpoint with all that its contract says of it. */
+/** An endpoint with everything that its contract declares about it. */
 export interface ServedEndpoint {
   readonly version: string
   readonly path: string
@@ -118,9 +117,9 @@ interface EndpointDeclarations {
 }
 
 /**
- * The endpoints of a service. Where it declares none, each version has `/soap/v1`, `/soap/v1/rpc`,
- * `/soap/v1/encoded` and `/soap/v1/secure`. One that has ports alone has none of them: no message
- * could be sent there.
+ * The endpoints of a service. If it declares none, each version has `/soap/v1`, `/soap/v1/rpc`,
+ * `/soap/v1/encoded` and `/soap/v1/secure`. A service with nothing but ports has none of them,
+ * since no message could be sent there.
  */
 export function endpointsOf(declared: EndpointDeclarations): readonly ServedEndpoint[] {
   const { versions, endpoints, resources, jobs } = declared
@@ -151,7 +150,7 @@ function usualEndpoints(version: string, security: SecurityRule | undefined): re
 export const mainEndpoint = (declared: EndpointDeclarations, version: string): ServedEndpoint | undefined =>
   endpointsOf(declared).find(each => each.version === version)
 
-/** A way with its defaults. */
+/** A proof with its defaults. */
 export function proofOf(given: ProofKind | CallerProof): CallerProof & { readonly signed: boolean } {
   const proof = typeof given === 'string' ? { by: given } : given
   const confirmations = proof.confirmations ?? ['holder-of-key']
@@ -161,7 +160,7 @@ export function proofOf(given: ProofKind | CallerProof): CallerProof & { readonl
 /** Kinds that name the caller without a signature. */
 const unbound: ReadonlySet<ProofKind> = new Set(['username', 'kerberos'])
 
-/** Mistakes of a rule that no settings could mend, each with its cure. */
+/** Mistakes in a rule that no settings could correct, each with its cure. */
 export function findRuleMistakes(
   rule: SecurityRule,
   place: string,
@@ -190,7 +189,7 @@ const findIdleAttachments = ({ attachments }: ExchangeSecurity, place: string, h
     ? []
     : [`${place}.attachments says what covers attachments, which no message here has: remove it`]
 
-/** What types allow, for contracts that no compiler has seen. */
+/** The names that the types allow, for contracts that no compiler has checked. */
 const known = {
   by: ['username', 'x509', 'saml', 'kerberos', 'secret'],
   passwords: ['text', 'digest'],

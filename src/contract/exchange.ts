@@ -1,6 +1,6 @@
 /**
  * Operations whose messages another party has designed: a port of a WSDL, with the names, actions
- * and types that its clients know. They stand in a service next to its resources.
+ * and types that its clients know. They are part of a service, next to its resources.
  */
 import type { PortPolicy, SecurityRule } from './endpoint-rule.ts'
 import type { Grant } from './policy.ts'
@@ -14,7 +14,7 @@ export type ExchangeFaults = Readonly<Record<string, AnyRootElement>>
 export interface DeclaredActions {
   readonly request?: string
   readonly reply?: string
-  /** By the names of faults: clients of .NET read the detail of a fault by its action. */
+  /** By the names of faults: .NET clients read the detail of a fault by its action. */
   readonly faults?: Readonly<Record<string, string>>
 }
 
@@ -25,16 +25,16 @@ export interface PortExchange<
   F extends ExchangeFaults = ExchangeFaults,
   H extends ExchangeFaults = ExchangeFaults,
 > {
-  /** As `MessageStyle` of the messages of a contract. */
+  /** The same as `MessageStyle` for the messages of a contract. */
   readonly style: 'document' | 'rpc' | 'encoded'
-  /** The URI that soapAction has; it may be empty. */
+  /** The URI in soapAction; it may be empty. */
   readonly action: string
-  /** The [action] of WS-Addressing where its WSDL says another than `createActionNamer` does. */
+  /** The [action] of WS-Addressing if its WSDL differs from `createActionNamer`. */
   readonly addressedAs: DeclaredActions
   readonly input: I
   /** Undefined: one-way, there is no reply. */
   readonly output: O
-  /** By their names in a WSDL: the element of the detail, or of a header block. */
+  /** By their names in a WSDL: the element in the detail, or in a header block. */
   readonly faults: F
   /**
    * The names of header blocks, each with the faults that are about it: the element of such a fault
@@ -47,20 +47,22 @@ export interface PortExchange<
   readonly mandatoryHeaders: MandatoryHeaders
   /** The callers that may call it; by default those of its port. */
   readonly allow: readonly Grant[]
-  /** Nothing changes by it. */
+  /** Whether it changes nothing. */
   readonly isSafe: boolean
   /**
-   * The template of the address, behind that of the port and a slash, at which a GET asks it too
+   * The template of the address, after that of the port and a slash, at which GET also calls it
    * (SOAP 1.2 Part 2 §7.4; WSDL 2.0 Part 2 §6.8); undefined: it has no address of its own.
    */
   readonly location: string | undefined
-  /** The HTTP statuses of faults, where their names do not say them (`statusOfPortFault`). */
+  /** The HTTP statuses of faults whose names do not determine them (`statusOfPortFault`). */
   readonly statuses: Readonly<Record<string, number | undefined>>
   /** What it does, for callers: in its WSDL, in OpenAPI, on pages. */
   readonly description: string | undefined
-  /** Of a bridge: octets of a form or package whose parts its handler may get as `PassingOctets`. */
+  /**
+   * For a bridge: octets of a form or package whose parts its handler may get as `PassingOctets`.
+   */
   readonly passingMax?: number
-  /** Of a bridge: its answer comes later, so that calling it by REST starts a job. */
+  /** For a bridge: its answer comes later, so that calling it by REST starts a job. */
   readonly later?: LaterTerms
 }
 
@@ -130,7 +132,7 @@ export function exchange<
   }
 }
 
-/** What the name of a fault says of its status; the first pattern that fits counts. */
+/** The status that the name of a fault suggests; the first pattern that matches counts. */
 const statusesByName: readonly (readonly [status: number, pattern: RegExp])[] = [
   [404, /not_?found|no_?such|unknown|(?:does)?_?not_?exists?(?![a-z])|missing/i],
   [409, /conflict|already|exists|duplicate|locked|stale|concurren|in_?use|(?:invalid|illegal|wrong)_?state/i],
@@ -145,8 +147,8 @@ export function statusOfPortFault({ statuses }: Pick<PortExchange, 'statuses'>, 
 }
 
 /**
- * What a handler names and its exchange does not declare is a bug of it, whichever face asks.
- *
+ * If a handler names something that its exchange does not declare, that is a bug in the handler,
+ * whichever face calls it.
  * @param place `Shop.PlaceOrder`
  */
 export function failUndeclared(place: string, kind: 'faults' | 'replyHeaders', name: string): never {
@@ -155,7 +157,7 @@ export function failUndeclared(place: string, kind: 'faults' | 'replyHeaders', n
     `${place} does not declare the ${what} ${name}: add it to the \`${kind}\` of its exchange in the contract`,
   )
 }
-/** A handler that gives no content, where its exchange has a reply. */
+/** A handler returned no content, but its exchange has a reply. */
 export function failUnanswered(place: string): never {
   throw new Error(`${place}: the handler returned nothing: it must return the content of its reply`)
 }
@@ -179,7 +181,7 @@ export interface Port<N extends string = string, E extends Exchanges = Exchanges
   readonly security: SecurityRule | 'settings' | undefined
   /** Its purpose, for callers: in its WSDL, in OpenAPI, on pages. */
   readonly description: string | undefined
-  /** Simple types that no message declares, and that narrow those which some do. */
+  /** Simple types that no message declares, but that narrow types which messages do. */
   readonly types: readonly AnyXmlType[]
   readonly exchanges: E
 }
@@ -225,13 +227,13 @@ export function port<const N extends string, const E extends Exchanges>(
 
 // What a WSDL says of ports besides their messages
 
-/** Where a port is, by the version of SOAP that is spoken there. */
+/** Where a port is, by the SOAP version spoken there. */
 export type PortAddresses = Readonly<Partial<Record<'1.1' | '1.2', string>>>
 
-/** Ports of others, with what their WSDL says of them besides their messages. */
+/** Ports of others, with what their WSDL says about them besides their messages. */
 export interface DescribedPorts {
   readonly ports: readonly Port[]
-  /** By the name of the port; ports that are absent demand nothing. */
+  /** By the name of the port; ports that are missing demand nothing. */
   readonly policies?: ReadonlyMap<string, PortPolicy>
   readonly addresses?: ReadonlyMap<string, PortAddresses>
 }
@@ -243,5 +245,5 @@ export type BodyValue<B> = B extends RootElement<infer T> ? T : undefined
 /** Header blocks by their names; each may be absent. */
 export type HeaderBlocks<H> = { readonly [K in keyof H]?: H[K] extends RootElement<infer T> ? T : never }
 
-/** `/soap/StockQuote`, where a port is served. */
+/** The path at which a port is served: `/soap/StockQuote`. */
 export const portPath = ({ port }: Pick<Port, 'port'>): string => `/soap/${encodeURIComponent(port)}`

@@ -12,7 +12,7 @@ import { Flaw } from './lexical/flaw.ts'
 import { compileScalarCheck, compileScalarReader, compileScalarWriter, type ScalarCheck } from './lexical/scalar.ts'
 import { entryFields, foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from './shape.ts'
 
-/** One sentence of all problems, the same in every face. @param whole names what has no path */
+/** All problems in one sentence, the same in every face. @param whole the name for an empty path */
 export const describeProblems = (
   problems: readonly Pick<FieldProblem, 'path' | 'detail'>[],
   whole = 'the content',
@@ -22,8 +22,8 @@ export const describeProblems = (
 }
 
 /**
- * Reading ends after so many problems: the content is refused anyway, and its sender has enough to
- * mend.
+ * Reading stops after this many problems: the content is refused anyway, and its sender has enough
+ * to correct.
  */
 const problemsMax = 100
 
@@ -56,7 +56,7 @@ export const readFields = (
   how = readOptions(),
 ): Record<string, unknown> => jsonReaderOf(fields)(json, { ...how, problems, path: [] })
 
-/** Of values in JSON, which has no number for some, and no octets. */
+/** For values in JSON, which has no number for some of them, and no octets. */
 export const jsonScalarReaders: ScalarCases<ScalarCheck> = {
   string: compileScalarCheck,
   boolean: compileScalarCheck,
@@ -115,7 +115,7 @@ export function valueWriter({ shape, isNullable }: AnyField): JsonWriter {
   return isNullable ? value => (value === null ? 'null' : write(value)) : write
 }
 
-/** For values that the contract's checks have passed: the assertions below rest on that. */
+/** For values that have passed the contract's checks: the assertions below rely on that. */
 const jsonWriters: ShapeCases<JsonWriter> = {
   scalar: shape => foldScalar(shape, jsonScalarWriters),
   list: ({ item }) => {
@@ -162,7 +162,7 @@ const jsonScalarWriters: ScalarCases<JsonWriter> = {
   decimal: unescapedWriter,
   double: shape => {
     const write = compileScalarWriter(shape)
-    // `isFinite` is true of numbers alone. RFC 8259 §6 has minus zero.
+    // `isFinite` is true only of numbers. RFC 8259 §6 has minus zero.
     return value => (Number.isFinite(value) ? write(value) : `"${write(value)}"`)
   },
   date: unescapedWriter,

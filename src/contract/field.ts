@@ -37,9 +37,9 @@ export type Scalar =
   | { readonly kind: 'ref'; readonly resource: string; readonly unseen?: boolean }
 
 /**
- * Whether a date or time says its zone (XML Schema 1.1 Part 2 §4.3.14). With any rule it has a year
- * from 0001 to 9999 and no hour 24, as RFC 3339 and the languages of most clients; without one it
- * is any value of its type of XML Schema.
+ * Whether a date or time has a zone (XML Schema 1.1 Part 2 §4.3.14). With any rule it has a year
+ * from 0001 to 9999 and no hour 24, as in RFC 3339 and the languages of most clients; without a
+ * rule it is any value of its XML Schema type.
  */
 export type ZoneRule = 'required' | 'optional' | 'prohibited'
 
@@ -76,7 +76,7 @@ export type Shape =
       readonly item: AnyField
       readonly min?: number
       readonly max?: number
-      /** The contract does not say `max`. */
+      /** The contract does not set `max`. */
       readonly isDefaultMax?: boolean
       readonly element?: string
     }
@@ -85,8 +85,8 @@ export type Shape =
   | { readonly kind: 'union'; readonly on: string; readonly of: Readonly<Record<string, Fields>> }
 
 /**
- * The entries of a map as a list of objects with a `key` and a `value`: its form in XML, and all
- * that is said of how many there may be.
+ * The entries of a map as a list of objects with a `key` and a `value`: its form in XML, and the
+ * bounds on their number.
  */
 export type EntryList = Extract<Shape, { readonly kind: 'list' }>
 
@@ -99,8 +99,8 @@ export type AnyField = Field<any, Presence, ValueOrigin, any>
 export type Presence = boolean | 'default'
 
 /**
- * Where a value comes from: content (false), the server alone (true), in each read the other
- * fields, or the place of the item: the parent that it is in.
+ * Where a value comes from: content (false), only the server (true), the other fields in each read,
+ * or the place of the item: its parent.
  */
 export type ValueOrigin = boolean | 'computed' | 'parent'
 
@@ -127,7 +127,7 @@ const noMarks: FieldMarks = {
 
 /**
  * `T` the value, `O` whether it may be absent, `R` where it comes from, `D` the part of it that a
- * client may send. Immutable: each call makes another field.
+ * client may send. Immutable: each call creates another field.
  */
 export class Field<T, O extends Presence = false, R extends ValueOrigin = false, D = T> implements FieldMarks {
   declare readonly type: T
@@ -240,18 +240,20 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
   }
 }
 
-/** The same field with other marks: each method says of which type it is then. */
+/** The same field with other marks; each method declares the resulting type. */
 const markField = (of: AnyField, marks: Partial<FieldMarks>): never => new Field(of.shape, { ...of, ...marks }) as never
 
-/** Whether content may be without it. */
+/** Whether content may omit it. */
 export const mayBeLeftOut = (field: AnyField): boolean =>
   field.isOptional || field.isReadOnly || field.defaultValue !== undefined
 
 type OptionalKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends true ? K : never }[keyof F]
-/** One object type; by way of a condition, so that a message shows its members and no alias. */
+/**
+ * One object type; a conditional type, so that a compiler message shows its members and no alias.
+ */
 export type Flatten<T> = T extends infer O ? { [K in keyof O]: O[K] } : never
 
-/** A value as handlers may give it: undefined is absent, where a member may be absent. */
+/** A value as handlers may give it: if a member may be absent, undefined means absent. */
 export type Loose<T> = T extends infer M ? { [P in keyof M]: {} extends Pick<M, P> ? M[P] | undefined : M[P] } : never
 
 /** A stored value: every field, read-only ones included. */
@@ -271,7 +273,7 @@ export type FieldsToSet<F extends Fields, K extends keyof F> = Flatten<
 type WritableKeys<F extends Fields> = {
   [K in keyof F]: F[K]['flags'][1] extends true | 'computed' | 'parent' ? never : K
 }[keyof F]
-/** The fields that `compute` makes. */
+/** The fields that `compute` returns. */
 export type ComputedKeys<F extends Fields> = {
   [K in keyof F]: F[K]['flags'] extends readonly [Presence, boolean]
     ? never
@@ -279,7 +281,7 @@ export type ComputedKeys<F extends Fields> = {
       ? K
       : never
 }[keyof F]
-/** The field that names the parent, of a resource within another. */
+/** The field that names the parent, in a resource within another. */
 export type ParentKeys<F extends Fields> = {
   [K in keyof F]: F[K]['flags'] extends readonly [Presence, boolean | 'computed']
     ? never
@@ -287,7 +289,7 @@ export type ParentKeys<F extends Fields> = {
       ? K
       : never
 }[keyof F]
-/** A value as the store has it: without the fields that `compute` makes. */
+/** A value as the store has it: without computed fields. */
 export type StoredValue<F extends Fields> = Flatten<Omit<Value<F>, ComputedKeys<F>>>
 type LeftOutKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends true | 'default' ? K : never }[keyof F]
 /** The value that a client sends: without read-only fields, in lists and objects too. */
@@ -306,9 +308,7 @@ export type Received<F extends Fields> = Flatten<
     readonly [K in Extract<WritableKeys<F>, OptionalKeys<F>>]?: Completed<F[K]['draft'], F[K]['type']>
   } & { readonly [K in ParentKeys<F>]: F[K]['type'] }
 >
-/**
- * Of a value the members that a draft may have, which are absent only where they may be stored so.
- */
+/** The members of a value that a draft may have, absent only if they may be stored so. */
 export type Completed<D, T> = [D] extends [T]
   ? T
   : T extends readonly (infer I)[]
@@ -323,7 +323,7 @@ export type Completed<D, T> = [D] extends [T]
         : never
       : T
 
-/** A key of text may be any, a key of an enumeration one of its values; none needs to be there. */
+/** A text key may be any text, an enumeration key one of its values; none is required. */
 type MapValue<K extends string, T> = string extends K ? { readonly [key: string]: T } : { readonly [key in K]?: T }
 
 type UnionValue<K extends string, U extends Readonly<Record<string, Fields>>> = {
@@ -436,5 +436,5 @@ export function singularName(name: string): string {
   if (/(ss|x|zz|tz|ch|sh|[bnprst]us)es$/.test(name)) return name.slice(0, -2)
   return /(^|ss|sis|sus|tus)$|^s$|[^s]$/.test(name) ? name : name.slice(0, -1)
 }
-/** The relation of one item in an entry: order; fish-item where fish are many as well. */
+/** The relation of one item in an entry: order; fish-item if the plural is also fish. */
 export const itemRelation = (many: string, one: string): string => (one === many ? `${many}-item` : one)

@@ -1,6 +1,6 @@
 /**
  * What a list may be filtered by: scalar fields of a resource, and references within its lists and
- * objects. `lines.product` selects the items of which some line refers to a product.
+ * objects. `lines.product` selects items with a line that refers to the product.
  */
 import { type AnyField, Field, type Fields, type Scalar } from './field.ts'
 import { capitalize } from './lexical/text.ts'
@@ -8,18 +8,18 @@ import type { Resource } from './resource.ts'
 import { innermostShape, isScalar, objectFields } from './shape.ts'
 
 export interface FilterField {
-  /** Of one value, with its texts. */
+  /** The field of one value, with its texts. */
   readonly field: AnyField
   readonly shape: Scalar
   /**
-   * The names on the way to a reference within, each with its field; undefined for a field of the
-   * resource itself. An item may have many such references: they have no order, and are equal where
-   * one of them is.
+   * The names on the way to a nested reference, each with its field; undefined for a field of the
+   * resource itself. An item may have many such references: they have no order, and equal a value
+   * if one of them does.
    */
   readonly path: readonly (readonly [name: string, field: AnyField])[] | undefined
 }
 
-/** @returns undefined where lists cannot be filtered by what has this name */
+/** @returns undefined if lists cannot be filtered by this name */
 export function findFilterField({ fields }: Pick<Resource, 'fields'>, name: string): FilterField | undefined {
   const own = Object.hasOwn(fields, name) ? fields[name] : undefined
   if (own && isScalar(own.shape)) return { field: own, shape: own.shape, path: undefined }
@@ -39,8 +39,8 @@ function followPath(fields: Fields, [name = '', ...rest]: readonly string[]): Fi
 
 /**
  * The child of a message that stands for a filter: `lines.product` is `linesProduct`. A name with a
- * dot is one of XML, but no name of a parameter in the languages that partners generate clients in
- * (`svcutil` of Mono writes it as it is, and the class does not compile).
+ * dot is valid in XML, but not as a parameter in the languages that partners generate clients in
+ * (Mono's `svcutil` writes it unchanged, and the class does not compile).
  */
 export const messageNameOf = (filter: string): string =>
   filter
@@ -58,8 +58,8 @@ export type Comparison = (typeof comparisons)[number]
 const innerComparisons: ReadonlySet<Comparison> = new Set(['eq', 'in'])
 
 /**
- * A reference within is equal or not. What is always there is never absent; and a database keeps a
- * double that is NaN as it keeps one that is absent.
+ * A nested reference is equal or not. A field that is always present is never absent; and a
+ * database stores a NaN double in the same way as an absent one.
  */
 export const allowsComparison = ({ path, field, shape }: FilterField, comparison: Comparison): boolean =>
   path

@@ -1,7 +1,7 @@
 /**
- * Values of fields as they are given, read and checked in one visit: the content of a request, or
- * what a handler computed. In what these two differ is a form. Readers are compiled once for the
- * fields; a path is written out for a problem alone.
+ * Values of fields as they are given, read and checked in one pass: the content of a request, or
+ * what a handler computed. A form describes how these two differ. Readers are compiled once for the
+ * fields; a path is only written out for a problem.
  */
 
 import { memoizeByObject } from '../base/memo.ts'
@@ -22,30 +22,32 @@ type GivenMembers = Readonly<Record<string, unknown>>
 
 /** How values are given. */
 export interface GivenForm {
-  /** Reading ends after so many problems. */
+  /** Reading stops after this many problems. */
   readonly max: number
   readonly scalar: (shape: Scalar) => ScalarCheck
-  /** The fields that it knows, by name, and whether each is due. */
+  /** Whether it knows the field, and whether the field is required. */
   readonly due: (field: AnyField) => boolean | undefined
   readonly unknown: Flaw
-  /** What is undefined is absent, also an item; and a union is told by itself, not by its tag. */
+  /**
+   * Undefined members and items are absent; and a union is identified by its value, not by its tag.
+   */
   readonly isTyped?: boolean
 }
 
-/** One visit, and what it has found so far. */
+/** One pass, and what it has found so far. */
 export interface Reading {
   readonly problems: FieldProblem[]
-  /** Of the value that is being read. */
+  /** The path of the value that is being read. */
   readonly path: (string | number)[]
   /** Names that the whole may have besides its fields. */
   readonly ignored?: ReadonlySet<string> | undefined
-  /** Where read-only fields go; absent: they are values as others are. */
+  /** Where read-only fields go; if absent, they are values like others. */
   readonly server?: { path: FieldProblem['path']; value: unknown }[]
-  /** A checked value: members of the whole that are the same in it are not visited. */
+  /** A checked value: members that are identical in it are skipped. */
   readonly sound?: GivenMembers | undefined
 }
 
-/** The value; undefined, or with flaws in it, where there are problems. */
+/** The value; undefined or flawed if there are problems. */
 type ValueReader = (given: unknown, reading: Reading) => unknown
 /** The members of an object, in the contract's order. */
 export type MembersReader = (given: unknown, reading: Reading) => Record<string, unknown>
@@ -54,13 +56,13 @@ interface CompiledForm extends GivenForm {
   readonly readerOf: (fields: Fields) => MembersReader
 }
 
-/** The readers of all fields in this form, each compiled when it is first asked for. */
+/** The readers of all fields in this form, each compiled on first use. */
 export function createMembersReaders(form: GivenForm): (fields: Fields) => MembersReader {
   const readerOf = memoizeByObject((fields: Fields): MembersReader => compileMembers(fields, { ...form, readerOf }))
   return readerOf
 }
 
-/** A record, and not what a list or octets are. */
+/** A record, not a list or octets. */
 const isObject = (given: unknown): given is GivenMembers =>
   typeof given === 'object' && given !== null && !Array.isArray(given) && !ArrayBuffer.isView(given)
 
@@ -68,7 +70,7 @@ function addProblem({ problems, path }: Reading, flaw: Flaw | undefined, ...at: 
   if (flaw) problems.push({ path: [...path, ...at], code: flaw.code, detail: flaw.detail })
 }
 
-/** What is in a value: a member, an item or an entry. */
+/** Reads a part of a value: a member, an item or an entry. */
 function readInner(name: string | number, given: unknown, read: ValueReader, reading: Reading): unknown {
   reading.path.push(name)
   const value = read(given, reading)
@@ -154,7 +156,7 @@ const readers: ShapeCases<ValueReader, [form: CompiledForm]> = {
   },
   map: (shape, form) => {
     const { key, value } = entryFields(shape)
-    const checkKey = compileScalarCheck(key.shape as Scalar) // review has seen it
+    const checkKey = compileScalarCheck(key.shape as Scalar) // review has checked it
     const read = compileReader(value, form)
     return (given, reading) => {
       if (!isObject(given)) return addProblem(reading, notMap)

@@ -1,13 +1,11 @@
 /**
- * Header blocks of a service's own (SOAP 1.2 Part 1 §5.2, SOAP 1.1 §4.2): data that travel with a
- * message and are not of its Body, such as a branch, a tenant or a receipt. A handler reads those
- * of the request and sets those of the answer, typed; clients find them in the descriptions.
+ * A service's own header blocks (SOAP 1.2 Part 1 §5.2, SOAP 1.1 §4.2): data that is sent with a
+ * message but is not part of its Body, such as a branch, a tenant or a receipt. A handler reads
+ * those of the request and sets those of the answer, typed; clients find them in the descriptions.
  */
 import { type AnyField, type Fields, t } from './field.ts'
 
-/**
- * Of an object or a scalar; `xml`: any elements and text, as XML in its exclusive canonical form.
- */
+/** An object or a scalar; `xml`: any elements and text, as XML in its exclusive canonical form. */
 export type HeaderContent = AnyField | 'xml'
 export type HeaderDirection = 'request' | 'response' | 'both'
 
@@ -27,9 +25,9 @@ export interface Header<
   readonly namespace: string | undefined
   /** The URI of the role that it is for. Default: the ultimate receiver. */
   readonly role: string | undefined
-  /** Its sender marks it with mustUnderstand. */
+  /** Whether its sender marks it with mustUnderstand. */
   readonly isMandatory: boolean
-  /** A request without it is refused. */
+  /** Whether a request without it is refused. */
   readonly isRequired: boolean
   /** The HTTP field that has its value in REST. Default: none, so a handler finds no value. */
   readonly field: string | undefined
@@ -84,7 +82,7 @@ type IsOf<H extends Header, D extends HeaderDirection, N extends string> = H['di
   : false
 
 export type HeaderValue<H> = H extends Header<infer C> ? ContentValue<C> : never
-/** The values of the headers of one direction; with the name of an operation, those that it has. */
+/** The values of the headers of one direction; with an operation's name, only those that it has. */
 export type HeaderValues<All, D extends 'request' | 'response', N extends string = never> = {
   readonly [K in keyof All as All[K] extends Header ? (IsOf<All[K], D, N> extends true ? K : never) : never]?:
     | HeaderValue<All[K]>
@@ -118,7 +116,7 @@ export const headersOfOperation = (
 export const isOfRequest = ({ direction }: Header): boolean => direction !== 'response'
 export const isOfResponse = ({ direction }: Header): boolean => direction !== 'request'
 
-/** The field whose rules the values have; XML is a text here, and its writer looks into it. */
+/** The field whose rules the values follow; XML is text here, and its writer checks its content. */
 export const fieldOfHeader = ({ content }: Header): AnyField => (content === 'xml' ? t.string() : content)
 export const fieldsOfHeaders = (headers: readonly NamedHeader[]): Fields =>
   Object.fromEntries(headers.map(each => [each.name, fieldOfHeader(each).optional()]))

@@ -31,7 +31,10 @@ type FieldsOf<R extends AnyResource> = R['types']['fields']
 type ActionsOf<R extends AnyResource> = R['types']['actions']
 type DeclaredFaults<R extends AnyResource, D extends string> = RuleFaults<R['types']['rules'], D>
 
-/** Required fields that a client cannot send, or not all of: the application must compute them. */
+/**
+ * Required fields that a client cannot send, or cannot send completely: the application must
+ * compute them.
+ */
 type ServerKeys<F extends Fields> = {
   [K in keyof F]: F[K]['flags'] extends readonly [true | 'default', boolean]
     ? never
@@ -44,8 +47,8 @@ type ServerKeys<F extends Fields> = {
           : K
 }[keyof F]
 /**
- * The result of `derive`: every field that clients cannot send, and any other that it sets, but for
- * the identifier, the state, which follows the machine, the parent, and what `compute` makes.
+ * The result of `derive`: every field that clients cannot send, and any other that it sets, except
+ * the identifier, the state (which follows the machine), the parent, and computed fields.
  */
 export type Derived<F extends Fields> = Pick<Value<F>, ServerKeys<F> & keyof Value<F>> &
   FieldsToSet<F, Exclude<keyof F, 'id' | 'state' | ComputedKeys<F> | ParentKeys<F>>>
@@ -79,7 +82,7 @@ type ActionHandler<S extends AnyService, F extends Fields, A, V> =
       >
     : never
 
-/** Writes a value in a media type of the application's own. */
+/** Writes a value in one of the application's own media types. */
 export type RepresentationWriter<T> = (value: T) => Maybe<Uint8Array | string>
 
 /**
@@ -100,7 +103,7 @@ export type ProviderFilter<V> = {
         readonly value: V[K]
       }
     | { readonly field: K; readonly is: 'in'; readonly value: readonly V[K][] }
-    /** Whether it has no value: it is absent, or null. */
+    /** Whether it has no value: it is absent or null. */
     | { readonly field: K; readonly is: 'absent'; readonly value: boolean }
 }[keyof V & string]
 /** A place in an order: the values there of the fields that the list is sorted by, and the id. */
@@ -110,14 +113,14 @@ export type ProviderPlace<V> = { readonly id: string } & { readonly [K in keyof 
  * again, so extra rows do no harm, but no matching row may be missing.
  */
 export interface ProviderQuery<V> {
-  /** All of them hold. */
+  /** All of them must hold. */
   readonly filters: readonly ProviderFilter<V>[]
   /**
    * The items that the caller may see: all, or those that equal one of these records field by
    * field.
    */
   readonly within: 'all' | readonly { readonly [K in keyof V]?: string }[]
-  /** All of them occur, whole and in any case, in the search paths of the contract. */
+  /** All of them must occur, whole and in any case, in the search paths of the contract. */
   readonly words?: readonly string[]
   /** The id, ascending, is always the last key. An absent value comes before all others. */
   readonly sort: readonly { readonly field: keyof V & string; readonly descending: boolean }[]
@@ -200,13 +203,13 @@ export interface Provider<V> {
 type ProviderOf<R extends AnyResource, V> =
   IsSingle<R['types']['single']> extends true ? Omit<Provider<V>, 'list'> : Provider<V>
 
-/** A file that has arrived, before it is kept. */
+/** A file that has arrived but is not yet stored. */
 export interface ArrivedFile<P extends string = string> {
   readonly part: P
   readonly mediaType: string
   /** Octets. */
   readonly length: number
-  /** The first octets, 32 at most, by which a format is known. */
+  /** The first octets, at most 32, which identify a format. */
   readonly start: Uint8Array
 }
 
@@ -231,8 +234,8 @@ type ResourceHandlers<S extends AnyService, R extends AnyResource, F extends Fie
       ? {}
       : {
           /**
-           * Makes the computed fields of the others, in each read: for one item at once, and the
-           * same for the same, since neither clock nor caller is in a tag.
+           * Computes the computed fields from the others, in each read: synchronously for one item,
+           * and always the same for the same item, since a tag includes neither clock nor caller.
            */
           readonly compute: (item: StoredValue<F>) => Flatten<Pick<Value<F>, ComputedKeys<F> & keyof Value<F>>>
         }) &
@@ -302,9 +305,9 @@ export type Handlers<S extends AnyService, N extends keyof AllHandlers<S, V>, V 
 >
 
 /**
- * What handlers resolve to has no member but the contract's. TypeScript itself sees one more only
- * in a literal that is the whole body of an arrow function, and never behind `async` or `return`.
- * A handler with one has a text in the place of its type, which the compiler prints.
+ * The result of a handler has no members besides the contract's. TypeScript itself reports an extra
+ * one only in a literal that is the whole body of an arrow function, and never after `async` or
+ * `return`. A handler with one gets a text instead of its type, which the compiler prints.
  */
 type CheckedHandlers<H, A> = {
   readonly [R in keyof H]: R extends keyof A ? CheckedResource<H[R], NonNullable<A[R]>> : Unknown<R>
@@ -335,7 +338,7 @@ type UnknownPath<R, E> =
 type UnknownMember<R, E> = {
   [K in keyof R & string]: K extends KeyOfEach<E> ? PathBelow<K, UnknownPath<R[K], MemberOfEach<E, K>>> : K
 }[keyof R & string]
-/** A member whose own type is a mistake has any text for its path: that mistake is told alone. */
+/** A member whose own type is a mistake has any text as its path: only that mistake is reported. */
 type PathBelow<K extends string, P extends string> = [P] extends [never]
   ? never
   : [string] extends [P]
@@ -360,7 +363,7 @@ export interface Seed<S extends AnyService> {
 }
 /** A file of the seed. */
 export interface SeededFile {
-  /** One that the contract names for the file. */
+  /** A media type that the contract names for the file. */
   readonly mediaType: string
   /** A text is in UTF-8. */
   readonly bytes: Uint8Array | string
@@ -391,11 +394,11 @@ export interface Implementation {
   readonly services?: unknown
   /** By port, then by the name of the exchange. */
   readonly ports?: Readonly<Record<string, Readonly<Record<string, ErasedExchangeHandler>>>>
-  /** Of a backend: any call may end by them. Default: none. */
+  /** Faults of a backend: any call may end with one. Default: none. */
   readonly faultsBehind?: readonly Fault[]
-  /** Of a backend: for `/metrics`. Default: none. */
+  /** Figures of a backend, for `/metrics`. Default: none. */
   readonly figures?: readonly Figure[]
-  /** Of exchanges whose answers come later. Default: none. */
+  /** Calls of exchanges whose answers come later. Default: none. */
   readonly later?: LaterCalls
   readonly seed: () => {
     readonly people?: readonly Person[]
@@ -405,11 +408,11 @@ export interface Implementation {
 }
 /** A figure that is read on demand. */
 export interface Figure {
-  /** As Prometheus has it: `diglot_behind_calls`. */
+  /** The name in Prometheus: `diglot_behind_calls`. */
   readonly name: string
   readonly help: string
   readonly type: 'gauge' | 'counter'
-  /** What those of several processes are as one. */
+  /** How the figures of several processes are combined. */
   readonly aggregator: 'sum' | 'max'
   readonly read: () => readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[]
 }
@@ -450,8 +453,8 @@ export interface ImplementOptions<S extends AnyService, V> {
 }
 
 /**
- * Puts a contract and its handlers together for `serve`. A missing handler does not compile, nor a
- * result with a member that the contract does not have. A handler of a change runs inside its
+ * Puts a contract and its handlers together for `serve`. A missing handler does not compile, nor
+ * does a result with a member that the contract lacks. A handler of a change runs inside its
  * transaction: on SQLite other writers wait for it, so put calls to other services into a job or
  * `ctx.after`. A handler that takes more than a second is named in the log.
  */
@@ -477,8 +480,7 @@ export function implement<S extends AnyService, V = {}, H extends AllHandlers<S,
       `implement() of ${contract.service}: seed must be a function: write it as () => ({ people: […], items: {…} })`,
     )
   const resources = contract.resources as readonly Resource[]
-  // The generic signature has checked every handler; the contract's readers check what they are
-  // called with.
+  // The generic signature has checked every handler; the contract's readers check their arguments.
   return {
     contract: contract as unknown as Service,
     handlers: Object.fromEntries(erased) as Record<string, ErasedHandlers>,
@@ -500,7 +502,7 @@ type SeededValue = Readonly<Record<string, unknown>>
 /** Resource → its items; a single resource has one, with its fixed identifier. */
 export type SeededLists = Readonly<Record<string, readonly SeededValue[]>>
 
-/** @param given resource → its items, or the one of a single resource */
+/** @param given resource → its items, or the only one of a single resource */
 export function toSeededLists(
   resources: readonly Resource[],
   given: Readonly<Record<string, readonly SeededValue[] | SeededValue>>,

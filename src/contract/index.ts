@@ -1,4 +1,4 @@
-/** The vocabulary of contracts alone: what browsers load of `diglot`. */
+/** Only the vocabulary of contracts: what browsers load of `diglot`. */
 export type { BridgeResources, ResourceDescription } from './bridge-resources.ts'
 export type { Context, HandlerLog, ItemList, JobHandlerContext } from './context.ts'
 export type { EndpointRule, SecurityRule } from './endpoint-rule.ts'

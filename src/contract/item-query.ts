@@ -1,4 +1,4 @@
-/** What a list asks for: the fields that its items are compared with, and their order, as types. */
+/** The query of a list, as types: the fields that its items are compared with, and their order. */
 import type { AnyField, Fields } from './field.ts'
 
 /** Conditions on one field, all of which must hold. */
@@ -17,9 +17,9 @@ export interface AbsentComparison {
 }
 /** A field, or a path to a reference within: `lines.product`. */
 export type FilterName<Names extends string> = Names | `${Names}.${string}`
-/** A reference within is equal to a value, or to one of several. */
+/** A nested reference equals a value, or one of several. */
 type InnerComparisons = Pick<Comparisons<string>, 'eq' | 'in'>
-/** Of the names those that are a field, or lead into one. */
+/** The names that are a field, or lead into one. */
 type KnownNames<F extends Fields, Names> = Names extends keyof F
   ? Names
   : Names extends `${infer K}.${string}`
@@ -57,7 +57,7 @@ type MessageName<N> = N extends `${infer Step}.${infer Rest}` ? `${Step}${Capita
 export type EqualChildren<F extends Fields, Names> = {
   readonly [K in KnownNames<F, Names> & PropertyKey as MessageName<K>]?: FilterValue<F, K>
 }
-/** In an index, the order of a list that asks for none, where its resource declares none. */
+/** In an index: the order of a list that requests none, if its resource declares none. */
 export type NewestFirst = '-_created'
 /** A field to sort by; descending behind a hyphen. */
 export type SortName<Names extends string> = Names | `-${Names}`

@@ -8,7 +8,7 @@ import type { Grant } from './policy.ts'
 import type { Rate } from './resource.ts'
 
 /**
- * POST answers 202 and makes a job resource; its result is a resource of its own (rules A3.1–A3.3).
+ * POST answers 202 and creates a job resource; its result is a separate resource (rules A3.1–A3.3).
  */
 export interface Job<
   N extends string = string,
@@ -23,12 +23,12 @@ export interface Job<
   readonly one: One
   readonly input: I
   readonly output: O
-  /** May end the call that starts it; a run that ends with one has failed under its name. */
+  /** May end the call that starts it; a run that ends with one fails under its name. */
   readonly faults: X
   /** Without a grant, only handlers start it, with `ctx.after`. */
   readonly allow: G
   readonly limit?: Rate
-  /** Tries before the job has failed; default 3. */
+  /** Tries before the job fails; default 3. */
   readonly tries: number
   /** Seconds that one try may take; default 60. */
   readonly timeLimit: number
@@ -43,7 +43,7 @@ export const isCallable = ({ allow }: Pick<Job, 'allow'>): boolean => allow.leng
 export type JobState = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 export const jobStates: readonly JobState[] = ['queued', 'running', 'completed', 'failed', 'cancelled']
 
-/** Declares a job: work that takes longer than an answer. `allow: []`: only handlers start it. */
+/** Declares a job: work that takes longer than a response. `allow: []`: only handlers start it. */
 export function job<
   const N extends string,
   I extends Fields,

@@ -1,6 +1,6 @@
 /**
- * The indexes that lists of a resource have, by its fields, and the lists that none of them serves:
- * those that have to look at many items to give a few. What is taken for granted:
+ * The indexes of a resource's lists, by its fields, and the lists that no index serves, which look
+ * at many items to return a few. It assumes:
  *  (1) Any value of an enum, a boolean or a reference may belong to many items; a value of another
  *      field belongs to few.
  *  (2) The id comes last in every order, ascending.
@@ -21,27 +21,27 @@ export interface OrderKey {
 export interface ListIndex {
   readonly name: string
   readonly keys: readonly OrderKey[]
-  /** No two items have the same; the id is no part of it, and no order of lists is its. */
+  /** No two items may have the same keys; the id is not part of it, and no list uses its order. */
   readonly isUnique?: true
   /** Items without its first field are not in it. */
   readonly isSparse?: true
 }
-/** What a list asks for; of the values of its filters, that of `absent` alone counts. */
+/** What a list requests; of the filters' values, only that of `absent` matters. */
 export interface ListForm {
   readonly filters: readonly { readonly field: string; readonly is: string; readonly value?: unknown }[]
   readonly sort: readonly OrderKey[]
 }
 
 /**
- * The index that would serve a list, as rules declare it; empty where none can. `field` is the one
- * to leave out.
+ * The index that would serve a list, as rules declare it; empty if none can. `field` is the one to
+ * leave out.
  */
 export interface MissingIndex {
   readonly field: string
   readonly keys: readonly string[]
 }
 
-/** In place of a field: the time at which an item was made. */
+/** Used like a field: the time at which an item was created. */
 export const creationField = '_created'
 export const newestFirst: NewestFirst = `-${creationField}`
 
@@ -50,9 +50,9 @@ export const toOrderKey = (text: string): OrderKey =>
   text.startsWith('-') ? { field: text.slice(1), descending: true } : { field: text, descending: false }
 const orderText = ({ field, descending }: OrderKey): string => (descending ? `-${field}` : field)
 
-/** Empty where the contract declares none: then the newest come first. */
+/** Empty if the contract declares none: then the newest come first. */
 export const declaredOrder = ({ given }: Resource): readonly OrderKey[] => (given.order ?? []).map(toOrderKey)
-/** The order of a list that asks for none. */
+/** The order of a list that requests none. */
 export const usualOrder = (resource: Resource): readonly OrderKey[] => {
   const declared = declaredOrder(resource)
   return declared.length > 0 ? declared : [{ field: creationField, descending: true }]
@@ -60,8 +60,8 @@ export const usualOrder = (resource: Resource): readonly OrderKey[] => {
 
 /**
  * The newest first, the contract's own order, one for each field that lists are filtered or sorted
- * by, and those that the contract declares. Where a field has few values, or restricts a list to
- * some, the rows of each value stand in the order of the list.
+ * by, and those that the contract declares. If a field has few values, or restricts a list to some,
+ * the rows of each value are in the order of the list.
  */
 export function listIndexesOf(resource: Resource, service: Service): readonly ListIndex[] {
   const { given } = resource
@@ -87,7 +87,7 @@ export function listIndexesOf(resource: Resource, service: Service): readonly Li
   ]
 }
 
-/** NaN has none, as what is absent. */
+/** NaN has no key, like an absent value. */
 const mayHaveNoKey = (field: AnyField | undefined): boolean =>
   field !== undefined && (field.isOptional || field.isNullable || field.shape.kind === 'double')
 
@@ -102,7 +102,7 @@ function groupingFields(resource: Resource, service: Service): Set<string> {
   return new Set([...granted, ...related, ...few, ...parent])
 }
 
-/** The fields by which relations of any resource lead to the items of each: found once for all. */
+/** The fields by which relations of any resource lead to items: computed once for all resources. */
 const relatingFields = memoizeByObject((service: Service): ReadonlyMap<string, readonly string[]> => {
   const found = service.resources.flatMap(({ name, given }) =>
     Object.values(given.relations ?? {}).map(relation => ({
@@ -118,7 +118,7 @@ const hasFewValues = ({ fields }: Resource, field: string): boolean =>
   ['ref', 'enum', 'boolean'].includes(fields[field]?.shape.kind ?? '')
 
 /**
- * Undefined where an index serves the list. None serves a comparison in the order of another field.
+ * Undefined if an index serves the list. None serves a comparison in the order of another field.
  */
 export function findMissingIndex(
   resource: Resource,
@@ -133,15 +133,15 @@ export function findMissingIndex(
 
 type FormFilter = ListForm['filters'][number]
 const isAbsence = ({ is, value }: FormFilter): boolean => is === 'absent' && value === true
-/** The items that it selects are all equal in this field. */
+/** Whether the selected items are all equal in this field. */
 const isEquality = (filter: FormFilter): boolean => filter.is === 'eq' || isAbsence(filter)
-/** Long values are found by their hash alone, and an absent one has none. */
+/** Long values are only found by their hash, and an absent one has none. */
 const isServedEquality = ({ fields }: Resource, filter: FormFilter): boolean => {
   const shape = fields[filter.field]?.shape
   return filter.is === 'eq' || (isAbsence(filter) && shape !== undefined && keyOctets(shape) <= keyOctetsMax)
 }
 
-/** The same, where any value may belong to many items. */
+/** The same, assuming that any value may belong to many items. */
 export function findMissingOrder(
   resource: Resource,
   indexes: readonly ListIndex[],
@@ -170,9 +170,10 @@ function withoutLastId(order: readonly OrderKey[]): readonly OrderKey[] {
 }
 
 /**
- * The keys of absent fields, as the index that serves a list has them before those of its order,
- * and in the direction in which the list follows it. All items of the list are equal in them, which
- * PostgreSQL does not know of `is null`: with them in front, the order is that of the index.
+ * The keys of absent fields, which the index that serves a list has before those of its order, in
+ * the direction in which the list follows it. All items of the list are equal in them, but
+ * PostgreSQL does not know that about `is null`: with them in front, the order is that of the
+ * index.
  */
 export function findAbsentKeys(resource: Resource, indexes: readonly ListIndex[], form: ListForm): readonly OrderKey[] {
   const absent = new Set(form.filters.filter(isAbsence).map(({ field }) => field))
@@ -195,7 +196,7 @@ function findServingIndex(resource: Resource, indexes: readonly ListIndex[], for
   )
 }
 
-/** Whether an index has the items of a list in its order, ids of equal ones included. */
+/** Whether an index has the items of a list in its order, including the ids of equal items. */
 export function isStoredInOrder(resource: Resource, indexes: readonly ListIndex[], form: ListForm): boolean {
   const [equal, sorted] = splitForm(resource, form)
   const order = withoutLastId(sorted)
@@ -232,7 +233,7 @@ function servesOrder(
     (key, at) => rest[at]?.field === key.field && (rest[at]?.descending !== key.descending) === isReversed,
   )
   const last = order.at(-1)
-  // Items that are equal so far are put in the order of their ids: where they are few, at no cost.
+  // Items that are equal so far are sorted by id, which costs nothing if they are few.
   return (
     fits &&
     ((rest.length === order.length && !isReversed) || (last !== undefined && !hasFewValues(resource, last.field)))
@@ -240,14 +241,15 @@ function servesOrder(
 }
 
 /**
- * A filter whose values are taken to belong to few items each, and the index for where they do not.
+ * A filter whose values are assumed to have few items each, and the index to declare if they do
+ * not.
  */
 export interface AssumedFilter {
   readonly field: string
   readonly keys: readonly string[]
 }
 
-/** The filters by single values whose items no index has in the usual order. */
+/** Filters by single values whose items no index has in the usual order. */
 export function listAssumedFilters(resource: Resource, indexes: readonly ListIndex[]): readonly AssumedFilter[] {
   if (resource.given.unserved === 'accept') return []
   return (resource.given.filter ?? []).flatMap(field => {
@@ -258,7 +260,7 @@ export function listAssumedFilters(resource: Resource, indexes: readonly ListInd
   })
 }
 
-/** For a person: which lists of a resource no index serves, a line for each filter. */
+/** For a person: which lists of a resource no index serves, one line per filter. */
 export function findUnservedLists(resource: Resource, service: Service): readonly string[] {
   const { given, name } = resource
   if (given.unserved !== undefined && given.unserved !== 'warn') return []

@@ -24,6 +24,6 @@ export function listStays(states: readonly string[], actions: Readonly<Record<st
 }
 interface StayingAction {
   readonly effect: string
-  /** None: all states. */
+  /** Empty: all states. */
   readonly from: readonly string[]
 }

@@ -1,10 +1,10 @@
 /**
- * The kinds of values that members of declarations have. JavaScript, or TypeScript whose types were
- * stripped, may give another one: it is refused where it is given, with what to write instead.
+ * The kinds of values that members of declarations have. JavaScript, or TypeScript with its types
+ * stripped, may pass another kind: it is refused at once, with what to write instead.
  */
 import { isJsonObject, type Json } from '../base/objects.ts'
 
-/** A kind, and what it must be: the cure for what is not of it. */
+/** A kind, and the text that tells a developer what the member must be. */
 export interface MemberKind {
   readonly isOfKind: (value: unknown) => boolean
   readonly cure: string
@@ -13,9 +13,9 @@ export interface MemberKind {
 }
 export type MemberKinds<T> = Readonly<Partial<Record<keyof T, MemberKind>>>
 
-/** As JSON has it, whatever its members are. */
+/** A record as in JSON, whatever its members are. */
 export const isPlainRecord = (value: unknown): value is object => isJsonObject(value as Json | undefined)
-/** By a member, not by its class: a contract may come from another copy of the package. */
+/** Identified by a member, not by class: a contract may come from another copy of the package. */
 export const isMadeWith = (member: string, value: unknown): boolean => isPlainRecord(value) && member in value
 export const isRecordOf = (isOfKind: MemberKind['isOfKind'], value: unknown): boolean =>
   isPlainRecord(value) && Object.values(value).every(each => each === undefined || isOfKind(each))
@@ -39,7 +39,7 @@ export function requireMemberKinds<T extends object>(place: string, given: T, ki
   if (lines.length > 0) throw new TypeError(lines.join('\n'))
 }
 
-/** Every member of a type: one that is added to the type is missing here at compile time. */
+/** Every member of a type: a member added to the type is reported missing here at compile time. */
 export type MembersOf<T> = Readonly<Record<keyof T, true>>
 
 /** A line for each unknown member. */

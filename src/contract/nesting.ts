@@ -1,7 +1,6 @@
 /**
- * Resources whose items are in items of others: `notes` within the field `order` of theirs. A chain
- * of parents has an end, which `review` sees to at start; until then a reader of it stops at the
- * bound.
+ * Resources whose items belong to items of others: `notes` within the field `order` of theirs. A
+ * chain of parents ends, which `review` ensures at start; before that, readers stop at the bound.
  */
 import type { AnyField } from './field.ts'
 import type { Resource } from './resource.ts'
@@ -9,17 +8,17 @@ import type { Resource } from './resource.ts'
 /** How deep resources may be nested: a resource, and three above it. */
 export const nestingDepthMax = 4
 
-/** Names that messages and addresses have for other things. */
+/** Names that messages and addresses already use. */
 const takenNames = ['id', 'state', 'version', 'page', 'size', 'cursor', 'sort', 'q', 'where', 'fields']
 export const isFreeParentName = (field: string): boolean => !takenNames.includes(field)
 
-/** What an item is in: the parent's resource, and the field that names it. */
+/** What an item belongs to: the parent's resource, and the field that names it. */
 export interface NestingStep {
   readonly by: string
   readonly parent: Resource
 }
 
-/** The parent of each item of a resource; undefined: its items are in none. */
+/** The parent of each item of a resource; undefined if its items have none. */
 export function findParent(resource: Resource, resources: readonly Resource[]): NestingStep | undefined {
   const { within } = resource
   const name = within === undefined ? undefined : refersTo(resource.fields[within])
@@ -29,7 +28,7 @@ export function findParent(resource: Resource, resources: readonly Resource[]): 
 const refersTo = (field: AnyField | undefined): string | undefined =>
   field?.shape.kind === 'ref' ? field.shape.resource : undefined
 
-/** The parents of a resource, the nearest first. */
+/** The parents of a resource, nearest first. */
 export function listAncestors(resource: Resource, resources: readonly Resource[]): readonly NestingStep[] {
   const steps: NestingStep[] = []
   let step = findParent(resource, resources)
@@ -40,7 +39,7 @@ export function listAncestors(resource: Resource, resources: readonly Resource[]
   return steps
 }
 
-/** The resources whose items are in those of this one. */
+/** The resources whose items belong to items of this one. */
 export const listNested = ({ name }: Resource, resources: readonly Resource[]): readonly Resource[] =>
   resources.filter(({ fields, within }) => within !== undefined && refersTo(fields[within]) === name)
 
@@ -51,12 +50,12 @@ export const isNestedRelation = (
   resources: readonly Resource[],
 ): boolean => listNested(of, resources).some(({ name, within }) => name === relation.of && within === relation.by)
 
-/** The address of the parent, with a name for each identifier; '' where items are in none. */
+/** The address of the parent, with a name for each identifier; '' if items have no parent. */
 export function parentTemplateOf(resource: Resource, resources: readonly Resource[]): string {
   const steps = listAncestors(resource, resources)
   return steps.reduceRight((path, { by, parent }) => `${path}/${parent.name}/{${by}}`, '')
 }
 
-/** Where the items of each resource are, below the entry: `/orders/{order}/notes`. */
+/** The paths of each resource's items, below the entry: `/orders/{order}/notes`. */
 export const listCollectionPaths = (resources: readonly Resource[]): readonly string[] =>
   resources.map(each => `${parentTemplateOf(each, resources)}/${each.name}`)

@@ -10,7 +10,7 @@ import { joinSentences, type PublicTexts } from './texts.ts'
 
 /**
  * The description of a field, a line for each value that has one, and the callers that the field is
- * for; undefined without any. Of the values `value` alone, where it is given.
+ * for; undefined without any. If `value` is given, only the line of that value.
  */
 export function describeField({ texts, access }: AnyField, value?: unknown): string | undefined {
   const values = Object.entries(texts?.values ?? {}).flatMap(([known, text]) => {
@@ -33,7 +33,7 @@ export function describeGrantee({ role, where, when, description }: Grant): stri
   return parts.length === 0 ? name : `${name} where ${parts.join(' and ')}`
 }
 
-/** What the rule of a guarded field says, in sentences. */
+/** The rule of a guarded field, in sentences. */
 export function describeFieldAccess({ visibleTo, settableBy, settableIn }: FieldAccess): string {
   const listGrantees = (grants: readonly Grant[]): string => grants.map(describeGrantee).join('; ')
   const said = [
@@ -55,7 +55,7 @@ export function summaryOf(operation: Operation): string {
   )
 }
 
-/** What is declared for the operation itself: an action, a file or the start of a job. */
+/** The texts of the operation itself: an action, a file or the start of a job. */
 export function textsOfOperation(operation: Operation): PublicTexts {
   switch (operation.kind) {
     case 'act':
@@ -77,19 +77,19 @@ export function textsOfOperation(operation: Operation): PublicTexts {
 const textsOfExchange = ({ description }: PortExchange): PublicTexts =>
   description === undefined ? {} : { description }
 
-/** What is declared for the resource or the job that an operation is about. */
+/** The texts of the resource or job that an operation is about. */
 export function textsOfSubject(operation: Operation): PublicTexts {
   if ('resource' in operation) return operation.resource.texts
   return 'job' in operation ? operation.job : {}
 }
 
-/** What it does, or what it is about, in one text; undefined where the contract says nothing. */
+/** What it does, or what it is about, in one text; undefined if the contract says nothing. */
 export function explainOperation(operation: Operation): string | undefined {
   const { title, description = textsOfSubject(operation).description } = textsOfOperation(operation)
   if (title === undefined && description === undefined) return undefined
   return joinSentences(title ?? summaryOf(operation), description)
 }
 
-/** When it ends a call, where the contract says more than its title. */
+/** When it ends a call, if the contract says more than its title. */
 export const describeFault = ({ title, description }: Fault): string | undefined =>
   description === undefined ? undefined : joinSentences(title, description)

@@ -1,6 +1,6 @@
 /**
- * Every operation of a service, listed from its contract once. Both faces, the descriptions and the
- * access matrix work from this one list, so that none of them can miss an operation.
+ * Every operation of a service, listed once from its contract. Both faces, the descriptions and the
+ * access matrix use this one list, so that none of them can miss an operation.
  */
 import type { Port, PortExchange } from './exchange.ts'
 import type { Fault } from './fault.ts'
@@ -43,7 +43,7 @@ export type Operation =
     >
   | OperationMember<'getFile' | 'putFile', { readonly resource: Resource; readonly part: string; readonly file: File }>
   | OperationMember<'createSearch' | 'getSearch', { readonly resource: Resource; readonly searches: Searches }>
-  /** With a port: the job is a call of one of its exchanges, whose answer comes later. */
+  /** With a port, the job is a call of one of its exchanges, whose answer comes later. */
   | OperationMember<
       'startJob' | 'getJob' | 'cancelJob' | 'getResult',
       { readonly job: Job; readonly port?: Port | undefined }
@@ -79,7 +79,7 @@ export function listOperations(service: Service): readonly DeclaredOperation[] {
 
 type GrantingParts = Pick<Service, 'resources' | 'jobs' | 'ports'> & Partial<Pick<Service, 'searches'>>
 
-/** What a contract allows, each once: of its resources, jobs, searches and ports. */
+/** Everything that a contract allows, each grant once: for resources, jobs, searches and ports. */
 export const listGrants = ({ resources, jobs, searches, ports }: GrantingParts): readonly Grant[] => [
   ...new Set([
     ...resources.flatMap(({ given }) => Object.values(given.allow).flatMap(each => each ?? [])),
@@ -90,7 +90,7 @@ export const listGrants = ({ resources, jobs, searches, ports }: GrantingParts):
 ]
 
 type CountedLimit = Pick<OperationCommon, 'limit' | 'counted'>
-/** Its answer is a page, which may be long work. */
+/** Whether its answer is a page, which may be long work. */
 export const isPaged = ({ kind }: Operation): boolean => kind === 'list' || kind === 'search' || kind === 'getSearch'
 
 type OperationTerms = CountedLimit & Pick<OperationCommon, 'safe' | 'grants' | 'faults'>
@@ -193,7 +193,7 @@ function searchLimit(service: Service, resource: Resource): CountedLimit {
     : readLimit(service)
 }
 
-/** Whether a PUT of what does not exist makes it, for callers that may create. */
+/** Whether a PUT to an absent item creates it, for callers that may create. */
 export const isCreatedByPut = ({ given: { putCreates, allow }, isSingle }: Resource): boolean =>
   putCreates === true || (isSingle && (allow.create?.length ?? 0) > 0)
 

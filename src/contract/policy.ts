@@ -37,7 +37,7 @@ export interface Grant {
    * and bulk removal do not allow it.
    */
   readonly when?: { readonly name: string; readonly holds: (circumstance: Circumstance) => boolean }
-  /** The people who have the role. */
+  /** Describes the people who have the role. */
   readonly description?: string
 }
 
@@ -90,7 +90,7 @@ export interface FieldAccess {
 export const listRoles = (grants: readonly Grant[]): readonly string[] =>
   [...new Set(grants.map(({ role }) => role))].filter(role => role !== '*')
 
-/** Whether one grant admits the caller: to some item, or to this value. */
+/** Whether one grant admits the caller, for some item or for this value. */
 function isGranted(grant: Grant, caller: Caller, now: number, value?: Readonly<Record<string, unknown>>): boolean {
   if (grant.role !== '*' && !caller.roles.includes(grant.role)) return false
   for (const field in grant.where) {
@@ -100,7 +100,7 @@ function isGranted(grant: Grant, caller: Caller, now: number, value?: Readonly<R
   return grant.when === undefined || grant.when.holds(value === undefined ? { caller, now } : { caller, now, value })
 }
 
-/** Whether the caller may do this to some item, at least; no item is compared with `where`. */
+/** Whether the caller may do this to at least one item; no item is compared with `where`. */
 export function mayEverBeAllowed(grants: readonly Grant[], caller: Caller, now: number): boolean {
   for (const grant of grants) if (isGranted(grant, caller, now)) return true
   return false
@@ -117,7 +117,7 @@ export function isAllowed(
   return false
 }
 
-/** All rows, or those in which all fields of any of these records are equal. */
+/** All rows, or those that equal any of these records in all of its fields. */
 export type Restriction = 'all' | readonly Readonly<Record<string, string>>[]
 
 /** The rows that a caller may see. */

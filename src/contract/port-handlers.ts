@@ -9,7 +9,7 @@ import type { AnyRootElement } from './xml-type.ts'
 
 type DetailKeys<F> = keyof F & string
 
-/** The items that the work of a transaction can read and change, as handlers of resources do. */
+/** The items that a transaction's work can read and change, as handlers of resources do. */
 export type TransactionContext<S extends AnyService = AnyService> = Pick<
   Context<S, never>,
   'items' | 'after' | 'invalid' | 'conflict' | 'forbid'
@@ -60,7 +60,7 @@ export interface ExchangeContext<
   readonly passing?: ReadingOrder | undefined
   /** For the bridge: the call may continue as a job (`StartedCall`). */
   readonly mayStart?: boolean
-  /** Of such a call: the request for it may be repeated. */
+  /** For such a call: the request for it may be repeated. */
   readonly once?: KeyedRequest | undefined
   /** The declared header blocks that the request has. */
   readonly headers: HeaderBlocks<H>
@@ -78,7 +78,7 @@ export interface KeyedRequest {
   readonly fingerprint: string
 }
 
-/** The parts of a context that are the same by each face. */
+/** The parts of a context that are the same in each face. */
 export type ExchangeBasis = Omit<ExchangeContext, 'headers' | 'setHeader' | 'fail' | 'passing' | 'mayStart' | 'once'>
 
 export type ExchangeHandler<E extends PortExchange, S extends AnyService = AnyService, V = unknown> =

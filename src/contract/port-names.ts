@@ -1,21 +1,23 @@
 /**
- * What the WSDL of a port calls its operations and their messages, and the actions that follow
- * from these names (WS-Addressing 1.0 Metadata §4.4). The describer, the endpoint and the caller
- * of a port agree by this one home.
+ * The names that the WSDL of a port gives its operations and their messages, and the actions that
+ * follow from these names (WS-Addressing 1.0 Metadata §4.4). The describer, the endpoint and the
+ * caller of a port agree because they all use this file.
  */
 import type { Port, PortExchange } from './exchange.ts'
 
-/** Of RPC, an operation has the name of its element (WSDL 1.1 §3.5), else that of the contract. */
+/**
+ * In RPC, an operation has the name of its element (WSDL 1.1 §3.5), otherwise that in the contract.
+ */
 export const describedName = (name: string, { style, input }: PortExchange): string =>
   style !== 'document' && typeof input === 'object' ? input.name.local : name
 
-/** The `name` of an input and an output; undefined where the WSDL leaves it to §2.4.5. */
+/** The `name` of an input and an output; undefined if the WSDL leaves it to §2.4.5. */
 export interface MessageNames {
   readonly input: string | undefined
   readonly output: string | undefined
 }
 
-/** The names of messages that tell operations of one name apart (WSDL 1.1 §2.4.5). */
+/** Names messages so that operations with the same name can be told apart (WSDL 1.1 §2.4.5). */
 export function createMessageNamer({ exchanges }: Pick<Port, 'exchanges'>): (name: string) => MessageNames {
   const named = Map.groupBy(Object.entries(exchanges), ([name, exchange]) => describedName(name, exchange))
   const overloaded = new Set(
@@ -32,7 +34,7 @@ export interface MessageActions {
   readonly fault: (name: string) => string
 }
 
-/** The start of the default actions of a port type, and the sign between its names (§4.4.4). */
+/** The beginning of the default actions of a port type, and the separator of its names (§4.4.4). */
 export function describeActionPattern(
   namespace: string,
   portType: string,
@@ -42,9 +44,9 @@ export function describeActionPattern(
 }
 
 /**
- * Metadata §4.4.1: an action is the one that is declared; that of a request is otherwise its
- * soapAction, unless it is empty. All others have the default pattern of §4.4.4: target namespace,
- * port type, name of the message.
+ * Metadata §4.4.1: a declared action counts; otherwise that of a request is its soapAction, unless
+ * it is empty. All others have the default pattern of §4.4.4: target namespace, port type, message
+ * name.
  */
 export function createActionNamer(port: Port): (name: string) => MessageActions {
   const [start, delimiter] = describeActionPattern(port.namespace, port.names.portType)

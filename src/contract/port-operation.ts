@@ -1,6 +1,6 @@
 /**
- * Exchanges of ports as operations. Clients in browsers list operations too, and need nothing of
- * XML: this stands by itself.
+ * Exchanges of ports as operations. Browser clients list operations too, and need no XML, so this
+ * file stands alone.
  */
 import { type Port, type PortExchange, statusOfPortFault } from './exchange.ts'
 import { fault } from './fault.ts'
@@ -37,7 +37,7 @@ const portOperation = (
   ...(exchange.isSafe ? readLimit(service) : changeLimit(service)),
 })
 
-/** What is asked of a call whose answer comes later, by the job that it is. */
+/** The operations of a call whose answer comes later, which is a job. */
 export interface LaterOperations {
   readonly job: Job
   readonly get: OperationOf<'getJob'>
@@ -45,7 +45,7 @@ export interface LaterOperations {
   readonly answer: OperationOf<'getAnswer'>
 }
 
-/** Those of each exchange whose answers come later. */
+/** The operations of each exchange whose answers come later. */
 export const listLaterOperations = (service: Service): readonly LaterOperations[] =>
   listPortOperations(service).flatMap(each => (each.exchange.later ? [laterOperations(service, each)] : []))
 

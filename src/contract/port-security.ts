@@ -1,6 +1,6 @@
 /**
- * How the messages of a port prove themselves: which rule is that of an exchange, as far as a
- * receiver can tell it by the Body alone.
+ * How the messages of a port prove themselves: which rule applies to an exchange, as far as a
+ * receiver can tell from the Body alone.
  */
 import { hasAttachedParts, splitBody } from './attached-parts.ts'
 import { type ExchangeSecurity, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
@@ -8,8 +8,8 @@ import type { Exchanges, Port, PortExchange } from './exchange.ts'
 import { BodyContent } from './xml-type.ts'
 
 /**
- * The local name of the element that a Body begins with, empty for a Body without one: by it the
- * receiver finds the rule of an exchange. Undefined: no one name is known.
+ * The local name of the first element of a Body, empty for a Body without one: the receiver finds
+ * the rule of an exchange by it. Undefined if no single name is known.
  */
 export function firstNameOf({ input }: Pick<PortExchange, 'input'>): string | undefined {
   const { inBody } = splitBody(input)
@@ -24,7 +24,7 @@ function findOnlyElement(body: BodyContent<unknown>): string | undefined {
   return only.particle.to().name.local
 }
 
-/** Mistakes of the `security` of a port, each with its cure. */
+/** Mistakes in the `security` of a port, each with its cure. */
 export function findPortSecurityMistakes({ port: name, security, exchanges }: Port): readonly string[] {
   if (security === undefined) return []
   const place = `the port ${name}: security`

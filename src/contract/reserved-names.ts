@@ -8,14 +8,17 @@ import type { Service } from './service.ts'
 const addresses = ['search', 'searches', 'soap', 'health', 'metrics', 'problems']
 /** Relations of an entry, next to those of resources, jobs and versions. */
 const entryRelations = ['self', 'service-desc', 'wsdl', 'wsdl2', 'xsd', 'changes', 'login']
-/** Members of a client, next to its resources and jobs; what has `then` is a promise to `await`. */
+/**
+ * Members of a client, next to its resources and jobs; an object with `then` is a promise to
+ * `await`.
+ */
 const clientMembers = ['close', 'then', 'constructor']
 /** Relations of an item, next to its actions, files and relations. */
 const itemRelations = ['self', 'collection', 'edit', 'delete']
 /** What `allow` names, and the methods of a resource in a client. */
 const itemOperations = ['read', 'create', 'change', 'remove', 'bulk', 'get', 'list', 'search', 'replace', 'patch']
 
-/** Whether no resource or job can have this name, where versions have their usual names. */
+/** Whether no resource or job can have this name, if versions have their usual names. */
 export const isReservedCollection = (name: string): boolean =>
   [...addresses, ...entryRelations, ...clientMembers].includes(name) || /^v\d+$/.test(name)
 /** Whether no action, file or relation of an item can have this relation. */
@@ -29,7 +32,7 @@ const cures: readonly (readonly [names: readonly string[], of: string])[] = [
   [clientMembers, 'a member of every client'],
 ]
 
-/** One line for each name of a resource, job, action, file or relation that is taken. */
+/** One line for each resource, job, action, file or relation with a reserved name. */
 export function findReservedNames(contract: Service): string[] {
   const versions = Object.keys(contract.versions)
   const ofService: typeof cures = [...cures, [versions, 'the link of a version']]

@@ -1,4 +1,4 @@
-/** Fields that an older version has in place of others of the newest one. */
+/** Fields that an older version has in place of others in the newest one. */
 import type { Fields, Value } from './field.ts'
 import type { AnyResource } from './resource.ts'
 

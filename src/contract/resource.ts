@@ -33,7 +33,7 @@ export interface Action<
 > {
   /** States that allow it; empty: all, or a resource without states. */
   readonly from: readonly From[]
-  /** The next state; undefined where the state stays. */
+  /** The next state; undefined if the state stays the same. */
   readonly to: To
   readonly effect: E
   /**
@@ -274,11 +274,11 @@ const ruleKinds = (): MemberKinds<Rules> => ({
   messages: optionalKind(textListKind),
 })
 
-/** What rules declare faults for, besides the files of a resource. */
+/** The places that rules declare faults for, besides the files of a resource. */
 export const faultPlaces = ['create', 'change', 'remove', 'bulk', 'search'] as const
 type FaultPlace<P extends string> = (typeof faultPlaces)[number] | P
 
-/** The rules that the types of a client follow; a type alone, without a value. */
+/** The rules that the types of a client follow; only a type, without a value. */
 export interface Ruled {
   readonly one: string
   readonly filter: string
@@ -300,7 +300,9 @@ type OnlyNamed<T, Names, Cure extends string> = {
   readonly [K in Exclude<keyof T, Names>]: `${K & string} ${Cure}`
 }
 
-/** With a tuple among them, the compiler takes `[...staff, customer]` for one, as `Allow` does. */
+/**
+ * If a tuple is among them, the compiler infers `[...staff, customer]` as one, like `Allow` does.
+ */
 type GrantList = readonly [Grant, ...Grant[]] | readonly Grant[]
 
 /** The rules about lists, which a single resource does not have. */
@@ -315,7 +317,7 @@ export type ListRule =
   | 'searchBy'
   | 'putCreates'
   | 'bulk'
-/** Of any resource, `boolean extends One`: it may have a list. */
+/** `boolean extends One` holds for an arbitrary resource, which may have a list. */
 export type IsSingle<One extends boolean> = boolean extends One ? false : One
 type SingleRules<One extends boolean> =
   IsSingle<One> extends true ? { readonly [K in ListRule]?: `a single resource has no list: leave ${K} out` } : {}
@@ -366,7 +368,7 @@ export class Resource<
   declare readonly formerName: string | undefined
   /** There is exactly one item, or none yet: it has no list, and no identifier that callers see. */
   declare readonly isSingle: boolean
-  /** The field that names the item in which each item is; undefined: they are in none. */
+  /** The field that names each item's parent; undefined if they have none. */
   declare readonly within: string | undefined
 
   constructor(members: {
@@ -530,16 +532,16 @@ export function resource<
     },
 ): Resource<N, WithState<WithParent<F, W>, S>, S, A, P, Ruled, One> {
   requireKnownMembers(`the resource ${name}`, declaration, resourceMembers)
-  // The rules of the types name no kind of a member.
+  // The types of the rules do not include the kind of a member.
   requireMemberKinds<object>(`the resource ${name}`, declaration, resourceKinds())
   const { states = [], single = false, within } = declaration
   const [first, ...others] = states
   const parent = declaration.fields[within ?? '']
   const fields = {
-    // Callers have no use for it, so that no message has it.
+    // Callers have no use for it, so no message has it.
     ...(single && { id: t.id(singleId).internal() }),
     ...declaration.fields,
-    // Content does not set it; no field is called ''.
+    // Content does not set it; no field has the name ''.
     ...(parent && { [within as string]: parent.readOnly() }),
     ...(first !== undefined && { state: stateField([first, ...others], declaration) }),
   }
@@ -560,7 +562,7 @@ export function resource<
 /** The identifier of the one item of a single resource, in the store and in the change feed. */
 export const singleId = 'single'
 
-/** The field in the place of `t.state()`, which may be described. */
+/** The field in place of `t.state()`, which may have a description. */
 function stateField(
   states: readonly [string, ...string[]],
   { fields, stateDescriptions }: { fields: Fields; stateDescriptions?: FieldTexts['values'] },

@@ -1,4 +1,4 @@
-/** A field that an older version has in another type than the newest one. */
+/** A field whose type in an older version differs from that in the newest one. */
 import type { AnyField, Field } from './field.ts'
 
 /** How values of one field are converted from an older version to the newest, and back. */

@@ -1,6 +1,6 @@
 /**
- * What a contract leaves open and most services do not mean, found at start, each with its cure: a
- * service with a warning starts all the same.
+ * What a contract leaves open although most services would not, found at start, each with its cure.
+ * A service with a warning starts nevertheless.
  */
 import type { Port } from './exchange.ts'
 import type { AnyField, Fields } from './field.ts'
@@ -27,9 +27,9 @@ export function findContractWarnings(contract: Service): readonly string[] {
   ]
 }
 
-/** Exchanges that a line names. */
+/** How many exchanges a line names. */
 const exchangesNamed = 3
-/** As an import leaves them: it cannot know the callers. */
+/** Exchanges as an import leaves them, since it cannot know the callers. */
 function closedExchanges({ port, exchanges }: Port): string[] {
   const closed = Object.entries(exchanges).flatMap(([name, { allow }]) => (allow.length === 0 ? [name] : []))
   if (closed.length === 0) return []
@@ -58,7 +58,7 @@ const listWarnings: ShapeCases<string[], [place: string]> = {
     ...foldShape(item.shape, listWarnings, `${place}[]`),
   ],
   map: (shape, place) => [
-    // Keys of an enumeration bound it by themselves.
+    // An enumeration of keys is a bound in itself.
     ...(shape.entries.isDefaultMax && entryFields(shape).key.shape.kind !== 'enum'
       ? [
           `${place} has no max, so it holds at most ${shape.entries.max} entries: declare max, or max: Infinity for no bound`,
@@ -107,8 +107,8 @@ const referenceCases: ShapeCases<Reference[], [place: string]> = {
 }
 
 /**
- * The roles that no policy of the contract names, each once, with what to say of it. A misspelt
- * role is no error, for a handler may read it; but it opens nothing by itself.
+ * The roles that no policy of the contract names, each once, with a sentence for each. A misspelt
+ * role is not an error, since a handler may read it; but it grants nothing.
  */
 export function explainUnknownRoles(contract: Service, given: readonly string[]): ReadonlyMap<string, string> {
   const ofFields = contract.resources.flatMap(({ fields }) =>

@@ -1,7 +1,7 @@
 /**
- * Mistakes of a contract that types cannot see, found at start, each with its place and its cure: a
- * policy that cannot be enforced, a link that leads nowhere, a name that XML cannot carry. A
- * service with a mistake does not start.
+ * Mistakes in a contract that types cannot detect, found at start, each with its place and its
+ * cure: a policy that cannot be enforced, a link that leads nowhere, a name that XML cannot carry.
+ * A service with a mistake does not start.
  */
 
 import { headersOf } from './header.ts'
@@ -25,7 +25,7 @@ import { findRateMistakes } from './review/rule-mistakes.ts'
 import { findVersionMistakes } from './review/version-mistakes.ts'
 import type { Service } from './service.ts'
 
-/** Thrown at start: all mistakes, a line each. */
+/** Thrown at start: all mistakes, one per line. */
 export class ContractMistakes extends Error {
   readonly mistakes: readonly string[]
   constructor(mistakes: readonly string[]) {
@@ -34,7 +34,7 @@ export class ContractMistakes extends Error {
   }
 }
 
-/** All mistakes of an application's contract and handlers; empty when it may start. */
+/** All mistakes in an application's contract and handlers; empty if it may start. */
 export function findContractMistakes(app: Implementation): readonly string[] {
   const { contract } = app
   return [
@@ -113,7 +113,7 @@ function searchMistakes({ searches, resources }: Service): string[] {
     : [`searches name ${resource.name}, which has no text to search: name string fields in its rules({ search: … })`]
 }
 
-/** Throws all mistakes at once, so that a developer can mend them at once. */
+/** Throws all mistakes together, so that a developer can correct them together. */
 export function requireSoundContract(app: Implementation): Implementation {
   const mistakes = findContractMistakes(app)
   if (mistakes.length > 0) throw new ContractMistakes(mistakes)

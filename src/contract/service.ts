@@ -107,14 +107,14 @@ export interface Service<
   readonly hasRest: boolean
   /** Per caller, over all operations that have no limit of their own. */
   readonly limits: ServiceLimits
-  /** Of the contract of a mock: as it was declared. */
+  /** For the contract of a mock: the contract as it was declared. */
   readonly declared?: Service
 }
 interface ServiceLimits {
   readonly reads: Rate
   readonly changes: Rate
 }
-/** Of each caller, where a contract says nothing else. */
+/** Per caller, if a contract says nothing else. */
 export const usualRates: ServiceLimits = {
   reads: { count: 6000, seconds: 60 },
   changes: { count: 600, seconds: 60 },
@@ -135,7 +135,7 @@ export function service<
 >(
   name: string,
   declaration: {
-    // A message of the compiler shows the first members: those that contracts have in common.
+    // A compiler message shows the first members: those that contracts have in common.
     readonly namespace: string
     readonly title?: string
     /** For callers: what the service does, and for whom. */
@@ -204,13 +204,15 @@ const serviceKinds = (): MemberKinds<Parameters<typeof service>[1]> => ({
 
 export const newestVersion = ({ versions }: Service): string => Object.keys(versions).at(-1) ?? 'v1'
 
-/** `Shop, v2.` and what the service and the version say of themselves. */
+/** `Shop, v2.` and what the service and the version say about themselves. */
 export const describeVersion = ({ title, description, versions }: Service, version: string): string =>
   joinSentences(`${title}, ${version}`, description, versions[version]?.description)
 
 export const namespaceOf = ({ namespace }: Service, version: string): string => `${namespace}:${version}`
 
-/** `deprecated from 2026-07-01 on, no longer served from 2027-07-01 on`; empty where neither is. */
+/**
+ * `deprecated from 2026-07-01 on, no longer served from 2027-07-01 on`; empty if neither applies.
+ */
 export function describeVersionLife({ deprecated, sunset }: VersionRule): string {
   return [
     ...(deprecated === undefined ? [] : [`deprecated from ${deprecated} on`]),
@@ -218,7 +220,7 @@ export function describeVersionLife({ deprecated, sunset }: VersionRule): string
   ].join(', ')
 }
 
-/** Examples are alike, so it has no unique keys: the same contract where that declares none. */
+/** Examples are alike, so they need a contract without unique keys: the same one if it has none. */
 export function withoutUniqueKeys(service: Service): Service {
   if (service.resources.every(({ given }) => given.unique === undefined)) return service
   const resources = service.resources.map(each =>

@@ -1,9 +1,9 @@
 /**
- * The kinds of shape, told apart in one place: all that depends on them is a table of cases. A kind
- * that is added to `field.ts` compiles only once every table has a case for it.
+ * The kinds of shape, told apart in one place: everything that depends on them is a table of cases.
+ * A kind added to `field.ts` compiles only once every table has a case for it.
  *  (1) No other file compares a shape's kind with list, object or union, or switches over kinds.
- *  (2) Readers, checks and writers that are compiled at start fold a shape once: their cases make
- *      functions, and no value pays for the choice.
+ *  (2) Readers, checks and writers that are compiled at start fold a shape once: their cases create
+ *      functions, so no value pays for the choice.
  */
 import type { AnyField, Fields, Scalar, Shape } from './field.ts'
 
@@ -35,7 +35,7 @@ export function foldScalar<R, A extends readonly unknown[] = []>(
 }
 
 export function foldShape<R, A extends readonly unknown[] = []>(shape: Shape, cases: ShapeCases<R, A>, ...rest: A): R {
-  const kind = shape.kind as keyof ShapeCases<R, A> // or that of a scalar, which has no case of its own
+  const kind = shape.kind as keyof ShapeCases<R, A> // or the case of scalars, if it has none of its own
   // The case of its kind accepts the shape.
   const chosen = (cases[kind] ?? cases.scalar) as (shape: Shape, ...rest: A) => R
   return chosen(shape, ...rest)
@@ -46,7 +46,7 @@ export const isScalar = (shape: Shape): shape is Scalar => !Object.hasOwn(innerC
 
 export const asList = (shape: Shape): ListShape | undefined => (shape.kind === 'list' ? shape : undefined)
 export const asMap = (shape: Shape): MapShape | undefined => (shape.kind === 'map' ? shape : undefined)
-/** What an array or its element is made of: the items of a list, the entries of a map. */
+/** The contents of an array or its element: the items of a list, the entries of a map. */
 export const asRows = (shape: Shape): ListShape | undefined => (shape.kind === 'map' ? shape.entries : asList(shape))
 
 /** The two fields of an entry. */
@@ -56,7 +56,7 @@ export const entryFields = ({ entries }: MapShape): { readonly key: AnyField; re
   return { key, value }
 }
 
-/** The shape of the items of a list, through lists of lists; of anything else the shape itself. */
+/** The shape of a list's items, through lists of lists; for anything else the shape itself. */
 export const innermostShape = (shape: Shape): Shape => foldShape(shape, innermostShapes)
 const innermostShapes: ShapeCases<Shape> = {
   scalar: shape => shape,
@@ -66,7 +66,10 @@ const innermostShapes: ShapeCases<Shape> = {
   union: shape => shape,
 }
 
-/** The fields one level down: of an object, of each case of a union, of what a list or map has. */
+/**
+ * The fields one level down: of an object, of each case of a union, of the contents of a list or
+ * map.
+ */
 export const innerFields = (shape: Shape): readonly Fields[] => foldShape(shape, innerCases)
 const innerCases: ShapeCases<readonly Fields[]> = {
   scalar: () => [],
@@ -77,17 +80,17 @@ const innerCases: ShapeCases<readonly Fields[]> = {
 }
 
 export const asObject = (shape: Shape): ObjectShape | undefined => (shape.kind === 'object' ? shape : undefined)
-/** The fields of an object; none of anything else. */
+/** The fields of an object; empty for anything else. */
 export const objectFields = (shape: Shape | undefined): Fields => (shape?.kind === 'object' ? shape.fields : {})
 
-/** Changes of the fields inside of a shape; each may return its argument. */
+/** Changes of the fields inside a shape; each may return its argument. */
 interface InnerChange {
   readonly item: (item: AnyField) => AnyField
   readonly fields: (fields: Fields) => Fields
-  /** The name of an object whose fields have changed; by default its own. */
+  /** The name of an object whose fields have changed; by default it keeps its own. */
   readonly rename?: (name: string) => string
 }
-/** The shape with its inner fields changed; the very same shape where nothing changes. */
+/** The shape with its inner fields changed; the shape itself if nothing changes. */
 export const mapShape = (shape: Shape, change: InnerChange): Shape => foldShape(shape, innerChanges, change)
 const innerChanges: ShapeCases<Shape, [change: InnerChange]> = {
   scalar: shape => shape,

@@ -58,7 +58,7 @@ export function toStandardSchema<T, O extends Presence, R extends boolean, D>(
       vendor: 'diglot',
       validate: value => {
         const problems: FieldProblem[] = []
-        const read = readFields(fields, { value: value as Json }, problems) // which looks at each part before it believes it
+        const read = readFields(fields, { value: value as Json }, problems) // it checks each part before using it
         if (problems.length > 0)
           return { issues: problems.map(({ path, detail }) => ({ message: detail, path: path.slice(1) })) }
         return { value: fillDefaults(fields, read)['value'] as never } // made by the reader of the field

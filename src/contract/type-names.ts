@@ -34,7 +34,7 @@ import { everyFault, itemName, type Message, sharedTypeName, toXmlName } from '.
  * accessors and arrays of a SOAP encoding.
  */
 export type TypeForm = 'qualified' | 'unqualified' | 'encoded'
-/** Of the content of messages; the details of faults are qualified in every style. */
+/** The form of the content of messages; the details of faults are qualified in every style. */
 export const formOfStyle: Readonly<Record<MessageStyle, TypeForm>> = {
   document: 'qualified',
   rpc: 'unqualified',
@@ -43,7 +43,7 @@ export const formOfStyle: Readonly<Record<MessageStyle, TypeForm>> = {
 
 /** Where a shape occurs: in a field, as an item of a list, or as a case of a union. */
 export interface TypePlace {
-  /** What a type without a name of its own is named after. */
+  /** The name wanted for a type that has none of its own. */
   readonly wish: string
   /** The name of the field; undefined for an item, whose own items are `item`. */
   readonly field: string | undefined
@@ -68,7 +68,7 @@ export interface PublishedTypes extends TypeNames {
   readonly all: readonly PublishedType[]
 }
 
-/** Names where no schema is published. */
+/** The names to use if no schema is published. */
 export const unpublishedTypes: TypeNames = {
   nameOf: (shape, place) => (isBuiltIn(shape, place) ? undefined : toXmlName(declaredName(shape) ?? wishedName(place))),
 }
@@ -164,7 +164,7 @@ class Naming implements PublishedTypes {
     return `ArrayOf${capitalize(this.nameOf(list.item.shape, item) ?? builtInName(list.item.shape))}`
   }
 
-  /** The first of these names that is free; else the first name with the lowest free number. */
+  /** The first free name among these; otherwise the first name with the lowest free number. */
   #choose(names: readonly string[]): string {
     const isFree = (name: string): boolean => !this.#taken.has(name.toLowerCase())
     const free = names.find(isFree)
@@ -291,7 +291,7 @@ const never = (): boolean => false
 const always = (): boolean => true
 const differs = (range: NumberRange, type: NumberRange): boolean =>
   range.lowest !== type.lowest || range.highest !== type.highest
-/** A rule by which no text is refused for its zone leaves the type as it is. */
+/** A zone rule that refuses no text leaves the type unchanged. */
 const hasZoneType = (shape: ScalarOf<'date' | 'time' | 'dateTime'>): boolean =>
   (shape.zone ?? 'optional') !== 'optional' && !isSettled(shape)
 const narrowed: ScalarCases<boolean> = {

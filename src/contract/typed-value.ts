@@ -1,4 +1,4 @@
-/** Checks of typed values: the last look at what handlers computed, before it is stored. */
+/** Checks of typed values: the last check of what handlers computed, before it is stored. */
 
 import { memoizeByObject } from '../base/memo.ts'
 import { ownMember } from '../base/objects.ts'
@@ -20,7 +20,7 @@ const checkerOf = createMembersReaders({
   isTyped: true,
 })
 
-/** All problems of a value. Members that are the same in `sound`, a checked value, have none. */
+/** All problems in a value. Members that are identical in `sound`, a checked value, have none. */
 export function checkValue(fields: Fields, value: Values, sound?: Values): FieldProblem[] {
   const problems: FieldProblem[] = []
   checkerOf(fields)(value, { problems, path: [], sound })
@@ -31,7 +31,7 @@ export function checkValue(fields: Fields, value: Values, sound?: Values): Field
 export interface FoundReference {
   readonly resource: string
   readonly id: string
-  /** The caller may name items that they may not read. */
+  /** Whether the caller may name items that it may not read. */
   readonly isUnseen: boolean
   readonly path: ProblemPath
 }

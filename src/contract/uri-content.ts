@@ -1,6 +1,6 @@
 /**
- * The content of an element as parameters of an address: its children by their local names, where
- * they are of simple types (WSDL 2.0 Part 2 §4.2, §6.8.2).
+ * The content of an element as parameters of an address: its children by their local names, if they
+ * have simple types (WSDL 2.0 Part 2 §4.2, §6.8.2).
  */
 import { boundFlaw, Flaw } from './lexical/flaw.ts'
 import { countRequired } from './xml-members.ts'
@@ -8,13 +8,13 @@ import { equalsText, isSimpleType, simpleCodecOf } from './xml-simple.ts'
 import type { AnyMember, AnyRootElement, AnyXmlType, BuiltInName } from './xml-type.ts'
 
 export type UriPairs = readonly (readonly [name: string, text: string])[]
-/** What is wrong with the parameter of this name. */
+/** The flaw in the parameter with this name. */
 export interface UriFlaw {
   readonly name: string
   readonly flaw: Flaw
 }
 export interface UriContent {
-  /** Of its parameters, and of those that have to be there. */
+  /** The names of its parameters, and of the required ones. */
   readonly names: ReadonlySet<string>
   readonly required: ReadonlySet<string>
   readonly read: (pairs: UriPairs) => { readonly value: object } | UriFlaw
@@ -27,7 +27,7 @@ interface UriMember {
   readonly marks: AnyMember['marks']
 }
 
-/** Undefined: an address cannot have such content. */
+/** Undefined if an address cannot have such content. */
 export function compileUriContent(root: AnyRootElement): UriContent | undefined {
   const { definition } = root.type()
   if (definition.kind !== 'complex' || definition.base) return undefined
@@ -44,7 +44,7 @@ export function compileUriContent(root: AnyRootElement): UriContent | undefined 
   }
 }
 
-/** §4.2.1: the prefix of a name means nothing in an address, and octets are no part of one. */
+/** §4.2.1: the prefix of a name has no meaning in an address, and octets cannot be part of one. */
 const unfitNames: ReadonlySet<BuiltInName> = new Set(['QName', 'NOTATION', 'hexBinary', 'base64Binary', 'swaRef'])
 function isOfNames({ definition }: AnyXmlType): boolean {
   switch (definition.kind) {

@@ -1,6 +1,6 @@
 /**
  * The fields of a resource as a version has them: without those that it leaves out, some under
- * another name, some in another type, and groups in place of groups. A field keeps its place.
+ * another name, some with another type, and groups in place of groups. A field keeps its place.
  */
 import { type AnyField, Field, type Fields } from './field.ts'
 import type { Reshape } from './reshape.ts'
@@ -8,7 +8,7 @@ import type { Resource } from './resource.ts'
 import type { Retype } from './retype.ts'
 import type { VersionRule } from './service.ts'
 
-/** Of a path, which leads to a reference within a field: the field. */
+/** The field at the beginning of a path to a nested reference. */
 export const firstStep = (path: string): string => path.split('.', 1)[0] ?? ''
 /** The path with another field as its first step. */
 export const withFirstStep = (path: string, field: string): string => field + path.slice(firstStep(path).length)
@@ -20,7 +20,9 @@ export function nameInVersion({ renames }: VersionRule, resource: string, newest
   return name === undefined ? newest : withFirstStep(newest, name)
 }
 
-/** The group that a field of the newest version belongs to, where the version has others. */
+/**
+ * The group that a field of the newest version belongs to, if the version replaces it by others.
+ */
 export const findReshape = ({ reshapes }: VersionRule, resource: string, newest: string): Reshape | undefined =>
   reshapes?.[resource]?.find(each => each.newest.includes(newest))
 
@@ -39,6 +41,6 @@ export function fieldsInVersion(rule: VersionRule, { name: resource, fields }: R
   )
 }
 
-/** What the newest version says of presence holds for each. */
+/** The newest version's marks of presence apply to each. */
 const toFormerField = ({ former: { shape, isAttribute, texts } }: Retype, field: AnyField): AnyField =>
   new Field(shape, { ...field, isAttribute, texts })

@@ -1,6 +1,6 @@
 /**
- * A contract as one version has it. The store and the handlers have the newest fields, always; what
- * a version has under another name, in another type or in other groups is converted where a call
+ * A contract as one version has it. The store and the handlers always have the newest fields; what
+ * a version has under another name, in another type or in other groups is converted when a call
  * enters the service (`service/version-calls.ts`).
  */
 import { mapMembers } from '../base/objects.ts'
@@ -11,7 +11,7 @@ import type { Service, VersionRule } from './service.ts'
 import { innermostShape, objectFields } from './shape.ts'
 import { fieldsInVersion, findReshape, firstStep, nameInVersion } from './version-fields.ts'
 
-/** The same service with the fields of a version, and all that names them. */
+/** The same service with the fields of a version, and everything that names them. */
 export function viewOfVersion(service: Service, version: string): Service {
   const rule = service.versions[version] ?? {}
   const less = withoutLeftOut(service, version)
@@ -34,7 +34,7 @@ export function viewOfVersion(service: Service, version: string): Service {
 export const hasOtherFields = ({ renames, retypes, reshapes }: VersionRule): boolean =>
   [renames, retypes, reshapes].flatMap(each => Object.values(each ?? {})).some(each => Object.keys(each).length > 0)
 
-/** The same service without the fields that a version leaves out; the others as they are now. */
+/** The same service without the fields that a version leaves out; the others stay as they are. */
 export function withoutLeftOut(service: Service, version: string): Service {
   const { without = {} } = service.versions[version] ?? {}
   return {
@@ -60,7 +60,7 @@ const isHiddenPath = (
   without: NonNullable<VersionRule['without']>,
 ): boolean => listPathSteps(service, resource, path).some(({ of, name }) => of && without[of]?.includes(name))
 
-/** A step of a search path; `of` is the resource whose field it is, undefined inside of a field. */
+/** A step of a search path; `of` is the resource whose field it is, undefined inside a field. */
 interface PathStep {
   readonly of: string | undefined
   readonly name: string
@@ -81,7 +81,7 @@ function listPathSteps(service: Service, resource: Resource, path: readonly stri
 
 // Rules
 
-/** Grants bind fields by the names that the version has for them. */
+/** Grants bind fields by the version's names. */
 function withAccessInVersion(rule: VersionRule, resource: string, field: AnyField): AnyField {
   const { access } = field
   if (!access) return field
@@ -144,7 +144,7 @@ const relationInVersion = (rule: VersionRule, own: string, relation: Relation): 
   by: nameInVersion(rule, 'of' in relation ? relation.of : own, relation.by),
 })
 
-/** A path ends at the texts that the version has in place of a step of it. */
+/** A path ends at the version's texts that replace a step of it. */
 function pathsInVersion({ service, rule }: VersionNaming, resource: Resource, path: string): readonly string[] {
   const steps = listPathSteps(service, resource, path.split('.'))
   const names = steps.map(({ of, name }) => (of === undefined ? name : nameInVersion(rule, of, name)))

@@ -1,4 +1,4 @@
-/** Simple types that stand for others by `xsi:type` (XML Schema Part 1 §3.3.4, §3.14.6). */
+/** Simple types that replace others by `xsi:type` (XML Schema Part 1 §3.3.4, §3.14.6). */
 import type { Port } from './exchange.ts'
 import { Flaw } from './lexical/flaw.ts'
 import { listReachedTypes } from './xml-reach.ts'
@@ -27,8 +27,8 @@ export const listPortElements = ({ exchanges }: Pick<Port, 'exchanges'>) =>
   })
 
 /**
- * Reads text of a type where another one is declared: its values are those of the declared type,
- * of which the narrower one has some. Undefined: the type is not derived from the declared one.
+ * Reads text of a narrower type where another one is declared: its values are some of the declared
+ * type's. Undefined: the type is not derived from the declared one.
  */
 export function findNarrowedCodec(declared: AnyXmlType, narrower: AnyXmlType): SimpleCodec | undefined {
   const { definition } = declared
@@ -55,7 +55,7 @@ function baseOf({ definition }: AnyXmlType): AnyXmlType | undefined {
   const base = definition.kind === 'builtIn' ? basesOfBuiltIns[definition.name] : undefined
   return base && x[base]
 }
-/** Those of a union, and of one that is narrowed. */
+/** The members of a union, or of a narrowed union. */
 export function listUnionMembers({ definition }: AnyXmlType): readonly AnyXmlType[] {
   if (definition.kind === 'restriction') return listUnionMembers(definition.of)
   return definition.kind === 'union' ? definition.of.flatMap(each => [each, ...listUnionMembers(each)]) : []

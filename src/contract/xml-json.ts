@@ -1,11 +1,11 @@
 /**
- * Values of the types of `xml-type.ts` in JSON. One walk serves both directions, so content and
- * replies pass the same checks, and these are those of the readers and writers of XML:
+ * Values of the types in `xml-type.ts` as JSON. One walk serves both directions, so content and
+ * replies pass the same checks, which are also those of the readers and writers of XML:
  *  (1) A value is an object with the members of its type; what may repeat is always an array; a
  *      choice is an object with one of its branches; `$type` names a derived type; nil is null.
- *  (2) Every flaw is told with its place; a value with a flaw is neither taken nor sent.
- *  (3) JSON → value → JSON is the same, but for what a schema fills in: attributes with a default,
- *      and empty arrays.
+ *  (2) Every flaw is reported with its place; a value with a flaw is neither accepted nor sent.
+ *  (3) JSON → value → JSON is the same, except for what a schema fills in: attributes with a
+ *      default, and empty arrays.
  */
 import { memoizeByObject } from '../base/memo.ts'
 import { type Json, ownMember } from '../base/objects.ts'
@@ -35,7 +35,7 @@ import type {
   TypeMembers,
 } from './xml-type.ts'
 
-/** The name of the one element that a text is; undefined: it is not the text of an element. */
+/** The name of the only element of a text; undefined if the text is not one element. */
 export type NameOfXml = (text: string) => QualifiedName | undefined
 
 /** A value that its declared type does not allow. */
@@ -50,7 +50,7 @@ export class UnfitMessage extends Error {
 export interface XmlJsonCodec {
   /** Parsed JSON → the value; flaws go to `problems`, the first hundred. */
   readonly read: (json: Json, problems: FieldProblem[]) => unknown
-  /** Throws an `UnfitMessage` for what the declared type does not allow. */
+  /** Throws an `UnfitMessage` if the declared type does not allow the value. */
   readonly write: (value: unknown) => Json
 }
 
@@ -63,12 +63,12 @@ export function createXmlJsonCodec(root: AnyRootElement, nameOfXml: NameOfXml): 
       const json = convertRoot(root, value, { isReading: false, problems, nameOfXml, path: [] })
       const [first] = problems
       if (first) throw new UnfitMessage(root.name.local, first)
-      return json as Json // without a flaw every part was made of JSON
+      return json as Json // without a flaw, every part was made from JSON
     },
   }
 }
 
-/** The value of an element that nothing is sent for; `none`: its type demands something. */
+/** The value of an element if nothing is sent for it; `none`: its type demands something. */
 export function readEmptyContent(root: AnyRootElement): { readonly value: unknown } | 'none' {
   const problems: FieldProblem[] = []
   const value = createXmlJsonCodec(root, () => undefined).read({}, problems)
@@ -80,12 +80,12 @@ interface Conversion {
   readonly isReading: boolean
   readonly problems: FieldProblem[]
   readonly nameOfXml: NameOfXml
-  /** Of the value at hand: a key stands here while what is under it is converted. */
+  /** The path of the current value: a key is in it while what is below it is converted. */
   readonly path: (string | number)[]
 }
 type MemberRow = Readonly<Record<string, unknown>>
 
-/** The content is refused anyway, and its sender has enough to mend. */
+/** The content is refused anyway, and its sender has enough to correct. */
 const problemsMax = 100
 
 function addFlawHere({ problems, path }: Conversion, { code, detail }: Flaw, ...below: readonly string[]): undefined {
@@ -94,7 +94,7 @@ function addFlawHere({ problems, path }: Conversion, { code, detail }: Flaw, ...
 const isMemberRow = (value: unknown): value is MemberRow =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
 
-/** What a type is converted with: the form around it, and the name of its element. */
+/** What a type's conversion needs: the form around it, and the name of its element. */
 interface ElementPlace {
   readonly form: NamespaceForm
   readonly name: QualifiedName | undefined
@@ -182,7 +182,7 @@ function convertComplex(
 ): unknown {
   if (!isMemberRow(given)) return addFlawHere(how, typeFlaw('an object'))
   const { members, keys } = typeMembersOf(definition)(around)
-  // A value of a derived type may stand where its base alone is expected.
+  // A value of a derived type may be given where only its base is expected.
   reportUnknown(keys, given, how, how.isReading ? undefined : '$type')
   return convertMembers(members, given, how)
 }
@@ -217,7 +217,7 @@ function convertMembers(members: readonly PlacedMember[], given: MemberRow, how:
   for (const each of members) {
     const value = convertMember(each, given, how)
     if (value === undefined) continue
-    // Keys are names of others: `__proto__` is a member like any other.
+    // Keys are names given by others: `__proto__` is a member like any other.
     if (each.key !== '__proto__') row[each.key] = value
     else Object.defineProperty(row, each.key, { value, enumerable: true, configurable: true, writable: true })
   }
@@ -253,7 +253,7 @@ function convertMany(placed: PlacedMember, given: unknown, how: Conversion): unk
   const all = given ?? []
   if (!Array.isArray(all)) return addFlawHere(how, typeFlaw('an array'))
   if (!how.isReading && all.length === 0 && member.marks.least !== undefined) return undefined
-  // JSON tells an empty array from none, a value does not.
+  // JSON distinguishes an empty array from none, a value does not.
   const min = countRequired(member.marks, how.isReading && given !== undefined ? 1 : all.length)
   if (all.length < min) return addFlawHere(how, boundFlaw('minItems', describeLeast(min, 'items')))
   if (all.length > max) return addFlawHere(how, boundFlaw('maxItems', `must have at most ${max} items`))
@@ -344,7 +344,7 @@ const isInList = (name: string): boolean => name === 'IDREFS' || name === 'ENTIT
 const isTextInJson = (name: string): boolean => name === 'hexBinary' || name === 'base64Binary' || name === 'swaRef'
 const isFloating = (name: string): boolean => name === 'double' || name === 'float'
 
-/** JSON → what the check of the type gets. */
+/** JSON → the argument of the type's check. */
 function readSimpleJson(type: AnyXmlType, json: unknown): unknown {
   const { definition } = type
   switch (definition.kind) {

@@ -1,4 +1,4 @@
-/** Members of a complex type with those that it extends, and the types that `$type` names. */
+/** The members of a complex type, including those of its base, and the types that `$type` names. */
 import { type ClarkName, parseClarkName } from '../base/clark-name.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import { matchesNcName } from './lexical/text.ts'
@@ -30,7 +30,9 @@ export function listMembers(definition: ComplexDefinition, around: NamespaceForm
   const extended = listMembers(base.type.definition, form)
   return [...extended.filter(({ member }) => !single.has(member.particle.kind)), ...own]
 }
-/** Whether a value of the type is elements, without text and attributes of its own. */
+/**
+ * Whether a value of the type consists only of elements, without text and attributes of its own.
+ */
 export function hasElementsAlone({ definition }: AnyXmlType): boolean {
   if (definition.kind !== 'complex') return false
   const members = listMembers(definition, { uri: '', elements: 'unqualified', attributes: 'unqualified' })
@@ -39,13 +41,13 @@ export function hasElementsAlone({ definition }: AnyXmlType): boolean {
 const isSingle = (kind: AnyMember['particle']['kind']): boolean => kind === 'text' || kind === 'anyAttribute'
 
 export type DerivableDefinition = Extract<XmlDefinition, { readonly kind: 'derivable' }>
-/** A type that is derived from another one, by the value of `$type`. */
+/** A type derived from another one, by the value of `$type`. */
 export interface TaggedType {
   readonly tag: string
   readonly name: QualifiedName
   readonly type: AnyXmlType
 }
-/** A tag is the local name; where two types share it, that of the second is `{namespace}local`. */
+/** A tag is the local name; if two types share it, the tag of the second is `{namespace}local`. */
 export const listTaggedTypes = memoizeByObject(({ derived }: DerivableDefinition): readonly TaggedType[] => {
   const tags = new Set<string>()
   return derived().flatMap(type => {
@@ -58,7 +60,7 @@ export const listTaggedTypes = memoizeByObject(({ derived }: DerivableDefinition
   })
 })
 
-/** Whether no element at all fits it (XML Schema Part 1 §3.9.6). */
+/** Whether it may have no element at all (XML Schema Part 1 §3.9.6). */
 export function mayBeWithoutElements({ particle, marks }: AnyMember): boolean {
   if (marks.min === 0) return true
   if (particle.kind !== 'choice' && particle.kind !== 'sequence') return false
@@ -74,7 +76,7 @@ export function matchesNamespace(namespaces: WildcardNamespaces, target: string,
   return namespaces.of.includes(uri)
 }
 
-/** The type of the text of an element, and the member that has it where there are others. */
+/** The type of an element's text, and the member that holds it if there are others. */
 export function findTextType(type: AnyXmlType): { readonly type: AnyXmlType; readonly key?: string } | undefined {
   const { definition } = type
   if (isSimpleType(type)) return { type }
@@ -85,26 +87,26 @@ export function findTextType(type: AnyXmlType): { readonly type: AnyXmlType; rea
   return definition.base?.by === 'extension' ? findTextType(definition.base.type) : undefined
 }
 
-/** How many of a list there must be, of so many that there are. */
+/** How many items a list must have, given how many there are. */
 export const countRequired = (
   { min, least = min }: { readonly min: number; readonly least?: number | undefined },
   count: number,
 ): number => (count > 0 ? least : min)
 
-/** What stands for an element that is empty: a reference has that of its element. */
+/** The value of an empty element: a reference has that of its element. */
 export const initialOf = ({ particle, marks }: AnyMember): Pick<AnyMember['marks'], 'initial' | 'isFixed'> =>
   particle.kind === 'reference' && marks.initial === undefined ? particle.to().marks : marks
 
 /**
- * Of these no wildcard takes an attribute: declarations are none (Namespaces in XML §3), and those
- * of XMLSchema-instance tell how a document is read (XML Schema Part 1 §3.2.7).
+ * No wildcard takes attributes of these namespaces: declarations are no attributes (Namespaces in
+ * XML §3), and those of XMLSchema-instance say how to read a document (XML Schema Part 1 §3.2.7).
  */
 const reservedNamespaces: ReadonlySet<string> = new Set([
   'http://www.w3.org/2000/xmlns/',
   'http://www.w3.org/2001/XMLSchema-instance',
 ])
 
-/** Undefined where no attribute can have this name, a member of an object. */
+/** Undefined if no attribute can have this name, which is a member of an object. */
 export function parseAttributeKey(key: string): ClarkName | undefined {
   const name = parseClarkName(key)
   if (!name || !matchesNcName(name.local) || reservedNamespaces.has(name.uri)) return undefined

@@ -93,12 +93,14 @@ const createPart = (name: string, fields: Fields, main?: string): MessagePart =>
 })
 
 const idField = (resource: string): Fields => ({ id: t.ref(resource) })
-/** What names the parent, in a request that lists or makes items in it. */
+/** The field that names the parent, in a request that lists or creates items in it. */
 const parentField = ({ within, fields }: Resource): Fields => {
   const shape = within === undefined ? undefined : fields[within]?.shape
   return within !== undefined && shape ? { [within]: new Field(shape) } : {}
 }
-/** What names an item in a request; a single resource has one, which needs no name. */
+/**
+ * The field that names an item in a request; a single resource has one item, which needs no name.
+ */
 const targetFields = ({ name, isSingle }: Resource): Fields => (isSingle ? {} : idField(name))
 const versionField: Fields = { version: t.string().optional() }
 const pagingFields: Fields = {
@@ -284,7 +286,7 @@ function draftFields(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(messageFields(fields)).map(([name, field]) => [name, draftField(field)]))
 }
 /**
- * The very same field where nothing in it is read-only or has a default, so that requests and
+ * Returns the field itself if nothing in it is read-only or has a default, so that requests and
  * replies share one type.
  */
 function draftField(field: AnyField): AnyField {
@@ -305,8 +307,8 @@ function narrowingFields(resource: Resource, names: readonly string[] = []): Fie
 }
 
 /**
- * Content next to the children that every such request has; in an element of its own if a name is
- * in both.
+ * Content next to the children that every such request has; in an element of its own if both have a
+ * name in common.
  */
 function joinContent(common: Fields, content: Fields, wrapper: string): ContentFields {
   if (!Object.keys(content).some(name => Object.hasOwn(common, name))) return [{ ...common, ...content }]
@@ -315,7 +317,7 @@ function joinContent(common: Fields, content: Fields, wrapper: string): ContentF
   return [{ ...common, [wrapper]: isOptional ? field.optional() : field }, wrapper]
 }
 
-/** A free name: the name itself, or with underscores behind it. */
+/** A free name: the name itself, or with underscores at its end. */
 const freeName = (name: string, used: object): string => (Object.hasOwn(used, name) ? freeName(`${name}_`, used) : name)
 
 /** The faults that operations declare, and those of every service, each once. */
@@ -354,7 +356,7 @@ function kindFaults(operation: Operation): readonly Fault[] {
       return [NotFound]
   }
 }
-/** The parent may not be there. */
+/** The parent may not exist. */
 const parentFaults = ({ resource }: { readonly resource: Resource }): readonly Fault[] =>
   resource.within === undefined ? [] : [NotFound]
 
@@ -374,7 +376,7 @@ interface GrantedOperation {
   readonly resource: Resource
   readonly grants: readonly Grant[]
 }
-/** Lists compare by fields, which not all callers of the operation may see. */
+/** These compare by fields, which not all callers of the operation may see. */
 const comparingKinds: ReadonlySet<Operation['kind']> = new Set(['list', 'search', 'createSearch', 'bulk'])
 const writingKinds: ReadonlySet<Operation['kind']> = new Set(['create', 'replace', 'patch'])
 
@@ -384,7 +386,7 @@ const mayBeForbidden = (operation: GrantedOperation): boolean =>
   (comparingKinds.has(operation.kind) && hasCoveredFields(operation.resource))
 
 /**
- * Whether a grant may hold for some items alone of those that its caller may read; an item that the
+ * Whether a grant may hold for only some of the items that its caller may read; an item that the
  * caller may not read is not found. Content may name an owner, too.
  */
 function isNarrowlyGranted({ kind, resource, grants }: GrantedOperation): boolean {
@@ -416,9 +418,8 @@ export const itemName = (list: { readonly element?: string }, field: string | un
   toXmlName(list.element ?? (field === undefined ? 'item' : singularName(field)))
 
 /**
- * The type that all identifiers share in a schema, and that all dates or times of one rule about
- * zones do, where messages have to obey it. Other scalars have a built-in type, or one of their
- * own.
+ * The type that all identifiers share in a schema; all dates or times with one zone rule also share
+ * a type, if messages must obey the rule. Other scalars have a built-in type, or one of their own.
  */
 export function sharedTypeName(shape: Shape): string | undefined {
   if (shape.kind === 'id' || shape.kind === 'ref') return 'Identifier'
@@ -429,9 +430,9 @@ export function sharedTypeName(shape: Shape): string | undefined {
 const latinNameText =
   /^[A-Z_a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF][-.0-9A-Z_a-z\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF]*$/
 /**
- * A name of the contract as an NCName: itself where it is one, else with all other characters in
- * the escape `_xHHHH_` of ISO/IEC 9075-14; no two names share a result. Characters beyond Latin-1
- * are escaped too, because some tools do not support the fifth edition of XML.
+ * A name of the contract as an NCName: unchanged if it is one, otherwise with all other characters
+ * in the escape `_xHHHH_` of ISO/IEC 9075-14; no two names share a result. Characters beyond
+ * Latin-1 are escaped too, because some tools do not support the fifth edition of XML.
  */
 export function toXmlName(name: string): string {
   if (latinNameText.test(name) && !/_x[0-9A-Fa-f]{4}/.test(name)) return name

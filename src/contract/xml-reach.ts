@@ -22,7 +22,7 @@ export function listReachedTypes(elements: Iterable<AnyRootElement>, types: Iter
   return { types: [...known.types], elements: [...known.elements] }
 }
 
-/** What the definition of a type refers to itself. */
+/** The types and elements that a type's definition itself refers to. */
 export function referredBy({ definition }: AnyXmlType): (AnyXmlType | AnyRootElement)[] {
   switch (definition.kind) {
     case 'builtIn':

@@ -1,6 +1,6 @@
 /**
  * Simple types of XML Schema Part 2: text → value, value → text, and the checks of both. A reader
- * returns a flaw instead of throwing; a list or union is read by the readers of its parts.
+ * returns a flaw instead of throwing; the readers of its parts read a list or union.
  */
 import { encodeHex } from '../base/base64.ts'
 import { parseClarkName } from '../base/clark-name.ts'
@@ -25,23 +25,25 @@ export interface SimpleCodec {
   readonly read: (text: string, around: NamesAround) => unknown | Flaw
   /** A value → the value, or its flaw. */
   readonly check: (value: unknown) => unknown | Flaw
-  /** A value that `check` has passed. */
+  /** Takes a value that has passed `check`. */
   readonly write: (value: unknown, prefixFor: PrefixFor) => string
-  /** Further texts of the same value, which a pattern may ask for (Part 2 §4.3.4); absent: none. */
+  /**
+   * Further texts of the same value, since a pattern may demand one (Part 2 §4.3.4); absent: none.
+   */
   readonly writeOthers?: (value: unknown) => Iterable<string>
   /** White space as a pattern of the type sees it (§4.3.6). */
   readonly normalize: (text: string) => string
-  /** The same for equal values that are not the same to JavaScript; absent: there are none. */
+  /** The same key for equal values that JavaScript considers different; absent: there are none. */
   readonly keyOf?: ((value: unknown) => string) | undefined
-  /** What puts a value before a limit, at it or behind it; undefined: they have no order. */
+  /** Whether a value is before a limit, at it or after it; undefined: they have no order. */
   readonly compare?: ((value: unknown, limit: unknown) => number | undefined) | undefined
-  /** Of a type with facets: the same without any; undefined: it has none. */
+  /** For a type with facets: the same without any; undefined: it has none. */
   readonly unrestricted?: SimpleCodec | undefined
 }
 
 /**
- * Whether a value is the one that a text stands for (Part 2 §4.3.5 has the same of an enumeration).
- *
+ * Whether a value equals the one that a text stands for (Part 2 §4.3.5 has the same for an
+ * enumeration).
  * @param around the namespaces of the text
  */
 export function equalsText(codec: SimpleCodec, value: unknown, text: string, around: NamesAround): boolean {
@@ -86,7 +88,7 @@ const spaceNormalizers: Readonly<Record<NonNullable<SchemaFacets['whiteSpace']>,
 
 // Built-in types
 
-/** Those whose values are the ones of a field. */
+/** Types with the same values as a field. */
 export const scalarsByName: Readonly<Partial<Record<BuiltInName, Scalar>>> = {
   string: { kind: 'string' },
   boolean: { kind: 'boolean' },
@@ -104,7 +106,7 @@ export const scalarsByName: Readonly<Partial<Record<BuiltInName, Scalar>>> = {
     xsd => stringScalar(xsd),
   ),
   ...mapNames(['gMonthDay', 'gDay'], xsd => stringScalar(xsd)),
-  // XML Schema Part 2 §3.2.17: what no URI has is escaped by its reader, so any text is one.
+  // XML Schema Part 2 §3.2.17: the reader escapes what no URI may contain, so any text is one.
   anyURI: { kind: 'string', xsd: 'token' },
   ...mapNames(['ID', 'IDREF', 'ENTITY'], () => stringScalar('NCName')),
   ...mapNames(['int', 'short', 'byte', 'unsignedShort', 'unsignedByte'], xsd => ({ kind: 'int', xsd })),
@@ -129,7 +131,7 @@ const listItems: Readonly<Partial<Record<BuiltInName, BuiltInName>>> = {
   NMTOKENS: 'NMTOKEN',
 }
 
-/** The built-in types that others narrow, and what each of these narrows (Part 2 §3.3). */
+/** The narrower built-in types, and what each of them narrows (Part 2 §3.3). */
 export const basesOfBuiltIns: Readonly<Partial<Record<BuiltInName, BuiltInName>>> = {
   normalizedString: 'string',
   token: 'normalizedString',
@@ -147,7 +149,7 @@ export const basesOfBuiltIns: Readonly<Partial<Record<BuiltInName, BuiltInName>>
   unsignedShort: 'unsignedInt',
   unsignedByte: 'unsignedShort',
 }
-/** Whether values of a built-in type are values of another one, which it narrows. */
+/** Whether a built-in type narrows another one, so that its values are also values of that one. */
 export function isNarrowerBuiltIn(name: BuiltInName, base: BuiltInName): boolean {
   let at = basesOfBuiltIns[name]
   while (at !== undefined && at !== base) at = basesOfBuiltIns[at]
@@ -172,7 +174,7 @@ function whiteSpaceOf(name: BuiltInName): NonNullable<SchemaFacets['whiteSpace']
 const temporalNames: ReadonlySet<BuiltInName> = new Set<BuiltInName>([
   ...(['date', 'time', 'dateTime', 'gYear', 'gYearMonth', 'gMonth', 'gMonthDay', 'gDay'] as const),
 ])
-/** Numbers have the order of JavaScript, and all other texts none. */
+/** Numbers have JavaScript's order; all other texts have none. */
 function orderOf(name: BuiltInName): Pick<SimpleCodec, 'keyOf' | 'compare'> | undefined {
   if (name === 'duration') return orderOfTexts(name, keyOfDuration, compareDurations)
   return temporalNames.has(name) ? orderOfTexts(name, keyOfMoment, compareMoments) : undefined
@@ -186,7 +188,7 @@ const orderOfTexts = (
   compare: (value, limit) => compare(String(value), String(limit)),
 })
 
-/** Kinds of values with several texts for one value. */
+/** Kinds of values for which several texts mean the same value. */
 const otherTexts: Readonly<Partial<Record<Scalar['kind'], NonNullable<SimpleCodec['writeOthers']>>>> = {
   boolean: value => [value === true ? '1' : '0'],
   int: listIntegerTexts,
@@ -277,7 +279,7 @@ function listCodec(item: SimpleCodec): SimpleCodec {
     unrestricted: item.unrestricted && listCodec(item.unrestricted),
   }
 }
-/** White space in an item would make two of it; an empty item would be lost. */
+/** White space in an item would split it in two; an empty item would be lost. */
 const checkListItem =
   (item: SimpleCodec) =>
   (value: unknown): unknown | Flaw => {
@@ -329,7 +331,7 @@ function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
   const { writeOthers: listOthers } = base
   const writeOthers =
     listOthers && ((value: unknown) => Iterator.from(listOthers(value)).filter(each => !checkText(each)))
-  /** The usual text of a value, unless a pattern asks for another one. */
+  /** The usual text of a value, unless a pattern demands another one. */
   const write: SimpleCodec['write'] = (value, prefixFor) => {
     const usual = base.write(value, prefixFor)
     if (patterns.length === 0 || !writeOthers || !checkText(usual)) return usual
@@ -386,12 +388,12 @@ function sizeOf(value: unknown): number | undefined {
   return value instanceof Uint8Array || Array.isArray(value) ? value.length : undefined
 }
 
-/** Values in declarations and in JSON are in James Clark's notation already. */
+/** Values in declarations and in JSON are already in James Clark's notation. */
 export const clarkNames: NamesAround = { qname: parseNameValue }
 
 /**
- * A text of a declaration with the names in it written another way, since prefixes mean something
- * in one document alone.
+ * Rewrites the names in a text of a declaration, since prefixes only have a meaning in one
+ * document.
  */
 export function renameInText(
   type: AnyXmlType,
@@ -431,7 +433,7 @@ function valueChecks(base: SimpleCodec, { values }: SchemaFacets): CheckFacet[] 
   return [value => (keys.has(keyOfValue(base, value)) ? undefined : new Flaw('enum', `must be one of ${phrase}`))]
 }
 
-/** §4.3.7–§4.3.10. A value that has no order with a bound is not within it. */
+/** §4.3.7–§4.3.10. A value that has no order relative to a bound is not within it. */
 function boundChecks(base: SimpleCodec, facets: SchemaFacets): CheckFacet[] {
   const check = (
     bound: string | undefined,
@@ -470,7 +472,7 @@ function compareWith(
   )
     return value => compare(value, limit)
   const double = Number(limit)
-  // A double tells any two decimals of 15 digits apart, and keeps their order (IEEE 754).
+  // A double distinguishes any two decimals of 15 digits, and keeps their order (IEEE 754).
   return value =>
     typeof value === 'string' && value.length <= doubleLengthMax && decimalText.test(value)
       ? Number(value) - double
@@ -484,7 +486,7 @@ function compareOrdered(one: unknown, other: unknown): number | undefined {
   return decimalText.test(one) && decimalText.test(other) ? compareDecimals(one, other) : undefined
 }
 
-/** Infinities are equal to themselves, and NaN has no order (§3.2.4). */
+/** Infinities equal themselves, and NaN has no order (§3.2.4). */
 function compareNumbers(one: number, other: number): number | undefined {
   if (one === other) return 0
   return Number.isNaN(one) || Number.isNaN(other) ? undefined : one - other
@@ -532,7 +534,7 @@ function countWholeDigits(text: string): number {
   while (from < point && text.charCodeAt(from) === zero) from++
   return point - from
 }
-/** Behind the point, without zeros at the end. */
+/** After the point, without zeros at the end. */
 function countFractionDigits(text: string): number {
   const from = pointOf(text) + 1
   let to = text.length

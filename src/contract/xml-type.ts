@@ -61,12 +61,12 @@ export interface BuiltInValues {
   IDREFS: readonly string[]
   ENTITIES: readonly string[]
   NMTOKENS: readonly string[]
-  /** Octets of an attachment to which the text refers (WS-I Attachments Profile 1.0 §4.4). */
+  /** Octets of an attachment that the text refers to (WS-I Attachments Profile 1.0 §4.4). */
   swaRef: Uint8Array
 }
 export type BuiltInName = keyof BuiltInValues
 
-/** The namespace of `swaRef`; all other built-in types have that of XML Schema. */
+/** The namespace of `swaRef`; all other built-in types are in that of XML Schema. */
 export const swaRefUri = 'http://ws-i.org/profiles/basic/1.1/xsd'
 export const isSwaRef = ({ definition }: AnyXmlType): boolean =>
   definition.kind === 'builtIn' && definition.name === 'swaRef'
@@ -92,7 +92,7 @@ export interface QualifiedName {
   readonly uri: string
   readonly local: string
 }
-/** Whether local elements and attributes of a schema have its namespace. */
+/** Whether local elements and attributes of a schema are in its namespace. */
 export interface NamespaceForm {
   readonly uri: string
   readonly elements: 'qualified' | 'unqualified'
@@ -108,13 +108,13 @@ export type TypeMembers = Readonly<Record<string, AnyMember>>
 export interface ComplexDefinition {
   readonly kind: 'complex'
   readonly name: QualifiedName | undefined
-  /** Of its members; undefined: that of the type around it. */
+  /** The form of its members; undefined: that of the type around it. */
   readonly form: NamespaceForm | undefined
   readonly members: TypeMembers
-  /** Its elements may stand in any order, each at most once (`xs:all`). */
+  /** Its elements may come in any order, each at most once (`xs:all`). */
   readonly isUnordered: boolean
   readonly base: { readonly type: AnyXmlType; readonly by: 'extension' | 'restriction' } | undefined
-  /** A value of it names a type that is derived from it. */
+  /** A value of it names a type derived from it. */
   readonly isAbstract: boolean
 }
 export type SimpleDefinition =
@@ -130,11 +130,11 @@ export type SimpleDefinition =
 export interface ArrayDefinition {
   readonly kind: 'array'
   readonly name: QualifiedName | undefined
-  /** Of more than one dimension: its rows, each an array of one dimension less. */
+  /** With more than one dimension: its rows, each an array with one dimension less. */
   readonly item: () => AnyXmlType
   readonly dimensions: number
 }
-/** What stands in an array, whatever its dimensions. */
+/** The type of an array's cells, whatever its dimensions. */
 export function cellTypeOf({ item, dimensions }: ArrayDefinition): AnyXmlType {
   const { definition } = item()
   return dimensions > 1 && definition.kind === 'array' ? cellTypeOf(definition) : item()
@@ -143,7 +143,7 @@ export type XmlDefinition =
   | { readonly kind: 'builtIn'; readonly name: BuiltInName }
   | SimpleDefinition
   | ComplexDefinition
-  /** A type, or one of those that are derived from it. */
+  /** A type, or one derived from it. */
   | { readonly kind: 'derivable'; readonly type: AnyXmlType; readonly derived: () => readonly AnyXmlType[] }
   | ArrayDefinition
 
@@ -160,13 +160,13 @@ export type ValueOf<X extends { readonly value: unknown }> = X['value']
 
 interface RootMarks {
   readonly isNillable: boolean
-  /** It stands for a part of a message that has a type: no schema declares it. */
+  /** It represents a typed part of a message: no schema declares it. */
   readonly isPart: boolean
-  /** The lexical form of the value where it is empty. */
+  /** The lexical form of the value if the element is empty. */
   readonly initial: string | undefined
   /** `initial` is its only value. */
   readonly isFixed: boolean
-  /** Of octets: the media types that are expected, as `Accept` has them. It is not checked. */
+  /** For octets: the expected media types, in the form of `Accept`. They are not checked. */
   readonly expects: string | undefined
 }
 const plainRoot: RootMarks = {
@@ -185,7 +185,7 @@ export class RootElement<T> {
   declare readonly value: T
   readonly name: QualifiedName
   readonly type: () => XmlType<T>
-  /** Of what a type without a name declares. */
+  /** The form for what an anonymous type declares. */
   readonly form: NamespaceForm
   readonly marks: RootMarks
   constructor(name: QualifiedName, type: () => XmlType<T>, form: NamespaceForm, marks: Partial<RootMarks> = {}) {
@@ -203,7 +203,9 @@ export class RootElement<T> {
   nillable(): RootElement<T | null> {
     return new RootElement<T | null>(this.name, this.type, this.form, { ...this.marks, isNillable: true })
   }
-  /** The value where it is empty, as text; wherever it is referred to (XML Schema Part 1 §3.3.2). */
+  /**
+   * The value of the empty element, as text, wherever it is referred to (XML Schema Part 1 §3.3.2).
+   */
   default(initial: string): RootElement<T> {
     return new RootElement(this.name, this.type, this.form, { ...this.marks, initial })
   }
@@ -211,7 +213,10 @@ export class RootElement<T> {
   fixed(initial: string): RootElement<T> {
     return new RootElement(this.name, this.type, this.form, { ...this.marks, initial, isFixed: true })
   }
-  /** The media types that its octets are expected to have, as `Accept` has them: for readers. */
+  /**
+   * The media types that its octets are expected to have, in the form of `Accept`: only
+   * information.
+   */
   expecting(mediaTypes: string): RootElement<T> {
     return new RootElement(this.name, this.type, this.form, { ...this.marks, expects: mediaTypes })
   }
@@ -231,7 +236,9 @@ export class BodyContent<T> extends RootElement<T> {
 
 /** Which namespaces a wildcard has (XML Schema Part 1 §3.10). */
 export type WildcardNamespaces = 'any' | { readonly not: string } | { readonly of: readonly string[] }
-/** Whether declarations of what it takes must be known: what readers of a schema are told. */
+/**
+ * Whether declarations of the elements it accepts must be known; this only informs schema readers.
+ */
 export type WildcardProcess = 'lax' | 'strict' | 'skip'
 interface Wildcard {
   readonly namespaces: WildcardNamespaces
@@ -245,7 +252,7 @@ export type Particle =
   | { readonly kind: 'choice' | 'sequence'; readonly members: TypeMembers }
   | ({ readonly kind: 'any' | 'anyAttribute' } & Wildcard)
 
-/** A part of a message that travels next to its envelope. */
+/** A part of a message that is sent next to its envelope. */
 export interface AttachmentMark {
   /** Those that it may have, also ranges such as `image/*`; none: any. */
   readonly mediaTypes: readonly string[]
