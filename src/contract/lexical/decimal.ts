@@ -38,7 +38,7 @@ export function parseCanonicalDecimal(text: string, places: number): number | un
   return units
 }
 
-/** The way back: 1250n with two places is "12.50". */
+/** The inverse: 1250n with two places is "12.50". */
 export function writeScaledDecimal(units: bigint | number, places: number): string {
   const digits = String(units < 0 ? -units : units).padStart(places + 1, '0')
   const sign = units < 0 ? '-' : ''
@@ -59,7 +59,7 @@ export function compileDecimalCheck(shape: ScalarOf<'decimal'>): (value: unknown
   }
 }
 
-/** The bounds in units; undefined where a double is not exact for all values. */
+/** The bounds in units; undefined if a double is not exact for all values. */
 function exactRange({ min, max, digits, places }: ScalarOf<'decimal'>) {
   const largest = 10 ** digits - 1
   const lowest = min === undefined ? -largest : Number(parseScaledDecimal(min, places) ?? 0n)

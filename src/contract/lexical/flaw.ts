@@ -1,4 +1,4 @@
-/** Flaws: readers and checks return one in place of a value that is not valid. */
+/** Flaws: readers and checks return one instead of an invalid value. */
 
 /**
  * Why a value is not valid: a stable code, and a phrase for people that follows the value's name.
@@ -6,7 +6,7 @@
 export class Flaw {
   declare readonly code: string
   declare readonly detail: string
-  /** The value is outside of the value space of its type, whatever bounds its field has. */
+  /** Whether the value is outside the value space of its type, whatever bounds its field has. */
   declare readonly isOfType: boolean
   constructor(code: string, detail: string, isOfType = true) {
     this.code = code
@@ -15,7 +15,7 @@ export class Flaw {
   }
 }
 
-/** A value of the type that is out of the bounds of its field. */
+/** A value of the type that is outside the bounds of its field. */
 export const boundFlaw = (code: string, detail: string): Flaw => new Flaw(code, detail, false)
 
 /** A value of another type, or text of another form. */

@@ -25,7 +25,7 @@ export function parseInteger(text: string): number | undefined {
   return from === 1 ? -value : value
 }
 
-/** The slow twin of `parseInteger`: with a plus too, and of any length. */
+/** The slow twin of `parseInteger`: it also accepts a plus sign, and any length. */
 export const parseAnyInteger = (text: string): number | undefined => (integerText.test(text) ? Number(text) : undefined)
 
 /** The exact value. */
@@ -102,14 +102,14 @@ function narrowRange<N extends number | bigint>(
   }
 }
 
-/** Whether `outer` has every number that `inner` has. */
+/** Whether `outer` contains every number in `inner`. */
 export const isRangeWithin = (inner: NumberRange, outer: NumberRange): boolean =>
   (outer.lowest === undefined || (inner.lowest !== undefined && inner.lowest >= outer.lowest)) &&
   (outer.highest === undefined || (inner.highest !== undefined && inner.highest <= outer.highest))
 
 export function compileIntCheck(shape: ScalarOf<'int'>): (value: unknown) => number | Flaw {
   const check = compileRangeCheck(intRange(shape), intBounds[shape.xsd ?? 'int'])
-  // Adding 0 turns minus zero, which whole numbers do not have, into zero.
+  // Adding 0 turns minus zero, which whole numbers lack, into zero.
   return value => (typeof value === 'number' && Number.isInteger(value) ? check(value + 0) : typeFlaw('a whole number'))
 }
 
@@ -131,7 +131,7 @@ export function compileDoubleCheck({ min, max, xsd }: ScalarOf<'double'>): (valu
   }
 }
 
-/** What is outside of the type's range is told so, also where the field has a narrower one. */
+/** A value outside the type's range is reported as such, even if the field has a narrower range. */
 function compileRangeCheck<N extends number | bigint>(range: NumberRange<N>, ofType: NumberRange<N>) {
   return (value: N): N | Flaw => {
     const found = checkRange(value, range)

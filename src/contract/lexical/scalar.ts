@@ -137,7 +137,7 @@ const readers: ScalarCases<ScalarReader> = {
   ref: compileScalarCheck,
 }
 
-/** A checked value → its text, canonical where the type has a canonical form. */
+/** A checked value → its text, in canonical form if the type has one. */
 export type ScalarWriter = (value: unknown) => string
 export const compileScalarWriter = (shape: Scalar): ScalarWriter => foldScalar(shape, writers)
 export const writeScalar = (shape: Scalar, value: unknown): string => compileScalarWriter(shape)(value)

@@ -1,7 +1,7 @@
 /**
  * The order of dates, times and durations (XML Schema 1.1 Part 2 §3.3.6.1, §3.3.7, appendix E.3.3).
- * It is partial: a time without a zone may be that of any zone, and months differ in their days.
- * What has no order is undefined, as is what another text is.
+ * It is partial: a time without a zone may be in any zone, and months differ in length. Values
+ * without an order give undefined, and so does any other text.
  */
 
 /** A time zone is at most this far from UTC, in picoseconds. */
@@ -9,13 +9,13 @@ const zoneMost = 14n * 3_600_000_000_000_000n
 const picosecondsPerSecond = 1_000_000_000_000n
 
 interface Moment {
-  /** Picoseconds; of what a text leaves out, the year is 1972, the month and the day are 1. */
+  /** Picoseconds; if the text lacks the year, it is 1972; month and day default to 1. */
   readonly at: bigint
   readonly isZoned: boolean
 }
 /**
  * gYear, gYearMonth, gMonth, gMonthDay, gDay, date, dateTime or time, and a zone. A longer year has
- * no order: it would cost much to find, and a message may name one of megabytes.
+ * no order: finding it would be expensive, and a message may contain one of megabytes.
  */
 const momentText =
   /^(?:(?<year>-?\d{4,18})|-)?(?:-(?<month>\d\d)?)?(?:-(?<day>\d\d))?T?(?:(?<hour>\d\d):(?<minute>\d\d):(?<second>[\d.]+))?(?<zone>Z|[+-]\d\d:\d\d)?$/
@@ -38,7 +38,7 @@ function picosecondsOf(seconds: string): bigint {
 }
 
 const floorDivide = (one: bigint, by: bigint): bigint => (one - (((one % by) + by) % by)) / by
-/** Days up to this one, from some day on, by the calendar of today for all years. */
+/** Days up to this one, from a fixed day on, by today's calendar for all years. */
 function daysBefore(year: bigint, month: number, day: number): bigint {
   const isEarly = month < 3 // the leap day is the last one of a year that begins in March
   const from = isEarly ? year - 1n : year
@@ -57,7 +57,7 @@ export function compareMoments(one: string, other: string): number | undefined {
   if (apart > zoneMost) return 1
   return apart < -zoneMost ? -1 : undefined
 }
-/** The same for texts of one moment: "12:00:00Z" and "13:00:00+01:00". */
+/** The same key for texts of the same moment: "12:00:00Z" and "13:00:00+01:00". */
 export function keyOfMoment(text: string): string | undefined {
   const moment = momentOf(text)
   return moment && `${moment.at}${moment.isZoned ? 'Z' : ''}`
@@ -101,7 +101,7 @@ export function compareDurations(one: string, other: string): number | undefined
   const [order, ...more] = endsOf(left).map((end, at) => compareIntegers(end, others[at] ?? end))
   return more.every(each => each === order) ? order : undefined
 }
-/** The same for texts of one duration: "P1D" and "PT24H". */
+/** The same key for texts of the same duration: "P1D" and "PT24H". */
 export function keyOfDuration(text: string): string | undefined {
   const duration = durationOf(text)
   return duration && `${duration.months} ${duration.picoseconds}`

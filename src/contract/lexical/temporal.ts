@@ -11,14 +11,14 @@ const durationText =
   /^-?P(?=.)(\d{1,9}Y)?(\d{1,9}M)?(\d{1,9}D)?(T(?=.)(\d{1,9}H)?(\d{1,9}M)?(\d{1,9}(\.\d{1,12})?S)?)?$/
 
 /**
- * Whether the day exists in its month (Part 2 §3.2.9), and the text after it matches. By hand: an
- * expression takes twice as long.
+ * Whether the day exists in its month (Part 2 §3.2.9), and the text after it matches. Written by
+ * hand: a regular expression takes twice as long.
  */
 export function isDay(text: string, matchesTail: (tail: string) => boolean): boolean {
   const from = text.charCodeAt(0) === minusCode ? 1 : 0
   const end = text.indexOf('-', from)
   const digits = end - from
-  // A year has more than four digits only where it needs them.
+  // A year has more than four digits only if it needs them.
   if (digits < 4 || digits > 9 || (digits > 4 && text.charCodeAt(from) === zeroCode)) return false
   const [year, month, day] = [
     parseDigits(text, from, end),
@@ -35,7 +35,7 @@ function daysOfMonth(year: number, month: number): number {
   return month > 0 && month < 13 ? 30 + ((month + (month >> 3)) & 1) : 0
 }
 
-/** -1 where a character is not a digit. */
+/** -1 if a character is not a digit. */
 function parseDigits(text: string, from: number, to: number): number {
   let value = 0
   for (let at = from; at < to; at++) {
@@ -65,7 +65,7 @@ const formOf: Readonly<Record<TemporalShape['kind'], TemporalForm>> = {
   duration: { matches: text => durationText.test(text), example: 'a duration, such as P1DT12H' },
 }
 
-/** RFC 3339 §5.6: a year of four digits, and no hour 24. XML Schema 1.0 has no year 0000. */
+/** RFC 3339 §5.6: a year with four digits, and no hour 24. XML Schema 1.0 has no year 0000. */
 const plainText = /^(?!0000|24:|.*T24)\d{2,4}[:-]/
 
 export function compileTemporalCheck({ kind, zone }: TemporalShape): (value: unknown) => string | Flaw {

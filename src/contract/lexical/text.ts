@@ -14,8 +14,8 @@ export const pointCode = 46
 export const capitalize = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
 /**
- * Without XML's white space at both ends. By hand, because an expression for the end tries each run
- * of it.
+ * Without XML's white space at both ends. Written by hand, since a regular expression for the end
+ * would try each run of it.
  */
 export function trimXmlSpace(text: string): string {
   let [from, to] = [0, text.length]
@@ -79,7 +79,7 @@ export function compileStringCheck(shape: ScalarOf<'string'>): (value: unknown) 
     if (typeof value !== 'string') return typeFlaw('a string')
     if (!oneUnitText.test(value) && unsendableText.test(value))
       return new Flaw('character', 'contains a character that XML cannot carry')
-    // A character has one UTF-16 unit or two: characters are counted only where that can matter.
+    // A character has one or two UTF-16 units: characters are only counted if that can matter.
     if (value.length < min * 2 && countCharacters(value) < min)
       return boundFlaw('minLength', describeLeast(min, 'characters'))
     if (value.length > max && countCharacters(value) > max)

@@ -1,5 +1,5 @@
 /**
- * Regular expressions of XML Schema (Part 2, appendix F) as those of JavaScript. They differ in
+ * Converts regular expressions of XML Schema (Part 2, appendix F) to JavaScript's. They differ in
  * anchors, in the classes \i, \c and \w, in blocks of characters and in the subtraction of classes.
  */
 
@@ -61,13 +61,13 @@ const blocks: ReadonlyMap<string, string> = new Map([
   ['PrivateUse', '\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}'],
 ])
 
-/** The expression, anchored at both ends; undefined for text that is not one of XML Schema. */
+/** The expression, anchored at both ends; undefined if the text is not a pattern of XML Schema. */
 export const compileXsdPattern = (pattern: string): RegExp | undefined =>
   compile(pattern, source => new RegExp(`^(?:${source})$`, 'v'))
 
 /**
- * Whether a text matches, in a time that grows with its length and no faster; undefined for text
- * that is not a pattern, or one of more steps than are followed.
+ * Whether a text matches, in a time that grows no faster than its length; undefined if the pattern
+ * is invalid, or has more steps than are followed.
  */
 export const compileXsdMatcher = (pattern: string): ((text: string) => boolean) | undefined =>
   compile(pattern, source => {
@@ -77,7 +77,7 @@ export const compileXsdMatcher = (pattern: string): ((text: string) => boolean) 
     return text => linear.test(text)
   })
 
-/** A single quantifier of one character leads back nowhere: any engine takes it in one way. */
+/** A single quantifier of one character never backtracks: any engine matches it in one way. */
 function hasOneWay(source: string): boolean {
   const bare = source.replace(/\\[\s\S]/g, 'a').replace(/\[[^\]]*\]+/g, 'a')
   const quantifiers = bare.match(/[*+]|\?(?!:)|\{\d+,\d*\}|\)\{/g) ?? []
@@ -93,7 +93,7 @@ function compile<T>(pattern: string, make: (source: string) => T): T | undefined
   }
 }
 
-/** A fault of the pattern is a SyntaxError, as one that JavaScript finds is. */
+/** A mistake in the pattern is a SyntaxError, like one that JavaScript finds. */
 class PatternConverter {
   readonly #characters: readonly string[]
   #at = 0
@@ -126,7 +126,8 @@ class PatternConverter {
     if (letter === 'n' || letter === 'r' || letter === 't') return `\\${letter}`
     if (letter === 'p' || letter === 'P') return this.#convertCategory(letter)
     const set = letterClasses[letter]
-    // Others, such as \b and \u0041, are of other languages, where they do not stand for their letter.
+    // Others, such as \b and \u0041, belong to other languages, where they do not mean their
+    // letter.
     if (set === undefined && /[A-Za-z0-9]/.test(letter)) throw new SyntaxError(`\\${letter} is not an escape`)
     return set ?? escapeSet(letter)
   }
@@ -142,7 +143,7 @@ class PatternConverter {
     return letter === 'p' ? `[${block}]` : `[^${block}]`
   }
 
-  /** From behind its bracket to behind the other one. */
+  /** Starts after its opening bracket, and ends after the closing one. */
   #convertClass(): string {
     const isNegated = this.#characters[this.#at] === '^'
     if (isNegated) this.#at++

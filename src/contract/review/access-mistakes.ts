@@ -1,4 +1,4 @@
-/** Mistakes of `visibleTo`, `settableBy` and `settableIn`, each with its place and its cure. */
+/** Mistakes in `visibleTo`, `settableBy` and `settableIn`, each with its place and its cure. */
 
 import type { AnyField } from '../field.ts'
 import { guardedFieldsOf } from '../field-access.ts'
@@ -8,7 +8,7 @@ import type { Resource } from '../resource.ts'
 const nameRules = (access: FieldAccess): string =>
   (['visibleTo', 'settableBy', 'settableIn'] as const).filter(name => access[name] !== undefined).join(' and ')
 
-/** For a field elsewhere than in a resource. */
+/** For a field that is not directly in a resource. */
 export const misplacedAccess = (place: string, { access }: AnyField): string[] =>
   access
     ? [`${place} has ${nameRules(access)}, which is for the fields of a resource: give it to the whole field there`]
@@ -58,7 +58,7 @@ function fieldAccessMistakes(resource: Resource, name: string, access: FieldAcce
   ]
 }
 
-/** A caller that may create an item and not set a field that it needs can create none. */
+/** A caller that may create an item but not set a required field of it can create none. */
 function creatorMistakes(resource: Resource, place: string, field: AnyField): string[] {
   const { settableBy = [], settableIn } = field.access ?? {}
   if (field.isOptional || field.isReadOnly || field.defaultValue !== undefined) return []
@@ -78,7 +78,7 @@ function creatorMistakes(resource: Resource, place: string, field: AnyField): st
   ]
 }
 
-/** Searches, orders and shared caches tell of a field to callers that may not see it. */
+/** Searches, orders and shared caches reveal a field to callers that may not see it. */
 function revealedMistakes(
   { name, given, fields }: Resource,
   findPath: (path: string) => readonly (AnyField | undefined)[],

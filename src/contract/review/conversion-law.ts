@@ -1,6 +1,6 @@
 /**
  * The law of two functions that convert values between a version and the newest one, tried with
- * values that their types name by themselves.
+ * values that follow from their types.
  */
 import { messageOf } from '../../base/attempt.ts'
 import { type AnyField, Field, type Fields } from '../field.ts'
@@ -34,7 +34,7 @@ export function findLawMistakes({ place, former, newest, up, down, exact }: Conv
 }
 
 interface Way {
-  /** Whose values it takes. */
+  /** The field whose values it accepts. */
   readonly field: AnyField
   readonly convert: ConversionPair['up']
   readonly how: string
@@ -73,7 +73,7 @@ function attemptConversion(
   }
 }
 
-/** The field whose values are there, and not null. */
+/** The same field, always present and not null. */
 const toPlain = ({ shape }: AnyField): AnyField => new Field(shape)
 
 function writeSample(field: AnyField, value: unknown): string {
@@ -81,7 +81,7 @@ function writeSample(field: AnyField, value: unknown): string {
   return problem ? String(value) : valueWriter(toPlain(field))(value)
 }
 
-/** Values that a type names by itself, and its example. */
+/** Values that follow from a type, and its example. */
 function sampleValues({ shape, texts }: AnyField): readonly unknown[] {
   const object = asObject(shape)
   if (object) return sampleObjects(object.fields)

@@ -1,9 +1,9 @@
-/** Names of a contract: what they may be made of, and those that come twice. */
+/** Names in a contract: the characters they may have, and names that occur twice. */
 import { pathSegmentPattern } from '../lexical/text.ts'
 
-/** Of resources and jobs. */
+/** For resources and jobs. */
 export const segmentText = /^[a-z][a-zA-Z0-9-]*$/
-/** Of actions and files. */
+/** For actions and files. */
 export const pathSegmentText = new RegExp(`^${pathSegmentPattern}$`)
 export const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
 

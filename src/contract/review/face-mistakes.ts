@@ -1,4 +1,4 @@
-/** Mistakes of what messages go to and bring: endpoints, header blocks, faults. */
+/** Mistakes in endpoints, header blocks and faults. */
 
 import { type EndpointRule, endpointsOf, findRuleMistakes, type SecurityRule } from '../endpoint-rule.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../fault.ts'
@@ -24,7 +24,7 @@ export const securityMembers: MembersOf<SecurityRule> = {
   operations: true,
 }
 
-/** Paths that have other pages: an endpoint is below none of them. */
+/** Paths that other pages use: no endpoint may be below them. */
 const pageSegments = ['api', 'problems', 'decisions', 'health', 'metrics', 'changes', 'openapi.json', 'login', 'logout']
 
 export function findFaceMistakes(contract: Service): string[] {
@@ -135,7 +135,10 @@ export function findFaultMistakes(contract: Service): string[] {
   })
 }
 
-/** RFC 9457 §3.1: what every problem has. A detail stands next to it, as extensions (§3.2). */
+/**
+ * RFC 9457 §3.1: the members of every problem. A detail is added next to them, as extensions
+ * (§3.2).
+ */
 const problemMembers = ['type', 'title', 'status', 'detail', 'instance']
 
 const findClashingMembers = ({ fault, detail }: Fault): string[] =>

@@ -1,4 +1,4 @@
-/** Mistakes of fields, wherever they are declared: facets, bounds, defaults and texts. */
+/** Mistakes in fields, wherever they are declared: facets, bounds, defaults and texts. */
 
 import { misplacedComputed } from '../computed-fields.ts'
 import { fillDefaults } from '../default-values.ts'
@@ -14,7 +14,7 @@ import { checkValue } from '../typed-value.ts'
 import { misplacedAccess } from './access-mistakes.ts'
 import { fieldNameText, findRepeated } from './declared-names.ts'
 
-/** For fields elsewhere than in a resource. */
+/** For fields that are not directly in a resource. */
 export const findAllFieldMistakes = (contract: Service, place: string, fields: Fields): string[] => [
   ...findResourceFieldMistakes(contract, place, fields),
   ...Object.entries(fields).flatMap(([name, field]) => misplacedMarks(`${place}.${name}`, field)),
@@ -29,14 +29,14 @@ export function findResourceFieldMistakes(contract: Service, place: string, fiel
   ])
 }
 
-/** For a field elsewhere than in a resource. */
+/** For a field that is not directly in a resource. */
 const misplacedMarks = (place: string, field: AnyField): string[] => [
   ...misplacedAccess(place, field),
   ...misplacedComputed(place, field),
 ]
 
 const bounds = { min: true, max: true } as const
-/** A facet that is added to a scalar is missing here at compile time. */
+/** A facet that is added to a scalar is reported missing here at compile time. */
 type KnownFacets<K extends Scalar['kind']> = MembersOf<
   Omit<ScalarOf<K>, 'kind' | (K extends 'duration' ? 'zone' : never)>
 >
@@ -87,7 +87,7 @@ function defaultMistakes(place: string, field: AnyField): string[] {
   return flaw ? [`${place} has a default that ${flaw.detail}: give a value that the field accepts`] : []
 }
 
-/** What people are told is true: an example is a value, and what is explained exists. */
+/** Texts must be true: an example is a valid value, and whatever is explained exists. */
 function textMistakes(place: string, field: AnyField): string[] {
   const { shape, texts } = field
   const known: readonly string[] = shape.kind === 'enum' ? shape.values : []

@@ -1,10 +1,10 @@
-/** Mistakes of the handlers of resources and jobs. */
+/** Mistakes in the handlers of resources and jobs. */
 
 import { hasComputedFields } from '../computed-fields.ts'
 import type { Implementation } from '../implement.ts'
 import type { Resource } from '../resource.ts'
 
-/** Whatever is not a general handler was meant for an action. */
+/** Any handler that is not a general one was meant for an action. */
 export const findUnknownHandlers = ({ handlers }: Implementation, name: string, verbs: readonly string[]): string[] =>
   Object.keys(handlers[name]?.actions ?? {})
     .filter(verb => !verbs.includes(verb))

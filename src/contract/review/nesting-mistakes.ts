@@ -1,4 +1,4 @@
-/** Mistakes of resources that are nested in others, each with its place and its cure. */
+/** Mistakes in nested resources, each with its place and its cure. */
 import { findParent, isFreeParentName, listAncestors, nestingDepthMax } from '../nesting.ts'
 import type { Resource } from '../resource.ts'
 import type { Service } from '../service.ts'
@@ -12,7 +12,7 @@ export function findNestingMistakes({ resources }: Service, resource: Resource):
   if (field?.shape.kind !== 'ref')
     return [`${place}, which is not a t.ref(): declare it as ${within}: t.ref('…'), with the name of a resource`]
   const { parent } = findParent(resource, resources) ?? {}
-  if (!parent || parent.isSingle) return [] // told at the field
+  if (!parent || parent.isSingle) return [] // reported at the field
   const mayBeAbsent = field.isOptional || field.isNullable || field.isInternal || field.defaultValue !== undefined
   return [
     ...(mayBeAbsent
@@ -46,7 +46,7 @@ function chainMistakes(resource: Resource, resources: readonly Resource[]): stri
   )
 }
 
-/** Each list is in one parent, which its address names. */
+/** Each list belongs to one parent, which its address names. */
 const ruleMistakesOf = ({ name, within = '', given }: Resource): string[] =>
   (['filter', 'searchBy'] as const)
     .filter(rule => given[rule]?.includes(within))

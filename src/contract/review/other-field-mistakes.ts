@@ -1,4 +1,4 @@
-/** Mistakes of the fields that a version has under another name or in another type. */
+/** Mistakes in the fields that a version has under another name or with another type. */
 
 import type { AnyField, Fields } from '../field.ts'
 import { isMadeWith } from '../member-kinds.ts'
@@ -10,7 +10,7 @@ import { fieldsInVersion, findReshape, nameInVersion } from '../version-fields.t
 import { findLawMistakes } from './conversion-law.ts'
 import { fieldNameText } from './declared-names.ts'
 
-/** The mistakes of what a rule says, resource by resource. */
+/** The mistakes in what a rule says, resource by resource. */
 export function forResources<T>(
   { resources }: Service,
   said: Readonly<Record<string, T>> | undefined,
@@ -51,22 +51,22 @@ export function findOtherFieldMistakes(
   )
 }
 
-/** JavaScript may give anything. */
+/** JavaScript may pass anything. */
 const isRetype = (retype: Partial<Retype>): boolean =>
   isMadeWith('shape', retype.newest) && isMadeWith('shape', retype.former) && hasPair(retype)
 export const hasPair = ({ up, down }: { readonly up?: unknown; readonly down?: unknown }): boolean =>
   typeof up === 'function' && typeof down === 'function'
 
-/** What a version says of a resource, and where, for people. */
+/** What a version says about a resource, and where, for people. */
 export interface VersionPlace {
   readonly contract: Service
   readonly rule: VersionRule
   readonly resource: Resource
   readonly place: string
 }
-/** A field that a version has under another name or in another type. */
+/** A field that a version has under another name or with another type. */
 interface OtherFieldPlace extends VersionPlace {
-  /** In the version. */
+  /** The name in the version. */
   readonly name: string
 }
 

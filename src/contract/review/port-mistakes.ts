@@ -1,4 +1,4 @@
-/** Mistakes of ports, and of the handlers of their exchanges. */
+/** Mistakes in ports, and in the handlers of their exchanges. */
 
 import { splitBody } from '../attached-parts.ts'
 import type { Port, PortExchange } from '../exchange.ts'
@@ -57,7 +57,7 @@ function contentMistakes(name: string, { style, input, output, ...others }: Port
   ]
 }
 
-/** What is attached is one part of a message: nothing in the XML refers to it. */
+/** An attachment is one part of a message: nothing in the XML refers to it. */
 function attachmentMistakes(name: string, { input, output, style, ...others }: PortExchange): string[] {
   const { faults, requestHeaders, replyHeaders } = others
   const bodies = [input, output].filter(each => typeof each === 'object')

@@ -1,4 +1,4 @@
-/** Mistakes of the groups of fields that a version has in place of those of the newest one. */
+/** Mistakes in the groups of fields that a version has in place of those of the newest one. */
 
 import { type AnyField, Field, type Fields } from '../field.ts'
 import { isMadeWith, isRecordOf } from '../member-kinds.ts'
@@ -42,7 +42,7 @@ export function findReshapeMistakes(
   )
 }
 
-/** JavaScript may give anything. */
+/** JavaScript may pass anything. */
 const isReshape = (group: Partial<Reshape> | undefined): boolean =>
   Array.isArray(group?.newest) && isRecordOf(each => isMadeWith('shape', each), group.former) && hasPair(group)
 
@@ -72,7 +72,7 @@ function newestFieldMistakes({ contract, rule, resource, place }: VersionPlace, 
   ]
 }
 
-/** How many rules of a version speak of a field of the newest one. */
+/** How many rules of a version concern a field of the newest one. */
 function countUses({ without, renames, retypes, reshapes }: VersionRule, own: string, name: string): number {
   const newest = Object.values(renames?.[own] ?? {})
   const uses = [

@@ -1,4 +1,4 @@
-/** Mistakes of a resource: its fields, states, actions and files. */
+/** Mistakes in a resource: its fields, states, actions and files. */
 
 import { reachableStates } from '../machine.ts'
 import { findUnknownMembers, type MembersOf } from '../member-kinds.ts'
@@ -75,7 +75,7 @@ const listRules: readonly ListRule[] = [
   'bulk',
 ]
 
-/** What needs several items, or names one among them. */
+/** Rules that need several items, or name one among them. */
 function singleMistakes({ name, fields, given, actions }: Resource): string[] {
   const { bulk, ...others } = given.allow
   const creates = (others.create?.length ?? 0) > 0

@@ -1,4 +1,4 @@
-/** Mistakes of the rules of a resource, and of its relations. */
+/** Mistakes in the rules of a resource, and in its relations. */
 import { findComputedMistakes, storedFieldsOf } from '../computed-fields.ts'
 import type { AnyField, Fields } from '../field.ts'
 import { isScalarField } from '../field-json.ts'
@@ -117,7 +117,7 @@ function doingMistakes({ name, given, actions, files }: Resource): string[] {
   ]
 }
 
-/** What the policy binds and asks. */
+/** The fields that the policy binds, and the conditions that it checks. */
 function grantMistakes(contract: Service, resource: Resource): string[] {
   const { name, fields, given } = resource
   const grants = Object.entries(given.allow)
@@ -155,7 +155,7 @@ const isText: ScalarCases<boolean> = {
   id: () => true,
   ref: () => true,
 }
-/** A claim is text, which is never equal to a value of another kind. */
+/** A claim is text, which never equals a value of another kind. */
 const owningMistakes = ({ name, fields }: Resource, what: string, keys: readonly string[]): string[] =>
   keys.flatMap(key => {
     const shape = fields[key]?.shape
@@ -182,7 +182,9 @@ function bulkMistakes(resource: Resource): string[] {
   ]
 }
 
-/** The handler `removing` is asked for one removal as for many, and is not told which it is. */
+/**
+ * The handler `removing` is called for single and bulk removals alike, and is not told which it is.
+ */
 function bulkFaultMistakes({ name, given: { faults } }: Resource): string[] {
   const kinds = ['remove', 'bulk'] as const
   return kinds.flatMap((place, i) => {
@@ -196,7 +198,7 @@ function bulkFaultMistakes({ name, given: { faults } }: Resource): string[] {
   })
 }
 
-/** What clients may compare, search or sort by, or are told of, they can find out. */
+/** Clients can find out whatever they may compare, search or sort by, or are told about. */
 function internalMistakes(contract: Service, { name, fields, given }: Resource): string[] {
   const told = { ...given, unique: given.unique?.flat() }
   return (['filter', 'sort', 'order', 'search', 'searchBy', 'unique'] as const).flatMap(rule =>

@@ -1,7 +1,7 @@
 /**
- * Mistakes of the versions of a contract, each with its place and its cure (rules A9.1–A9.3, B9.3).
- * Values that can be told from a type alone are converted once, up and down: a pair that loses one
- * of them does not start (`conversion-law.ts`).
+ * Mistakes in the versions of a contract, each with its place and its cure (rules A9.1–A9.3, B9.3).
+ * Values that follow from a type alone are converted once, up and down: a pair that loses one of
+ * them does not start (`conversion-law.ts`).
  */
 import { type AnyField, mayBeLeftOut } from '../field.ts'
 import { findUnknownMembers, type MembersOf } from '../member-kinds.ts'
