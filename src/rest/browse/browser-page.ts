@@ -1,5 +1,5 @@
 /**
- * A document as a page. Nothing here is asked for another media type: what it costs, browsers pay.
+ * A document as a page. Other media types need nothing from here, so only browsers pay for it.
  */
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { labelOf } from '../../html/element.ts'

@@ -1,6 +1,6 @@
 /**
- * A page of a collection or of a search in a browser: filters and orders as controls, items as a
- * table whose rows lead on, pages forth and back.
+ * A page of a collection or a search in a browser: filters and orders as controls, items as a table
+ * whose rows are links, and links to the previous and next page.
  */
 import { escapeMarkup } from '../../base/markup.ts'
 import { ownMember } from '../../base/objects.ts'
@@ -67,7 +67,7 @@ function writeCount({ fields, value, items = [] }: RepresentationDocument): Page
   )
 }
 
-/** The first column leads to the item. */
+/** The first column links to the item. */
 function* writeItems(
   exchange: Exchange,
   { columns = {}, items = [] }: RepresentationDocument,
@@ -95,7 +95,7 @@ function* writeItems(
   )
 }
 
-/** The head of a column that can be ordered leads to that order, and then to the opposite one. */
+/** The head of a sortable column links to that order, and then to the opposite one. */
 function describeColumn(exchange: Exchange, resource: Resource | undefined, name: string, label: string): TableColumn {
   const { entry, operation } = exchange
   const isSorted = resource?.given.sort?.includes(name) && mayCompare(exchange, resource, name)
@@ -235,7 +235,7 @@ function writeSizes(given: ReadonlyMap<string, string>): PageMarkup {
   )
 }
 
-/** All that the filters show may be removed at once, by whom the contract lets. */
+/** A caller that the contract admits may remove everything that the filters show at once. */
 function writeBulk(exchange: Exchange, resource: Resource, { items = [] }: RepresentationDocument): PageMarkup {
   const { caller, entry, route } = exchange
   const bulk = route?.methods.get('DELETE')

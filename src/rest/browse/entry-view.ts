@@ -1,4 +1,4 @@
-/** The entry in a browser: everything that there is, in both faces, and what the caller may do. */
+/** The entry in a browser: everything that exists, in both faces, and what the caller may do. */
 import { escapeMarkup } from '../../base/markup.ts'
 import { mayEverBeAllowed } from '../../contract/policy.ts'
 import {
@@ -61,7 +61,7 @@ export function writeEntryView(exchange: Exchange, document: RepresentationDocum
 const facesText = 'One contract, two faces: the same resources over HTTP and as SOAP messages.'
 const soapAloneText = 'Its operations are only SOAP messages.'
 
-/** The entry is the same for all callers; its page offers what this one may do. */
+/** The entry is the same for all callers; its page only offers what this caller may do. */
 function mayStart({ edition, caller, entry }: Exchange, rel: string): boolean {
   const started = edition.routes.all
     .flatMap(({ methods }) => [...methods.values()])
@@ -109,7 +109,7 @@ const otherText: Readonly<Record<string, string>> = {
 }
 const otherTexts = (rel: string): string => otherText[rel] ?? (/^v\d+$/.test(rel) ? 'A version of the contract' : '')
 
-/** A program goes to the WSDL of a port, a person to its page. */
+/** A program gets the WSDL of a port, a person its page. */
 const leadToPage = (link: DocumentLink): DocumentLink => ({ ...link, href: link.href.replace(/\?wsdl$/, '') })
 const tellOfPort =
   ({ edition }: Exchange) =>
@@ -128,7 +128,7 @@ const describeCollection =
     return verbs.length === 0 ? 'Items to read and change' : `Items that one may ${verbs.join(', ')}`
   }
 
-/** By the contract alone: whether it may ever be done to some item. */
+/** By the contract only: whether the caller may ever do it to some item. */
 function writeRights({ edition, caller, entry }: Exchange): PageMarkup {
   const rows = edition.routes.all.flatMap(({ template, methods }) =>
     [...methods].map(([method, operation]) => {

@@ -15,7 +15,7 @@ import { halWriter } from '../formats/hal.ts'
 import type { Offer } from '../media-types.ts'
 import { representationTag } from '../tags.ts'
 
-/** Characters of one message; what is longer is cut, and says so. */
+/** Characters of one message; a longer one is cut, and says so. */
 const shownCharacters = 20_000
 
 export function writeExchangePanel(exchange: Exchange, document: RepresentationDocument): Maybe<PageMarkup> {
@@ -23,7 +23,7 @@ export function writeExchangePanel(exchange: Exchange, document: RepresentationD
   return chain(findMessages(exchange), messages => http + writeSoapFace(messages))
 }
 
-/** As far as it shows. */
+/** Only the part that is shown. */
 function writeShownJson(exchange: Exchange, document: RepresentationDocument): string {
   const context = writingOf(exchange)
   const write = (shown: RepresentationDocument): string =>
@@ -72,7 +72,7 @@ function writeHttpFace(exchange: Exchange, document: RepresentationDocument, jso
   )
 }
 
-/** Those that programs get of the item: the tag of the page is another one. */
+/** The validators that programs get for the item: the page has another tag. */
 function writeValidators(exchange: Exchange, document: RepresentationDocument, hal: Offer | undefined): string[] {
   const { shown } = exchange
   if (shown?.document !== document) return []
@@ -91,7 +91,7 @@ const writeMessagePane = (title: string, content: PageMarkup, isOpen: boolean): 
     buildElement('div', { class: 'inside' }, buildElement('pre', { tabindex: 0 }, content)),
   )
 
-/** Addresses that are pages lead on. The text is escaped already. */
+/** Addresses of pages become links. The text is already escaped. */
 function linkAddresses({ links, items = [] }: RepresentationDocument, escaped: PageMarkup): PageMarkup {
   const all = [...links, ...items.flatMap(item => item.links)]
   const pages = new Set(all.flatMap(({ href, form, templated }) => (form || templated ? [] : [escapeMarkup(href)])))

@@ -1,8 +1,8 @@
 /**
- * What comes of a form of a page: the page of what was changed, or the form again with its problems
- * and with what stands now. What it guards:
+ * The result of a page's form: the page of what was changed, or the form again with its problems
+ * and the current values. What it guards:
  *  (1) What was typed is kept, whatever was refused once the content had been read.
- *  (2) The current item is read as any other: admitted, and in one look at the store.
+ *  (2) The current item is read like any other: admitted, and in one look at the store.
  */
 import type { FieldProblem } from '../../contract/given-fields.ts'
 import { normalizeRows, placeControl } from '../../html/controls.ts'
@@ -30,8 +30,8 @@ import { describeFrame } from './page-frame.ts'
 import { writeProblemView } from './problem-page.ts'
 
 /**
- * RFC 9110 §15.4.4: after a form the browser gets the page of what was changed, which it may load
- * again. What is told only once is shown at once.
+ * RFC 9110 §15.4.4: after a form, the browser is redirected to the page of what was changed, which
+ * it may load again. What is only shown once is shown at once.
  */
 export function redirectAfterForm(exchange: Exchange, response: Response): Response {
   const location = findPageAfter(exchange, response)
@@ -65,7 +65,7 @@ function findPageAfter(exchange: Exchange, { fields }: Response): string | undef
   }
 }
 
-/** The form with a row more or less, or with the fields of the chosen kind. */
+/** The form with one row more or less, or with the fields of the chosen kind. */
 export async function answerRedraw(exchange: Exchange): Promise<Response> {
   const { redraw } = exchange.form ?? {}
   const limit = contentLimitOf(exchange.operation)
@@ -88,7 +88,7 @@ const pageResponse = (status: number, content: string): Response => ({
   content,
 })
 
-/** A refusal, the form again, and what stands now. */
+/** A refusal, the form again, and the current values. */
 export async function answerRefusedForm(exchange: Exchange, refusal: AnyRestRefusal): Promise<Response> {
   const { fields, status } = errorResponse(exchange, refusal)
   const problem = createProblem(exchange, refusal)
@@ -114,14 +114,14 @@ export async function answerRefusedForm(exchange: Exchange, refusal: AnyRestRefu
   }
 }
 
-/** When a declared fault ends a call, and what it says of this one. */
+/** When a declared fault ends a call, and its detail for this call. */
 function writeFaultDetail(exchange: Exchange, refusal: AnyRestRefusal): PageMarkup {
   if (refusal.kind !== 'declared') return ''
   const { fault, detail } = refusal
   return writeParagraph(fault.description) + writeDefinitions(fault.detail, detail, itemAddresses(exchange))
 }
 
-/** (1) Rows are as the reader numbers them, each problem at its control. */
+/** (1) Rows have the reader's numbers, and each problem is at its control. */
 function groupByControl(problems: readonly FieldProblem[]): ReadonlyMap<string, readonly string[]> {
   const byName = new Map<string, string[]>()
   for (const { path, detail } of problems) {

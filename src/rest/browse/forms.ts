@@ -17,13 +17,13 @@ export interface FormSpec {
   readonly fields: Fields
   /** The tag that the change expects. */
   readonly match?: string | undefined
-  /** What stands in it. */
+  /** The values in it. */
   readonly tree?: TextTree | undefined
   readonly problems?: ReadonlyMap<string, readonly string[]>
   /** Where the items of a resource are listed. */
   readonly choices: FormState['choices']
   readonly isDanger?: boolean
-  /** What the contract says of it. */
+  /** What the contract says about it. */
   readonly texts?: PublicTexts | undefined
 }
 
@@ -61,13 +61,13 @@ function formState(spec: FormSpec): FormState {
   }
 }
 
-/** The same form with a row more or less. */
+/** The same form with one row more or less. */
 export const redrawForm = (spec: FormSpec, { change, name }: Redraw): FormSpec => ({
   ...spec,
   tree: changeRows(spec.tree ?? {}, change, name),
 })
 
-/** Of a change of some fields: what is left empty stays as it is. */
+/** For a change of some fields: what is left empty stays unchanged. */
 export const withoutDemands = (fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields)
@@ -75,7 +75,7 @@ export const withoutDemands = (fields: Fields): Fields =>
       .map(([name, field]: [string, AnyField]) => [name, new Field(field.shape, field).optional()]),
   )
 
-/** A form in a part of the page that opens; open when there is something to see in it. */
+/** A form in a part of the page that can be opened; open if there is something to see in it. */
 export const writeFolded = (title: string, isOpen: boolean, content: PageMarkup): PageMarkup =>
   content === ''
     ? ''
@@ -105,7 +105,7 @@ export function writeFileForm(href: string, part: string, mediaTypes: readonly s
   )
 }
 
-/** An item that is in another has a known address where it is the parent of what the page shows. */
+/** An item with a parent has a known address if the parent is that of the page. */
 export function itemAddresses({ base, place, parents, edition }: Exchange): ItemAddress {
   const parent = parents.at(-1)
   return (resource, id) => {
@@ -114,7 +114,7 @@ export function itemAddresses({ base, place, parents, edition }: Exchange): Item
   }
 }
 
-/** Where a form finds the items that a reference may name; nowhere if no one list has them. */
+/** Where a form finds the items that a reference may name; nowhere if no single list has them. */
 export const listAddresses =
   ({ base, edition }: Exchange): FormState['choices'] =>
   resource =>

@@ -1,6 +1,6 @@
 /**
- * An item, an output, a job or a search in a browser: what it holds, where it stands in its
- * machine, what the caller may do with it now.
+ * An item, an output, a job or a search in a browser: its content, its state in the machine, and
+ * what the caller may do with it now.
  */
 
 import { fillDefaults } from '../../contract/default-values.ts'
@@ -27,7 +27,7 @@ import {
   writeForm,
 } from './forms.ts'
 
-/** @param without a form that stands elsewhere on the page */
+/** @param without a form that is elsewhere on the page */
 export function writeItemView(exchange: Exchange, document: RepresentationDocument, without?: FormSpec): PageMarkup {
   const item = shownItem(exchange)
   const resource = item && resourceOf(exchange)
@@ -82,7 +82,7 @@ function writeChangeForms(exchange: Exchange, forms: readonly FormSpec[], item: 
 }
 const patchHint = buildElement('p', { class: 'hint' }, 'Empty fields stay unchanged.')
 
-/** The forms that a link of the document stands for. */
+/** The forms that a link of the document represents. */
 export function specsOf(
   exchange: Exchange,
   document: RepresentationDocument,
@@ -105,10 +105,10 @@ export function specsOf(
   return [...(ways.has('PUT') ? [whole] : []), ...(ways.has('PATCH') ? [some] : [])]
 }
 
-/** The defaults, where a person sees and may change them. */
+/** The defaults, where a person can see and change them. */
 const prefill = (fields: Fields): TextMembers => toTextTree(fields, fillDefaults(fields, {}))
 
-/** Of the action or the job that a link stands for. */
+/** The texts of the action or job that a link represents. */
 function findTexts(exchange: Exchange, rel: string): PublicTexts | undefined {
   const actions = Object.values(resourceOf(exchange)?.actions ?? {})
   return actions.find(({ link }) => link === rel) ?? exchange.edition.service.jobs.find(({ job }) => job === rel)
@@ -149,7 +149,7 @@ export function writeLinkList(links: readonly DocumentLink[]): PageMarkup {
     : buildElement('nav', { 'aria-label': 'Links' }, buildElement('ul', { class: 'links' }, ...items))
 }
 
-/** A job that runs is looked at again, by the script or by hand. */
+/** A running job is looked at again, by the script or by hand. */
 function writeProgress({ name, value, links }: RepresentationDocument): PageMarkup {
   if (name !== 'job' || !links.some(({ rel }) => rel === 'cancel')) return ''
   const self = links.find(({ rel }) => rel === 'self')?.href ?? ''

@@ -1,4 +1,4 @@
-/** The form that makes a single resource, on the page that says that it is not there. */
+/** The form that creates a single resource, on the page that says that it does not exist. */
 import { fillDefaults } from '../../contract/default-values.ts'
 import { openFieldsOf } from '../../contract/field-access.ts'
 import { isCreatedByPut } from '../../contract/operation.ts'
@@ -9,13 +9,13 @@ import type { Exchange } from '../exchange.ts'
 import { itemPathOf, itemTemplateOf } from '../route.ts'
 import { type FormSpec, listAddresses, writeForm } from './forms.ts'
 
-/** Empty unless the page is that of a single resource, which this caller may make. */
+/** Empty unless the page is that of a single resource that this caller may create. */
 export function writeMakingForm(exchange: Exchange, status: number | undefined): PageMarkup {
   const form = status === 404 && exchange.operation?.kind === 'get' ? findMakingForm(exchange) : undefined
   return form ? writeSection('What can be done now', { id: 'actions' }, writeForm(form)) : ''
 }
 
-/** The PUT by which this caller may make the single resource of the exchange. */
+/** The PUT by which this caller may create the single resource of the exchange. */
 export function findMakingForm(exchange: Exchange): FormSpec | undefined {
   const { operation, edition, base, caller, entry } = exchange
   const resource = operation && 'resource' in operation && operation.resource.isSingle ? operation.resource : undefined

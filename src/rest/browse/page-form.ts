@@ -1,10 +1,10 @@
 /**
- * Forms of our pages. A browser sends GET and POST alone (HTML §4.10.18.6), so the address of a
- * form says which request it stands for: `?_method=PUT&_match="…"`. What it guards:
+ * Forms of our pages. A browser only sends GET and POST (HTML §4.10.18.6), so the address of a form
+ * says which request it represents: `?_method=PUT&_match="…"`. What it guards:
  *  (1) Only the head is read: a caller is refused before the content.
- *  (2) A form stands for another request only if a browser says that it comes from a page; row 16
- *      refuses it if that is a page of another origin.
- *  (3) From there on it is that request, for every row: nothing is decided here.
+ *  (2) A form represents another request only if a browser says that it comes from a page; row 16
+ *      refuses it if that page has another origin.
+ *  (3) From then on it is that request, for every row: nothing is decided here.
  */
 
 import type { Entry } from '../../front/entry.ts'
@@ -14,15 +14,15 @@ import type { HttpFields, Request } from '../../http/message.ts'
 import { type Pairs, writeQuery } from '../../http/uri.ts'
 import { readFormFile } from './form-file.ts'
 
-/** What a form asks besides the request that it stands for. */
+/** What a form asks for besides the request that it represents. */
 export interface PageForm {
-  /** The form is shown again, changed, and nothing else happens. */
+  /** If present, the form is shown again, changed, and nothing else happens. */
   readonly redraw: Redraw | undefined
 }
 
 export type PageFormReading =
   | { readonly entry: Entry; readonly form: PageForm }
-  /** The address without what belongs to forms. */
+  /** The address without the form's own parameters. */
   | { readonly redirect: string }
 
 const controls = { method: '_method', match: '_match', type: '_type', find: '_find' } as const
@@ -48,10 +48,10 @@ export function writeFormAddress(href: string, { method, match, type }: FormTarg
   return `${href}${href.includes('?') ? '&' : '?'}${writeQuery(pairs)}`
 }
 
-/** The name of a control of a form of GET: what is left empty in it is not asked. */
+/** The name of a control in a GET form: what is left empty in it is not sent. */
 export const findMark = controls.find
 
-/** Undefined for a request that is no form of a page. */
+/** Undefined if the request is not a form of a page. */
 export function readPageForm(entry: Entry): PageFormReading | undefined {
   if (!entry.query.includes('_')) return undefined
   const own = new Map(entry.pairs.filter(([name]) => ownNames.has(name)))
@@ -69,12 +69,12 @@ export function readPageForm(entry: Entry): PageFormReading | undefined {
   }
 }
 
-/** The query of a form of GET, without what was left empty: `?customer=c-1`. */
+/** The query of a GET form, without what was left empty: `?customer=c-1`. */
 function writeFound(pairs: Pairs): string {
   const query = writeQuery(pairs.filter(([, value]) => value !== '').map(completeMoment))
   return query === '' ? '' : `?${query}`
 }
-/** A browser gives a moment without its zone, which is UTC here. */
+/** A browser sends a moment without its zone, which is UTC here. */
 const completeMoment = ([name, value]: readonly [string, string]): readonly [string, string] =>
   name.endsWith('.utc') ? [name.slice(0, -'.utc'.length), addZone(value)] : [name, value]
 const addZone = (value: string): string => `${/T\d\d:\d\d$/.test(value) ? `${value}:00` : value}Z`

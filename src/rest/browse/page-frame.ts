@@ -7,7 +7,7 @@ import type { Crumb, PageFrame, PageVisitor } from '../../html/frame.ts'
 import type { Exchange } from '../exchange.ts'
 import { fillTemplate } from '../route.ts'
 
-/** Credentials are read at row 15: an exchange that ended before does not know who asks. */
+/** Credentials are read at row 15: an exchange that ended earlier does not know its caller. */
 const rowOfCredentials = 15
 
 export function describeFrame(exchange: Exchange, title: string): PageFrame {
@@ -48,7 +48,7 @@ function listPlaces({ edition, base, face }: Exchange): readonly Crumb[] {
   return [...collections, ...(soap ? [{ href: face.api.prefix + soap.href, text: 'SOAP' }] : [])]
 }
 
-/** The collection of an item, the item of what is below it, in each of its parents. */
+/** The collection of an item, and the item of what is below it, for each of its parents. */
 function trailOf({ operation, route, base, id, parents, edition }: Exchange): readonly Crumb[] {
   const steps = (route?.template ?? '').split('/').slice(1, -1)
   if (operation && 'job' in operation) return []
@@ -78,7 +78,7 @@ function describeVisitor({ caller, face, entry, edition }: Exchange): PageVisito
   }
 }
 
-/** Where to come back to after signing in: a page, not a form that was sent. */
+/** Where to return to after signing in: a page, not a form that was sent. */
 export function returnPath(prefix: string, { request, path, query }: Exchange['entry']): string {
   if (request.method !== 'GET') return `${prefix}${path}`
   return `${prefix}${path}${query === '' ? '' : `?${query}`}`

@@ -9,7 +9,7 @@ import { describeFrame, returnPath } from './page-frame.ts'
 
 /** What follows the problem: the form as it was sent, and what it is about. */
 export interface ProblemContext {
-  /** Problems that a control of the form has, with its identifier. */
+  /** Problems that belong to a control of the form, with its identifier. */
   readonly places?: readonly { readonly control: string; readonly detail: string }[]
   readonly after?: PageMarkup
 }
@@ -24,7 +24,7 @@ export function writeProblemView(
   return writePage(frame, writeAlert(exchange, problem, places, after !== '') + after, writeRaw(problem))
 }
 
-/** The first thing on the page that is heard and focused. */
+/** The first thing on the page to be read aloud and focused. */
 function writeAlert(
   exchange: Exchange,
   problem: Problem,
@@ -73,7 +73,7 @@ function writePossible({ state, possible }: Problem): PageMarkup {
   return buildElement('p', {}, escapeMarkup(`It is ${state}. ${text}`))
 }
 
-/** Where a browser that is not signed in may do so, and come back; only a host has such a page. */
+/** Where a person may sign in and come back; only a host has such a page. */
 function signInAddress({ face, entry, edition }: Exchange): string | undefined {
   const login = face.options.links?.(edition.version).find(({ rel }) => rel === 'login')
   const { prefix } = face.api

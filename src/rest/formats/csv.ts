@@ -1,6 +1,7 @@
 /**
- * Documents as text/csv (RFC 4180): a header, then a line for each item. Scalars are written as
- * they are, but for text that a spreadsheet would take for a formula; anything else as its JSON.
+ * Documents as text/csv (RFC 4180): a header, then a line for each item. Scalars are written
+ * unchanged, except for text that a spreadsheet would read as a formula; anything else is written
+ * as its JSON.
  */
 
 import { memoizeByObject } from '../../base/memo.ts'
@@ -45,8 +46,9 @@ function writeCell(field: AnyField, value: unknown): string {
 }
 
 /**
- * A spreadsheet takes a cell that begins so for a formula (OWASP, CSV injection): an apostrophe
- * before it makes it text. Kinds with a lexical space of their own cannot hold a formula.
+ * A spreadsheet reads a cell that begins like this as a formula (OWASP, CSV injection): an
+ * apostrophe before it makes it text. Kinds with a lexical space of their own cannot hold a
+ * formula.
  */
 const formulaStart = /^[=+\-@\t\r]/
 const disarmText = (text: string): string => (formulaStart.test(text) ? `'${text}` : text)

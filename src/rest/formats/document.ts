@@ -12,11 +12,11 @@ export interface DocumentLink {
   /** A path of this service, percent-encoded; with `templated` an RFC 6570 template. */
   readonly href: string
   readonly templated?: boolean
-  /** What following it sends; a link without is for GET. */
+  /** What following the link sends; a link without a form is for GET. */
   readonly form?: DocumentForm
-  /** The media type that it leads to, where no other is to be had. */
+  /** The media type that it leads to, if there is only one. */
   readonly type?: string
-  /** What people read in place of the relation. */
+  /** What people read instead of the relation. */
   readonly label?: string
 }
 
@@ -27,13 +27,13 @@ export interface DocumentForm {
 }
 
 export interface RepresentationDocument {
-  /** The element it is in XML: `order`. */
+  /** The name of its element in XML: `order`. */
   readonly name: string
   readonly title: string
   readonly fields: Fields
   readonly value: Values
   readonly links: readonly DocumentLink[]
-  /** Of a collection; then `fields` and `value` are its own members. */
+  /** For a collection; then `fields` and `value` are its own members. */
   readonly items?: readonly RepresentationDocument[]
   /** Fields of the items, for a table that has none. */
   readonly columns?: Fields
@@ -41,17 +41,17 @@ export interface RepresentationDocument {
 
 /** What a writer needs to know besides the document. */
 export interface DocumentContext {
-  /** The path of the version, where each page leads back to and references begin. */
+  /** The path of the version, which each page links back to and references begin with. */
   readonly base: string
   /** The XML namespace of the version. */
   readonly namespace: string
-  /** The members that were asked for (rule A4.24), of the document or of its items; absent: all. */
+  /** The requested members (rule A4.24), of the document or of its items; absent: all. */
   readonly only: ReadonlySet<string> | undefined
 }
 
 /** Writes documents in one media type. */
 export interface DocumentWriter {
-  /** @param items those of a collection, each written by `writeItem` */
+  /** @param items the items of a collection, each written by `writeItem` */
   write(
     document: RepresentationDocument,
     context: DocumentContext,
@@ -61,7 +61,7 @@ export interface DocumentWriter {
   writeItem?(item: RepresentationDocument, context: DocumentContext, collection: RepresentationDocument): string
 }
 
-/** A long document is written in steps, so that others have their turns between its items. */
+/** A long document is written in steps, so that others get their turns between its items. */
 export function* writeItemsInSteps(
   { writeItem }: DocumentWriter,
   collection: RepresentationDocument,

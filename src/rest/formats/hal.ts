@@ -16,7 +16,7 @@ const writersOfSelection = memoizeByObject((only: ReadonlySet<string>) =>
   memoizeByObject((fields: Fields) => membersWriter(fields, only)),
 )
 
-/** The members alone, `_links` left out: what a patch is applied to. */
+/** Only the members, without `_links`: a patch is applied to these. */
 export const writePlainJson = (document: Pick<RepresentationDocument, 'fields' | 'value'>): string =>
   `{${writerOfAll(document.fields)(document.value)}}`
 
@@ -28,13 +28,16 @@ export const halWriter = {
   writeItem,
 } satisfies DocumentWriter
 
-/** HAL-FORMS 2.01: what each link that is not for GET takes. */
+/** HAL-FORMS 2.01: the input of each link that is not for GET. */
 export const halFormsWriter: DocumentWriter = {
   write: (document, { only }, items) => `{${writeMembers(document, only, items)}${writeTemplates(document.links)}}`,
   writeItem,
 }
 
-/** Members next to the items of a collection follow them, and are not those that were asked for. */
+/**
+ * Members next to the items of a collection follow them, and are not affected by the requested
+ * fields.
+ */
 function writeMembers(
   { fields, value, links, items }: RepresentationDocument,
   only: ReadonlySet<string> | undefined,
@@ -78,7 +81,7 @@ const propertyOf = (name: string, field: AnyField) => ({
   ...foldShape(field.shape, shapeHints),
 })
 
-/** What HAL-FORMS has to say of a value beyond its being text. */
+/** What HAL-FORMS can say about a value besides that it is text. */
 type InputHints = Readonly<Record<string, Json>>
 const noHints = (): InputHints => ({})
 const shapeHints: ShapeCases<InputHints> = {

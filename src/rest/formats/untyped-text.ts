@@ -18,7 +18,7 @@ import {
 import { isFilled, parseTextTree, type TextMembers, type TextTree } from '../../html/text-tree.ts'
 import type { Pairs } from '../../http/uri.ts'
 
-/** Text that is not of the type stays text: the reader then says what is wrong with it. */
+/** Text that does not fit the type stays text: the reader then says what is wrong with it. */
 export const readTextValue = (shape: Scalar, given: string): Json => foldScalar(shape, textReaders, given)
 
 const trimText = (_shape: Scalar, given: string): string => given.trim()
@@ -77,7 +77,7 @@ function membersJson(tree: TextMembers, fields: Fields): Json {
   return Object.fromEntries([...emptyLists(tree, fields), ...members])
 }
 
-/** A form cannot tell an empty list or map from an absent one: one that must be there is empty. */
+/** A form cannot distinguish an empty list or map from an absent one: a required one is empty. */
 const emptyLists = (tree: TextMembers, fields: Fields) =>
   Object.entries(fields)
     .filter(([name, field]) => !Object.hasOwn(tree, name) && !mayBeLeftOut(field) && asRows(field.shape))
@@ -101,8 +101,9 @@ const treeReaders: ShapeCases<Json, [tree: TextMembers]> = {
 }
 
 /**
- * Entries, each of a key and a value, as the object of a map. What is no such entry stays, and what
- * comes twice is no value of any type: the contract's reader says so.
+ * Entries, each with a key and a value, as the object of a map. What is no such entry stays
+ * unchanged, and a repeated key gives a value that fits no type: the contract's reader reports
+ * both.
  */
 export function entriesJson(entries: Json): Json {
   const found = new Map<string, Json>()
@@ -114,7 +115,7 @@ export function entriesJson(entries: Json): Json {
   return Object.fromEntries(found)
 }
 
-/** Browsers give a time without seconds that are zero, and a moment without its zone: UTC. */
+/** Browsers send a time without seconds if they are zero, and a moment without its zone: UTC. */
 function completeTime(shape: Scalar, text: string): string {
   if (shape.kind !== 'time' && shape.kind !== 'dateTime') return text
   const whole = /^(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d$/.test(text) ? `${text}:00` : text

@@ -76,7 +76,7 @@ const elementsOf = memoizeByObject((fields: Fields) =>
     .map(([name, field]) => ({ name, write: compileElement(toXmlName(name), name, field) })),
 )
 
-/** Each takes a value that the contract's checks have passed: the assertions rest on that. */
+/** Each takes a value that has passed the contract's checks: the assertions rely on that. */
 type WriteElement = (value: unknown) => string
 function compileElement(tag: string, name: string | undefined, { shape }: AnyField): WriteElement {
   const write = foldShape(shape, elementWriters, tag, name)
@@ -112,7 +112,9 @@ const elementWriters: ShapeCases<WriteElement, [tag: string, name: string | unde
     },
 }
 
-/** The JSON with the meaning of a document of these fields; `problem` if it is another document. */
+/**
+ * The JSON with the same meaning as a document of these fields; `problem` for any other document.
+ */
 export function readXmlContent(
   bytes: Uint8Array,
   name: string,
@@ -138,7 +140,7 @@ function membersJson(of: Element, fields: Fields, namespace: string): Json {
     if (child.name.uri === atom) continue
     const own = child.name.uri === namespace || child.name.uri === ''
     const [name, field] = (own && names.get(child.name.local)) || [clarkNotation(child.name), undefined]
-    // What comes twice is no value of any type: the contract's reader says so.
+    // A repeated member gives a value that fits no type: the contract's reader reports it.
     const twice = found.findIndex(([other]) => other === name)
     const json = field ? valueJson(child, name, field, namespace) : child.text
     if (twice < 0) found.push([name, json])
