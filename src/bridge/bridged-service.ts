@@ -339,7 +339,7 @@ function passAnswer(
     dropPassing(content)
     if (!(thrown instanceof UnsendableBlock)) throw thrown
     note(`${place}: ${thrown.message}`)
-    return refuseAs(BadGateway, `the service behind has answered, but ${thrown.message}`)
+    return refuseAs(BadGateway, `the backend has responded, but ${thrown.message}`)
   }
   if (!passing) return content
   const cut = (thrown: unknown) => note(`${place}: cut while its octets passed: ${messageOf(thrown)}`)

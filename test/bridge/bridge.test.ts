@@ -111,7 +111,7 @@ test('a header block of the answer that is longer than a field may be is a 502 t
   const answer = await send('SetPrice', { item: 'tea' }, { 'soap-session': JSON.stringify(session) })
   assert.equal(answer.status, 502, answer.text)
   const says = 'the header Session has 4097 octets as a field: at most 4096, or ask by SOAP'
-  assert.equal(JSON.parse(answer.text).detail, `the service behind has answered, but ${says}`)
+  assert.equal(JSON.parse(answer.text).detail, `the backend has responded, but ${says}`)
   assert.deepEqual(notes, [`Shop.SetPrice: ${says}`])
   const asked = withHeader(
     envelope('<Ask xmlns="urn:shop"><item>tea</item></Ask>'),
