@@ -46,7 +46,7 @@ export interface PartsStack {
 
 /** A problem whose `type` ends with this name. */
 const problem = (name: string, more: object = {}): object => ({ type: `/problems/${name}`, ...more })
-const failed = problem('BadGateway', { detail: 'The service behind failed' })
+const failed = problem('BadGateway', { detail: 'The backend failed' })
 
 const stockSays =
   /parts: read by GetPart and ListParts, made by CreatePart, changed by UpdatePart, removed by DeletePart, compared by rowVersion/
