@@ -1,6 +1,6 @@
 /**
- * A service for one partner: each message is signed and encrypted, names a branch, and its answer
- * proves itself in the same way. `docs/message-security.md` makes the keys.
+ * A service for one partner: each message is signed and encrypted and names a branch, and the reply
+ * is signed and encrypted in the same way. `docs/message-security.md` shows how to make the keys.
  *
  *     npx diglot serve examples/bank/partner.ts --signers partner.pem \
  *       --message-key bank.key --message-certificate bank.pem

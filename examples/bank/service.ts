@@ -1,6 +1,6 @@
 /**
- * A service whose messages have header blocks of its own: each names a branch, and each answer that
- * books something has a receipt. `npx diglot serve examples/bank/service.ts`
+ * A service that declares its own header blocks: each message names a branch, and each reply to a
+ * booking has a receipt. Run with `npx diglot serve examples/bank/service.ts`.
  */
 import { header, implement, resource, role, service, t } from 'diglot'
 

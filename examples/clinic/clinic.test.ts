@@ -1,4 +1,4 @@
-/** The clinic through both clients: `node --test` */
+/** The clinic through both clients. Run with `node --test`. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FaultError } from 'diglot/client'
@@ -9,7 +9,7 @@ import app from './service.ts'
 const now = '2026-03-02T08:00:00Z'
 const at = (time: string) => `2026-03-03T${time}:00Z`
 
-/** A clinic of its own, with a doctor: the directory is one for all tests of the process. */
+/** A new clinic with a doctor; all tests of the process share the directory. */
 async function openClinic() {
   const service = await startTestService(clinic, app, { now })
   const doctor = await service.rest('dana').doctors.create({ name: 'Gregory House', ward: 'heart' })
@@ -35,7 +35,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.ok(arrived.state === 'arrived')
       await house.appointments.see(arrived, { findings: 'it is never lupus' })
       assert.equal((await pat.appointments.get(booked.id)).findings, 'it is never lupus')
-      assert.equal((await dana.appointments.get(booked.id)).findings, undefined) // not for the desk
+      assert.equal((await dana.appointments.get(booked.id)).findings, undefined) // the desk may not see them
     })
 
     test('a doctor has one patient at a time, and a patient sees only their own', async () => {
@@ -66,7 +66,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.deepEqual([phone, notice], ['+44 20 7946 0000', 0])
       const settings = await dana.settings.get()
       await dana.settings.replace(settings, { phone, notice: 48 })
-      const booked = await pat.appointments.create(draft) // for tomorrow
+      const booked = await pat.appointments.create(draft) // an appointment tomorrow
       assert.ok(booked.state === 'booked')
       await assert.rejects(pat.appointments.move(booked, { from: at('10:00') }), /48 hours before it|StateConflict/)
       const seen = await dana.appointments.get(booked.id)

@@ -11,7 +11,7 @@ export const SlotTaken = fault('SlotTaken', {
   detail: { doctor: t.ref('doctors'), from: t.dateTime() },
 })
 
-/** Kept by the hospital's directory, not by us. */
+/** Stored in the hospital's directory, not in the service's database. */
 export const doctors = resource('doctors', {
   fields: { id: t.id('d'), name, ward: t.enum('heart', 'bones', 'eyes') },
 }).rules({ filter: ['ward'], sort: ['name'], unserved: 'accept', allow: byDesk })
@@ -75,7 +75,7 @@ export const documents = resource('documents', {
   allow: { read: [own, doctor, desk], create: [doctor, desk], change: [doctor, desk], remove: [desk] },
 })
 
-/** There is one. `notice`: hours before an appointment in which its patient cannot move it. */
+/** `notice`: how many hours before an appointment its patient can no longer move it. */
 export const settings = resource('settings', {
   single: true,
   fields: { phone: name, notice: t.int({ min: 0 }) },
@@ -88,7 +88,7 @@ export const reports = job('reports', {
   allow: [desk],
 })
 
-/** What v1 called the ward of a doctor. */
+/** The name and values that v1 had for a doctor's ward. */
 const specialty = retype(doctors.fields.ward, t.enum('cardiology', 'orthopaedics', 'ophthalmology'), {
   up: given => (given === 'cardiology' ? 'heart' : given === 'orthopaedics' ? 'bones' : 'eyes'),
   down: ward => (ward === 'heart' ? 'cardiology' : ward === 'bones' ? 'orthopaedics' : 'ophthalmology'),

@@ -1,4 +1,4 @@
-/** The directory of doctors: a table of the hospital, which was there before the service. */
+/** The directory of doctors: a table of the hospital, which existed before the service. */
 import { DatabaseSync } from 'node:sqlite'
 import type { Item, Provider } from 'diglot'
 import type { doctors } from './contract.ts'
@@ -15,7 +15,7 @@ export function openDirectory(file: string): Provider<Doctor> {
     'update staff set full_name = ?, ward = ?, revision = revision + 1, changed = ? where number = ? and revision = ?',
   )
   const provided = ({ revision, changed, ...value }: Record<string, unknown>) => ({
-    value: value as Doctor, // the columns are of these types
+    value: value as Doctor, // the columns have these types
     version: Number(revision),
     modified: Number(changed),
   })

@@ -1,4 +1,4 @@
-/** A clinic: `npx diglot serve examples/clinic/service.ts` */
+/** A clinic. Run with `npx diglot serve examples/clinic/service.ts`. */
 import { type Context, type Item, implement } from 'diglot'
 import { type appointments, clinic, SlotTaken } from './contract.ts'
 import { openDirectory } from './directory.ts'
@@ -6,9 +6,9 @@ import { openDirectory } from './directory.ts'
 type Slot = Pick<Item<typeof appointments>, 'doctor' | 'from' | 'minutes'>
 const endOf = ({ from, minutes }: Pick<Slot, 'from' | 'minutes'>): number => Date.parse(from) + minutes * 60_000
 
-/** Whether another appointment of the doctor is at this time. */
+/** Whether the doctor has another appointment at this time. */
 async function isTaken(ctx: Context<typeof clinic>, wanted: Slot, id?: string): Promise<boolean> {
-  // A year has four digits: what begins in the last hour of 9999 has no end.
+  // A year has four digits: an appointment in the last hour of 9999 would have no end.
   if (!(endOf(wanted) < Date.UTC(2100))) ctx.invalid(['from'], 'is too far away: give a time before 2100')
   for await (const each of ctx.items.all.list('appointments', { doctor: wanted.doctor })) {
     const overlaps = Date.parse(each.from) < endOf(wanted) && Date.parse(wanted.from) < endOf(each)

@@ -1,4 +1,4 @@
-/** The service before its first resource: `npm test` */
+/** The service before its first resource. Run with `npm test`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestService } from 'diglot/testing'

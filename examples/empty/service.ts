@@ -1,6 +1,6 @@
 import { implement, service } from 'diglot'
 
-/** Its resources come here: docs/contract.md. */
+/** Add the resources here: docs/contract.md. */
 export const empty = service('empty', { namespace: 'urn:example:empty', resources: [] })
 
 export default implement(empty, {})

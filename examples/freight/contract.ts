@@ -1,6 +1,6 @@
 /**
- * The contract of carrier.wsdl, imported. What a person has added is who may ask, and the shipments
- * that the carrier's own people work with, by REST.
+ * The contract, imported from carrier.wsdl. Added by hand: who may call, and the shipments that the
+ * carrier's own people work with, by REST.
  */
 import { anyone, exchange, port, resource, role, service, t, type ValueOf, x } from 'diglot'
 

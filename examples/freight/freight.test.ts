@@ -1,4 +1,4 @@
-/** The carrier's messages, as its customers send them: `node --test` */
+/** The carrier's messages, as its customers send them. Run with `node --test`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestService } from 'diglot/testing'

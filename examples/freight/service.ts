@@ -1,6 +1,6 @@
 /**
- * A carrier's WSDL, served: shops that book with that carrier can book here, with the clients that
- * they have, and the carrier's people deliver what was booked, by REST and in a browser.
+ * A service for a carrier's WSDL: shops that book with that carrier can book here with their
+ * existing clients, and the carrier's people deliver what was booked, by REST and in a browser.
  *
  *     npx diglot serve examples/freight/service.ts
  */

@@ -1,4 +1,4 @@
-/** The same greeting by both faces: `npm test` */
+/** The same greeting by both faces. Run with `npm test`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestService } from 'diglot/testing'

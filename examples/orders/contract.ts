@@ -154,7 +154,7 @@ export const orders = resource('orders', {
   },
 })
 
-/** Sums of many orders are wider than the money of one. */
+/** Sums over many orders have more digits than the amounts of one order. */
 const sum = () => t.decimal(18, 2, { min: '0' })
 const Row = t.object(
   {

@@ -1,4 +1,4 @@
-/** Exact money: text with two places outside, whole cents inside. */
+/** Exact money: calculated in whole cents, shown as text with two decimal places. */
 import type { DraftItem, Item } from 'diglot'
 import type { orders } from './contract.ts'
 
@@ -12,13 +12,13 @@ export function money(amount: bigint): string {
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
-/** Undefined beyond the twelve digits that the total of an order has. */
+/** Undefined if the total of an order would have more than twelve digits. */
 export function total(lines: readonly Line[]): string | undefined {
   const amount = lines.reduce((sum, line) => sum + cents(line.price) * BigInt(line.quantity), 0n)
   return amount < 10n ** 12n ? money(amount) : undefined
 }
 
-/** A line keeps the price it was ordered at; a new one, or one of another product, has none yet. */
+/** A line keeps its price from the time of the order; a new line or product has none yet. */
 export function keepPrices(lines: readonly DraftLine[], stood: readonly Line[]): readonly (string | undefined)[] {
   const left = [...stood]
   const take = (fits: (line: Line) => boolean): string | undefined => {

@@ -1,9 +1,9 @@
-/** The example's documents: an invoice and reports, by libraries that the service itself does not need. */
+/** Writes an invoice and reports, with libraries that only this example needs. */
 import { stringify } from 'csv-stringify/sync'
 import type { Item } from 'diglot'
 import type { orders, ReportOutput } from './contract.ts'
 
-/** The library and its fonts are loaded with the first document: a start does not wait for them. */
+/** Loads the library and its fonts with the first document, so that the start need not wait. */
 async function page(write: (pdf: PDFKit.PDFDocument) => void): Promise<Uint8Array> {
   const { default: PDFDocument } = await import('pdfkit')
   return await new Promise((resolve, reject) => {

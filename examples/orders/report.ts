@@ -1,4 +1,4 @@
-/** The figures of a report, exact and of any number of orders. */
+/** The figures of a report: exact, for any number of orders. */
 import type { Item } from 'diglot'
 import type { orders, products, ReportOutput } from './contract.ts'
 import { cents, money } from './money.ts'
@@ -7,14 +7,14 @@ type Product = Pick<Item<typeof products>, 'name' | 'price' | 'stock'>
 type Currency = Item<typeof orders>['currency']
 type Figures = Pick<ReportOutput, 'rows' | 'totals'>
 
-/** What is in stock, at today's prices. */
+/** The products in stock, at today's prices. */
 export function countStock(products: ReadonlyMap<string, Product>): Figures {
   const count = new Count(products)
   for (const [id, { stock, price }] of products) count.add(id, 'EUR', BigInt(stock), price)
   return count.figures()
 }
 
-/** What was sold: orders that are paid, shipped or delivered. */
+/** The sales: orders that are paid, shipped or delivered. */
 export async function countSales(
   products: ReadonlyMap<string, Product>,
   all: AsyncIterable<Item<typeof orders>>,
@@ -50,7 +50,7 @@ class Count {
   figures(): Figures {
     const rows = [...this.#rows.values()].map(row => ({
       ...row,
-      name: this.#products.get(row.product)?.name ?? row.product, // sold, and removed since
+      name: this.#products.get(row.product)?.name ?? row.product, // sold, then removed
       amount: money(row.amount),
     }))
     return { rows, totals: [...this.#totals].map(([currency, amount]) => ({ currency, amount: money(amount) })) }

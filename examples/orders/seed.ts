@@ -1,6 +1,6 @@
 import { cents, money } from './money.ts'
 
-/** What stands after the first start: three people, three customers, twenty products and a hundred orders in all states. */
+/** For the first start: three people, three customers, twenty products, a hundred orders. */
 const customers = [
   { id: 'c-1', name: 'Alice Archer', email: 'alice@example.org', tier: 'gold' },
   { id: 'c-2', name: 'Bruno Baker', email: 'bruno@example.org', tier: 'basic' },

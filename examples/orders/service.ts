@@ -62,10 +62,10 @@ export default implement(
         if (!isPictureOf(mediaType, start))
           ctx.invalid([], `does not begin as ${mediaType} does: send it as the type that it has`)
       },
-      // Lines of orders that are on their way or over are history; those of others need the product.
+      // Only orders that are placed or paid still need the product; all others are history.
       removing: async (ctx, product) => {
         const needing = ctx.items.all.list('orders', { 'lines.product': product.id, state: { in: ['placed', 'paid'] } })
-        const [order] = (await needing.first(1)).items // one of them is enough
+        const [order] = (await needing.first(1)).items // one is enough
         if (order)
           ctx.conflict(`order ${order.id} names this product and is ${order.state}: ship, change or cancel it first`)
       },
@@ -75,7 +75,7 @@ export default implement(
         if (input.from > input.to) ctx.invalid(['from'], 'is after "to": give the earlier date first')
         if (input.kind === 'stock' && !ctx.caller.roles.some(role => ['clerk', 'manager'].includes(role))) ctx.forbid()
       },
-      // What a customer may not read is not there for the customer's report either.
+      // A customer's report only contains what the customer may read.
       run: async (ctx, input, progress) => {
         await report(0.1, progress)
         const products = new Map<string, { name: string; price: string; stock: number }>()
@@ -92,7 +92,7 @@ export default implement(
   { seed },
 )
 
-/** A step that can be watched: a real report takes its time. */
+/** Reports progress slowly enough to watch, as a real report would. */
 async function report(part: number, progress: Progress): Promise<void> {
   await progress(part)
   await setTimeout(120, undefined, { signal: progress.signal })

@@ -1,10 +1,10 @@
-/** Cells of a table as values of a contract, and back; keys as identifiers. */
+/** Converts cells of a table into values of a contract and back, and keys into identifiers. */
 
 export type Cell = null | string | number | bigint | Uint8Array
 
 /**
- * `id`: the key of another table, as the identifier of its item. `decimal-2`: with two places.
- * `utc`: a time as SQLite's own functions write it, `2026-01-31 12:30:00`, which is UTC.
+ * `…-id`: the key of another table, as the identifier of its item. `decimal-2`: two decimal places.
+ * `utc`: a time in UTC, as SQLite's own functions write it: `2026-01-31 12:30:00`.
  */
 export type CellType =
   | ('text' | 'int' | 'long' | 'double' | 'boolean' | 'bytes' | 'hex' | 'uuid' | 'iso' | 'utc')
@@ -13,7 +13,7 @@ export type CellType =
   | 'long-id'
   | 'uuid-id'
 
-/** @throws {Error} for a cell that is not of the type; the message names its place */
+/** @throws {Error} if the cell does not have the type; the message names its place */
 export function readCell(type: CellType, cell: Exclude<Cell, null>, place: string): unknown {
   const value = readers[type.replace(/-\d+$/, '')]?.(cell, placesOf(type))
   if (value === undefined)
@@ -21,7 +21,7 @@ export function readCell(type: CellType, cell: Exclude<Cell, null>, place: strin
   return value
 }
 
-/** Undefined for what is not of the type. */
+/** Returns undefined if the cell does not have the type. */
 type Reader = (cell: Exclude<Cell, null>, places: number) => unknown
 const whole = (cell: Exclude<Cell, null>): bigint | undefined =>
   typeof cell === 'bigint' ? cell : /^-?\d+$/.test(String(cell)) ? BigInt(String(cell)) : undefined
@@ -66,7 +66,7 @@ const writeHex = (octets: Uint8Array): string => Buffer.from(octets).toString('h
 const placesOf = (type: CellType): number => Number(/-(\d+)$/.exec(type)?.[1] ?? 0)
 const readUtc = (cell: string): string => `${cell.replace(' ', 'T')}${cell.length === 16 ? ':00' : ''}Z`
 
-/** A text with all its places; undefined if it has more. */
+/** A number with all its decimal places; undefined if it has more. */
 function padPlaces(value: string, places: number): string | undefined {
   const [units = '', fraction = ''] = value.split('.')
   const kept = fraction.replace(/0+$/, '')
@@ -74,7 +74,7 @@ function padPlaces(value: string, places: number): string | undefined {
   return places === 0 ? units : `${units}.${kept.padEnd(places, '0')}`
 }
 
-/** A value that the contract has checked → the cell for it. */
+/** The cell for a value that the contract has checked. */
 export function writeCell(type: CellType, value: unknown): Cell {
   if (value === undefined || value === null) return null
   if (type === 'boolean') return value === true ? 1 : 0
@@ -93,7 +93,7 @@ const writeUtc = (value: string): string =>
 
 type KeyColumn = readonly [column: string, type: CellType, filled?: string]
 
-/** The id of a row: its key, several columns joined by a point. */
+/** The id of a row: its key, or several key columns joined by a point. */
 export function writeKey(key: readonly KeyColumn[], row: Readonly<Record<string, Cell>>, table: string): string {
   const parts = key.map(([column]) => escapeKey(String(row[column] ?? ''), key.length > 1))
   const id = parts.join('.')
@@ -117,7 +117,7 @@ function readKeyPart(type: CellType, part: string): Cell | undefined {
   return unescapeKey(part)
 }
 
-/** An id has letters, digits, "-", "_" and "."; other characters are `~` and two digits for an octet. */
+/** An id has letters, digits, "-", "_" and "."; each other octet is `~` and two hex digits. */
 function escapeKey(text: string, isPart: boolean): string {
   if (text === '') return '~'
   const kept = isPart ? /[^A-Za-z0-9_-]/gu : /[^A-Za-z0-9._-]|^\./gu

@@ -1,4 +1,4 @@
-/** A PostgreSQL database for `table.ts`: each cell travels as text, so that nothing is rounded. */
+/** A PostgreSQL database for `table.ts`: each cell is sent as text, so that nothing is rounded. */
 import pg from 'pg'
 import type { TableDatabase } from './table.ts'
 
@@ -7,7 +7,7 @@ export function openPostgres(address: string): TableDatabase {
     connectionString: address,
     options: '-c datestyle=ISO -c timezone=UTC -c bytea_output=hex',
   })
-  // A connection that breaks while it waits is replaced by the next call.
+  // If an idle connection breaks, the next call replaces it.
   pool.on('error', () => {})
   return {
     ask: async (statement, values) => {

@@ -1,9 +1,9 @@
-/** A file of SQLite for `table.ts`. */
+/** A SQLite file for `table.ts`. */
 import { DatabaseSync } from 'node:sqlite'
 import type { Cell } from './cells.ts'
 import type { TableDatabase } from './table.ts'
 
-/** @param script statements for a database that is new, such as `create table …` */
+/** @param script statements for a new database, such as `create table …` */
 export function openSqlite(file: string, script = ''): TableDatabase {
   const database = new DatabaseSync(file, { readBigInts: true })
   database.exec('pragma busy_timeout = 5000')

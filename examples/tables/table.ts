@@ -1,33 +1,34 @@
 /**
- * A table that was there before the service, as the place of a resource. What it guards:
- *  (1) A change is made only to the row that the caller has seen: its tag is a digest of all its
- *      cells, so the table needs no column for it.
- *  (2) A cell that is not of its declared type ends the call with its place; nothing is rounded.
- *  (3) Values travel as parameters; only names of the table are part of a statement.
+ * Keeps the items of a resource in a table that existed before the service. It guarantees:
+ *  (1) A change is only made to the row that the caller has seen: the row's tag is a digest of all
+ *      its cells, so the table needs no column for it.
+ *  (2) If a cell does not have its declared type, the call fails and names the cell; nothing is
+ *      rounded.
+ *  (3) Values are sent as parameters; statements only contain names of the table and its columns.
  */
 import { createHash } from 'node:crypto'
 import type { Provided, Provider, ProviderFilter, ProviderPlace, ProviderQuery } from 'diglot'
 import { type Cell, type CellType, readCell, readKey, writeCell, writeKey } from './cells.ts'
 
 export interface TableDatabase {
-  /** `?` are the places of the values, in their order. */
+  /** Each `?` takes one of the values, in their order. */
   ask(statement: string, values: readonly Cell[]): Promise<readonly Record<string, Cell>[]>
-  /** A column as text that is read, and the place of a value for it. */
+  /** SQL that reads a column, and SQL for a value of a column's type. */
   readonly cast: { read(column: string): string; place(type: string): string }
 }
 
-/** Its name, how it is read, and what the database fills in by itself. */
+/** Its name, how it is read, and whether the database fills it in by itself. */
 export type TableColumn =
   | readonly [column: string, type: CellType]
   | readonly [column: string, type: CellType, filled: 'default' | 'generated']
 
 export interface TableFacts {
   readonly table: string
-  /** The columns of the primary key, which become the id. */
+  /** The columns of the primary key, which form the id. */
   readonly key: readonly TableColumn[]
   /** Field → column. */
   readonly columns: Readonly<Record<string, TableColumn>>
-  /** Types of columns for casts, where the database needs them. */
+  /** Types of columns for casts, if the database needs them. */
   readonly types?: Readonly<Record<string, string>>
 }
 
@@ -162,7 +163,7 @@ class Table implements Provider<Item> {
       const cell = row[column] ?? null
       return cell === null ? [] : [[field, readCell(type, cell, `${place(column)} of ${id}`)] as const]
     })
-    // When the row was changed is not known: it may be now.
+    // The time of the row's last change is unknown: it may be now.
     return { value: { id, ...Object.fromEntries(fields) }, version: versionOf(row), modified: Date.now() }
   }
 
@@ -186,7 +187,7 @@ class Table implements Provider<Item> {
     if (!found) throw new Error(`${this.#facts.table} has no column for ${field}`)
     return found
   }
-  /** The id of a key of several columns stands for all of them. */
+  /** If the key has several columns, the id stands for all of them. */
   #cellsOf(field: string, value: unknown): readonly (readonly [TableColumn, Cell])[] | undefined {
     if (field !== 'id') return [[this.#columnOf(field), writeCell(this.#columnOf(field)[1], value)]]
     const cells = readKey(this.#facts.key, String(value))
@@ -229,8 +230,8 @@ class Table implements Provider<Item> {
   }
 
   /**
-   * An absent value comes before all others; the key is the last of the order. `t.`: the column, not
-   * the text that is read of it.
+   * An absent value comes before all others; the key comes last. `t.` means the column itself, not
+   * the text that is read from it.
    */
   #order(sort: ProviderQuery<Item>['sort'], backwards: boolean): string {
     const keys = this.#facts.key.map(([column]) => `t.${quote(column)} ${backwards ? 'desc' : 'asc'}`)
@@ -240,7 +241,7 @@ class Table implements Provider<Item> {
     })
     return [...fields, ...keys].join(', ')
   }
-  /** The rows beyond a place: equal in the first keys, and beyond it in the next. */
+  /** The rows after a place: equal to it in the first keys, and after it in the next one. */
   #beyond(sort: ProviderQuery<Item>['sort'], place: ProviderPlace<Item>, backwards: boolean): Part {
     const ids = readKey(this.#facts.key, place.id) ?? []
     const keys = [
@@ -272,7 +273,7 @@ const joinParts = (parts: readonly Part[], between: string, none: string): Part 
   values: parts.flatMap(({ values }) => values),
 })
 
-/** (1) 48 bits: exact as a number. */
+/** (1) 48 bits, which a number holds exactly. */
 const versionOf = (row: Row): number =>
   Number.parseInt(
     createHash('sha256')

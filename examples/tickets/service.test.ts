@@ -1,4 +1,4 @@
-/** The same journey by both faces: `npm test` */
+/** The same journey by both faces. Run with `npm test`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestService } from 'diglot/testing'
