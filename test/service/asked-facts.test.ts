@@ -1,4 +1,4 @@
-/** What handlers ask for: made when they do, without a hidden class of its own for each call. */
+/** What a handler asks for is made only then, and no call gets a hidden class of its own. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createExchangeBasis } from '../../src/service/exchange-context.ts'
@@ -29,7 +29,7 @@ for (const [name, create] of [
   ['a handler', (about: ContextFacts) => createContext(about, reach)],
   ['the handler of an exchange', (about: ContextFacts) => createExchangeBasis(about, reach, true)],
 ] as const) {
-  test(`${name} gets its log, its signal and its trace when it asks, also in a copy of its context`, () => {
+  test(`${name} gets its log, its signal and its trace when it reads them, also from a copy of its context`, () => {
     const { about, countAsked } = aboutOf('00-1')
     const ctx = create(about)
     assert.equal(countAsked(), 0)
@@ -40,7 +40,7 @@ for (const [name, create] of [
     assert.deepEqual([copy.trace, countAsked()], [{ traceparent: '00-1' }, 2])
   })
 
-  test(`contexts of ${name} share their accessors, so a call is freed with the objects of its time`, () => {
+  test(`contexts of ${name} share their accessors, so a call is freed together with its short-lived objects`, () => {
     const accessorsOf = (ctx: object) =>
       Object.values(Object.getOwnPropertyDescriptors(ctx)).flatMap(each => each.get ?? [])
     const [one, other] = [create(aboutOf().about), create(aboutOf().about)].map(accessorsOf)

@@ -1,4 +1,4 @@
-/** What a call tells others: the store, the audit, the workers, whoever watches. */
+/** What a call tells others: the store, the audit, the workers, and any observer. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import app from '../../examples/orders/service.ts'
@@ -11,7 +11,7 @@ import { Refused } from '../../src/service/refusal.ts'
 import type { AuditRecord, Store } from '../../src/service/store.ts'
 import { alice, clara, input, maria, startOrdersService } from './orders-service.ts'
 
-/** The orders service, and what its calls tell. */
+/** The orders service, and what its calls report. */
 async function startObserved(parts: { readonly replica?: Pick<Store, 'read'> } = {}) {
   const { store, clock, ask: askPlain } = await startOrdersService()
   const turns: unknown[] = []
@@ -52,7 +52,7 @@ const draft = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 2 }], curre
 const report = { from: '2026-01-01', to: '2026-12-31', kind: 'sales' }
 const isRefusal = (kind: string) => (thrown: unknown) => thrown instanceof Refused && thrown.refusal.kind === kind
 
-describe('the audit has a line for each change, with what it made or changed', () => {
+describe('the audit has a line for each change, naming the item that was made or changed', () => {
   const rows: readonly (readonly [Caller, operation: string, more: Partial<Call>, resource: string, id: string])[] = [
     [clara, 'CreateOrder', input(draft), 'orders', 'o-own1'],
     [clara, 'CancelOrder', { id: 'o-1' }, 'orders', 'o-1'],
@@ -82,7 +82,7 @@ describe('the audit has a line for each change, with what it made or changed', (
       assert.deepEqual([kept?.operation, kept?.version], [operation, version])
       assert.deepEqual(watched, [`call r-1 ${operation} of ${caller.subject} begins`, `${operation} ends`])
     })
-  test('and none for a call that is refused, or that reads', async () => {
+  test('the audit has no line for a call that is refused or only reads', async () => {
     const { ask, deeds, store, watched } = await startObserved()
     await assert.rejects(ask(alice, 'CancelOrder', { id: 'o-2' }), isRefusal('not-found'))
     assert.deepEqual(
@@ -96,7 +96,7 @@ describe('the audit has a line for each change, with what it made or changed', (
   })
 })
 
-test('a change tells the store its item, for those of one item wait for each other; a new one its caller alone', async () => {
+test('a change tells the store its item, so that changes of one item queue; a creation tells only its caller', async () => {
   const { ask, turns } = await startObserved()
   await ask(clara, 'CreateOrder', input(draft))
   await ask(clara, 'CancelOrder', { id: 'o-1' })
@@ -110,7 +110,7 @@ test('a change tells the store its item, for those of one item wait for each oth
   ])
 })
 
-test('workers are told of a job that was started, once it is durable', async () => {
+test('workers are notified of a started job once it is durable', async () => {
   const { ask, startedJobs } = await startObserved()
   await ask(clara, 'CreateSearch', input({ q: 'lamp' }))
   await ask(maria, 'DeleteProduct', { id: 'p-20', ...proceed })
@@ -150,7 +150,7 @@ test('A4.12 a search is kept for as long as the contract says, to the millisecon
   await assert.rejects(ask(clara, 'GetSearch', { query }), isRefusal('not-found'))
 })
 
-test('a read asks the replica, a change the store itself', async () => {
+test('a read goes to the replica, a change to the store itself', async () => {
   const { store: behind } = await startOrdersService()
   let asked = 0
   const replica: Pick<Store, 'read'> = {
@@ -168,7 +168,7 @@ test('a read asks the replica, a change the store itself', async () => {
 })
 
 describe('A8.1 a request beyond the limit', () => {
-  test('is told the limit, its window, and at least one second to wait', async () => {
+  test('carries the limit, its window, and at least one second to wait', async () => {
     const { ask, clock } = await startObserved()
     const operation = listOperations(app.contract).find(each => each.name === 'CreateSearch') ?? assert.fail()
     const { count, seconds } = operation.limit

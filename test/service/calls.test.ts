@@ -75,7 +75,7 @@ test('A5.2 a list holds only what the caller may see', async () => {
   assert.ok(mine.page.items.every(item => item.value['customer'] === 'c-1'))
 })
 
-test('A3.4 the machine decides: every edge is taken, every other transition is a conflict that lists the possible ones', async () => {
+test('A3.4 the machine decides: every edge can be taken; any other transition is a conflict that lists the possible ones', async () => {
   const { ask } = await startOrdersService()
   const edges: Record<string, Record<string, string>> = {
     placed: { PayOrder: 'paid', CancelOrder: 'cancelled' },
@@ -109,7 +109,7 @@ test('A3.4 the machine decides: every edge is taken, every other transition is a
     }
 })
 
-test('A4.20 what was compared is what is changed: of twenty changes with one version, one wins', async () => {
+test('A4.20 the version compared is the version changed: of twenty changes with one version, one wins', async () => {
   const { ask } = await startOrdersService()
   const before = await ask(maria, 'GetProduct', { id: 'p-1' })
   assert.ok(before.kind === 'item')
@@ -123,7 +123,7 @@ test('A4.20 what was compared is what is changed: of twenty changes with one ver
   assert.equal(answers.filter(answer => answer.kind === 'stale').length, 19)
 })
 
-test('A3.4 of twenty payments at once one succeeds', async () => {
+test('A3.4 of twenty simultaneous payments one succeeds', async () => {
   const { ask } = await startOrdersService()
   const order = await ask(clara, 'GetOrder', { id: 'o-1' })
   assert.ok(order.kind === 'item')
@@ -135,7 +135,7 @@ test('A3.4 of twenty payments at once one succeeds', async () => {
   assert.ok(kept.kind === 'output' && kept.output['amount'] === order.item.value['total'])
 })
 
-test('A1.8 one key, one effect: the first outcome again, another request under it refused, another caller apart', async () => {
+test('A1.8 one key has one effect: a repeat gets the first outcome, another request is refused, another caller is separate', async () => {
   const { ask } = await startOrdersService()
   const once = { key: 'k', fingerprint: 'f', space: 'idempotency' } as const
   const first = await ask(alice, 'CreateOrder', { once, ...input(draft) })
@@ -159,7 +159,7 @@ test('A1.8 one key, one effect: the first outcome again, another request under i
   assert.deepEqual(answers.map(kind).sort(), ['in-flight', 'in-flight', 'in-flight', 'in-flight', 'item'])
 })
 
-test('A1.8 a key and the MessageID of another request may be one text, at the same time, too', async () => {
+test('A1.8 a key may equal the MessageID of another request, also at the same time', async () => {
   const { ask } = await startOrdersService()
   const answers = await Promise.all(
     (['idempotency', 'message'] as const).map(space =>
@@ -169,7 +169,7 @@ test('A1.8 a key and the MessageID of another request may be one text, at the sa
   assert.deepEqual(answers.map(kind), ['item', 'item'])
 })
 
-test('A1.8 a key holds for a day: after it the same one belongs to another request', async () => {
+test('A1.8 a key holds for a day; after that it may belong to another request', async () => {
   const { ask, clock } = await startOrdersService()
   const once = { key: 'k', fingerprint: 'f', space: 'idempotency' } as const
   const create = async (fingerprint = 'f') => {
@@ -187,12 +187,12 @@ test('A1.8 a key holds for a day: after it the same one belongs to another reque
   assert.equal(await create('g'), second)
 })
 
-test('A1.8 a try that was rolled back is not audited: under the same key it was done elsewhere', async () => {
+test('A1.8 an attempt that was rolled back is not audited: its key was used elsewhere', async () => {
   const { store, clock } = await startOrdersService()
   const done: AuditRecord[] = []
   const undone = new Error('it collides')
   let tries = 0
-  // As a database that runs work again: another instance was first.
+  // Like a database that runs work again because another instance was first.
   const write: Store['write'] = async work => {
     if (tries++ > 0) return store.write(work)
     const key = JSON.stringify(['clara', 'CreateOrder', 'k'])
@@ -226,7 +226,7 @@ test('A1.8 a try that was rolled back is not audited: under the same key it was 
   assert.equal(done.length, 1)
 })
 
-test('B7.4 a declared fault ends the call and nothing of it stays', async () => {
+test('B7.4 a declared fault ends the call, and nothing the call did stays', async () => {
   const { ask } = await startOrdersService()
   const declined = await ask(alice, 'PayOrder', { id: 'o-1', ...input({ method: 'card', amount: '0.01' }) })
   assert.ok(declined.kind === 'declared' && declined.fault.fault === 'PaymentDeclined')
@@ -237,7 +237,7 @@ test('B7.4 a declared fault ends the call and nothing of it stays', async () => 
   assert.deepEqual(await ask(clara, 'GetOrder', { id: 'o-7' }), order)
 })
 
-test('A2.1 server fields in content: equal is ignored, different is refused', async () => {
+test('A2.1 a server field in content is ignored if equal, refused if different', async () => {
   const { ask } = await startOrdersService()
   const order = await ask(clara, 'GetOrder', { id: 'o-1' })
   assert.ok(order.kind === 'item')
@@ -261,7 +261,7 @@ test('A2.1 server fields in content: equal is ignored, different is refused', as
   assert.ok(refused.kind === 'invalid' && refused.problems[0]?.code === 'readOnly')
 })
 
-test('A2.1 A4.4 read-only members inside objects stay, too; inside lists if the item is otherwise unchanged', async () => {
+test('A2.1 A4.4 read-only members inside objects are kept too; inside lists, if the item is otherwise unchanged', async () => {
   const own = { seen: t.int().optional().readOnly(), note: t.string().optional().internal() }
   const part = t.object({ name: t.string(), ...own })
   const which = t.union('kind', { a: { name: t.string(), ...own }, b: {}, c: { name: t.string(), ...own } })
@@ -320,7 +320,7 @@ test('A2.1 A4.4 read-only members inside objects stay, too; inside lists if the 
   })
 })
 
-test('A7.9 references hold: what is named must exist, what is referred to stays', async () => {
+test('A7.9 references hold: a named item must exist, and an item that is referred to stays', async () => {
   const { ask } = await startOrdersService()
   const order = await ask(clara, 'CreateOrder', input({ ...draft, lines: [{ product: 'p-99', quantity: 1 }] }))
   assert.ok(order.kind === 'invalid')
@@ -328,7 +328,7 @@ test('A7.9 references hold: what is named must exist, what is referred to stays'
   assert.equal(kind(await ask(maria, 'DeleteCustomer', { id: 'c-1', ...proceed })), 'conflict')
 })
 
-test('A7.6 gone and moved: 410 after removal until the identifier is used again, moved after a merger', async () => {
+test('A7.6 gone and moved: 410 after removal until the identifier is reused; a redirect after a merger', async () => {
   const { ask } = await startOrdersService()
   const before = await ask(maria, 'GetProduct', { id: 'p-20' })
   assert.ok(before.kind === 'item')
@@ -361,7 +361,7 @@ test('A7.13 a change needs a precondition if the contract demands one; the resul
   assert.equal(kind(await ask(maria, 'DeleteOrder', says('failed'))), 'stale')
 })
 
-test('A8.1 beyond the rate a caller learns when to retry, and others are served', async () => {
+test('A8.1 a caller beyond the rate learns when to retry, and others are served', async () => {
   const { ask, clock } = await startOrdersService()
   const search = () => ask(clara, 'CreateSearch', input({ q: 'gift' }))
   for (let i = 0; i < 30; i++) assert.equal(kind(await search()), 'search')
@@ -372,7 +372,7 @@ test('A8.1 beyond the rate a caller learns when to retry, and others are served'
   assert.equal(kind(await search()), 'search')
 })
 
-test('A4.13 a search finds whole words in notes, customers and products, and is its maker’s alone', async () => {
+test('A4.13 a search finds whole words in notes, customers and products, and belongs to its maker only', async () => {
   const { ask } = await startOrdersService()
   const found = async (q: string, by: object = {}) => {
     const made = await ask(clara, 'CreateSearch', input({ q, ...by }))
@@ -393,7 +393,7 @@ test('A4.13 a search finds whole words in notes, customers and products, and is 
   assert.equal(await found('%'), 0)
 })
 
-test('A3.1–A3.3 a job is queued, runs, completes with its result; a cancelled one never does', async () => {
+test('A3.1–A3.3 a job is queued, runs and completes with its result; a cancelled one never completes', async () => {
   const { ask, store, clock } = await startOrdersService()
   const failures: unknown[] = []
   let count = 0

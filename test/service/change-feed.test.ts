@@ -1,4 +1,4 @@
-/** Rule C6.1: who learns of which change, by the policy of a GET now. */
+/** Rule C6.1: who learns of which change, by what a GET would show them now. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
@@ -11,7 +11,7 @@ const all = { after: undefined, limit: 100 }
 const everyOrder = { within: 'all', sort: [], size: 1000, counted: false } as const
 const ownOrders = { field: 'customer', is: 'eq', value: 'c-1' } as const
 
-test('C6.1 a change is told to whom a GET would show the item now, the end of one to who may read all', async () => {
+test('C6.1 callers whose GET would show the item now learn of a change; callers who may read all learn of a removal', async () => {
   const { ask, store, clock } = await startOrdersService()
   const order = (customer: string) => input({ customer, lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' })
   const made = async (customer: string): Promise<string> => {
@@ -26,7 +26,7 @@ test('C6.1 a change is told to whom a GET would show the item now, the end of on
     const change = { at: clock.now, version: 1, what: 'changed', operation: 'x' } as const
     await writer.changed({ ...change, resource: 'products', id: 'p-1' })
     await writer.changed({ ...change, resource: 'products', id: 'p-none' })
-    // Of a contract that had it once.
+    // For a contract that once had it.
     await writer.changed({ ...change, resource: 'parcels', id: 'x-1' })
   })
   const known = async (caller: typeof clara) =>
@@ -47,7 +47,7 @@ test('C6.1 a change is told to whom a GET would show the item now, the end of on
   assert.ok((await known(alice)).every(each => each.operation !== undefined))
 })
 
-test('C6.1 a reader goes on behind the last change that was looked at, told or not', async () => {
+test('C6.1 a reader continues after the last change that was looked at, whether or not it was reported', async () => {
   const { store, clock } = await startOrdersService()
   const change = { at: clock.now, version: 1, what: 'changed', operation: 'x' } as const
   await store.write(async writer => {
@@ -63,7 +63,7 @@ test('C6.1 a reader goes on behind the last change that was looked at, told or n
   assert.deepEqual((await ask(second.next, 0)).next, second.next)
 })
 
-test('C6.1 items are read in one question for each resource, and only where the policy depends on them', async () => {
+test('C6.1 items are read in one query for each resource, and only if the policy depends on them', async () => {
   const { store, clock } = await startOrdersService()
   const about = { at: clock.now, version: 1, what: 'changed', operation: 'x' } as const
   const ids = Array.from({ length: 300 }, (_, i) => `o-${i % 150}`)

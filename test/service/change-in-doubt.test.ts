@@ -1,6 +1,6 @@
 /**
- * A commit without a reply: the change was made, and nobody here knows. Whoever could make it twice
- * by asking again is told to look first; whoever cannot is told to come again. Each 503 has its
+ * A commit without a reply: the change was made, and nobody here knows. A caller who could make it
+ * twice by retrying is told to look first; any other is told to retry. Each 503 has its
  * Retry-After, which says when the service may answer (RFC 9110 §10.2.3, rule A4.22).
  */
 import assert from 'node:assert/strict'
@@ -10,7 +10,7 @@ import { type Store, Unavailable } from '../../src/service/store.ts'
 import { json, order, startOrders } from '../rest/orders-over-rest.ts'
 import { ns, startConversation } from '../soap/orders-over-soap.ts'
 
-/** All it is asked is done, and its commits have no reply. */
+/** It does all that is asked of it, but its commits get no reply. */
 function loseReplies(store: Store, doubt: Doubt = 'commit'): void {
   const write = store.write.bind(store)
   const doubtful: Store['write'] = async (work, turn) => {
@@ -49,7 +49,7 @@ describe('A7.16 a change whose commit has no reply', () => {
       )
     })
 
-  it('a key does not help where it was lost with the record of the change', async () => {
+  it('a key does not help if it was lost with the record of the change', async () => {
     const shop = await startOrders()
     loseReplies(shop.store, 'record')
     const answer = await shop.as.alice('POST', '/api/v2/orders', { ...json, ...key }, order)

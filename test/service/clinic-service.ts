@@ -1,4 +1,4 @@
-/** A small clinic, whose handlers do all that a handler can do. */
+/** A small clinic, whose handlers do everything that a handler can do. */
 import { fault, type Handlers, implement, job, resource, role, service, t } from '../../src/index.ts'
 
 const desk = role('desk')

@@ -1,4 +1,4 @@
-/** Fields that `compute` makes in each read: the same by both faces, wherever an item is seen. */
+/** Fields that `compute` makes at each read: the same in both faces, wherever an item is seen. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -78,7 +78,7 @@ const app = implement(
 
 for (const face of ['rest', 'soap'] as const)
   describe(`computed fields by ${face}`, () => {
-    test('an item has them as soon as it is made, and anew after each change and action', async () => {
+    test('an item has them as soon as it is made, and they are recomputed after each change and action', async () => {
       await using of = await startTestService(shop, app)
       seen.length = 0
       const dana = of[face]('dana')
@@ -108,7 +108,7 @@ for (const face of ['rest', 'soap'] as const)
     })
   })
 
-test('A2.1 content may repeat what is computed, before the change or after it, and nothing else', async () => {
+test('A2.1 content may repeat computed values from before or after the change, and no others', async () => {
   await using of = await startTestService(shop, app)
   const send = (body: object, method = 'POST', path = '/bills', more: Record<string, string> = {}) =>
     of.fetchAs('dana')(`${of.address}/api${path}`, {
@@ -130,7 +130,7 @@ test('A2.1 content may repeat what is computed, before the change or after it, a
     assert.equal((await send({ first: 'Eve', name }, 'PATCH', '/bills/b-1', merge)).status, status, name)
 })
 
-test('A9.3 a change through a version that leaves fields out keeps them, where others are computed', async () => {
+test('A9.3 a change through a version without some fields keeps them, also if others are computed', async () => {
   const boxes = resource('boxes', {
     fields: {
       id: t.id('b'),
@@ -180,7 +180,7 @@ test('an unchanged item keeps its tag, and a tag finds it unchanged', async () =
   assert.equal(again.status, 304)
 })
 
-test('RFC 9110 §8.8.1 another formula gives other tags, since the same item looks otherwise', async () => {
+test("RFC 9110 §8.8.1 another formula gives other tags, since the item's representation differs", async () => {
   const tagOf = async (name: string) => {
     const compute = new Function('item', `return { name: '${name}', sum: { cents: 0, lines: 0 } }`)
     const bills = { ...app.handlers['bills'], actions: app.handlers['bills']?.actions ?? {}, compute }
@@ -210,7 +210,7 @@ describe('a compute that gives what the contract does not allow', () => {
     ['nothing', () => undefined as never],
     ['an error', () => assert.fail('of its own')],
   ] as const)
-    test(`${title}: 500, and nothing of it is sent`, async () => {
+    test(`${title}: 500, and no part of it is sent`, async () => {
       await using of = await startTestService(shop, broken(compute))
       isBroken = true
       const answer = await of.fetchAs()(`${of.address}/api/bills/b-1`, { headers: { accept: 'application/json' } })
@@ -229,7 +229,7 @@ describe('a database', () => {
     resources: [resource('bills', { fields: stored, states: ['open', 'paid'] }).rules({ allow: { read: [anyone] } })],
   })
 
-  test('needs no step for a new computed field, also a required one, and has no column for it', async () => {
+  test('needs no step for a new computed field, even a required one, and has no column for it', async () => {
     const former = await openStore(implement(older, {}), { data })
     await former.write(writer =>
       writer.put('bills', 'b-7', { id: 'b-7', first: 'Gus', lines: [], state: 'open' }, {}, undefined, 1),
@@ -260,7 +260,7 @@ describe('a database', () => {
     )
   })
 
-  test('gives one snapshot for one version to all that read it, so that what is kept of it is found', async () => {
+  test('gives all readers of one version the same snapshot, so that what is cached for it is found', async () => {
     const store = await openStore(app, { data })
     const read = async () => (await store.read(reader => reader.get('bills', 'b-7'))) as Snapshot
     for (let i = 0; i < 3; i++) await read()
@@ -275,7 +275,7 @@ describe('a database', () => {
   })
 })
 
-test('a mock makes examples of them, and keeps the rules of the others', async () => {
+test('a mock gives examples of them, and keeps the rules of the other fields', async () => {
   await using of = await startTestService(shop, createMock(shop, {}) as never)
   const list = await of.fetchAs('desk')(`${of.address}/api/bills`, { headers: { accept: 'application/json' } })
   const { items } = (await list.json()) as { items: readonly { name: unknown; sum: object }[] }
@@ -283,7 +283,7 @@ test('a mock makes examples of them, and keeps the rules of the others', async (
   for (const { name, sum } of items) assert.deepEqual([typeof name, Object.keys(sum)], ['string', ['cents', 'lines']])
 })
 
-describe('what cannot be computed does not start', () => {
+describe('a service with a field that cannot be computed does not start', () => {
   const mistakesOf = (field: object, rules: object = {}, handlers: object = { compute: () => ({}) }) =>
     findContractMistakes(
       implement(
@@ -339,12 +339,12 @@ describe('what cannot be computed does not start', () => {
   ] as const)
     test(title, () => assert.match(mistakes, expected))
 
-  test('and what can is sound', () => assert.equal(mistakesOf(plain), ''))
+  test('a sound definition is accepted', () => assert.equal(mistakesOf(plain), ''))
 })
 
 // Types
 
-test('what is computed is required of compute, and of nothing else', () => {
+test('compute must give every computed field, and no other', () => {
   const of = service('s', { namespace: 'urn:s', resources: [bills] })
   const actions = { add: () => {}, pay: () => ({ output: { name: '', cents: 0 } }) }
   // @ts-expect-error `compute` is missing

@@ -1,6 +1,6 @@
 /**
- * A5.2, A5.3, A2.1: fields that are for some callers alone (`visibleTo`, `settableBy`,
- * `settableIn`), the same by both faces, in every form of an answer, and not to be found out.
+ * A5.2, A5.3, A2.1: fields that only some callers may use (`visibleTo`, `settableBy`,
+ * `settableIn`): the same in both faces and in every form of a response, and not to be guessed.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -63,7 +63,7 @@ const clinic = service('visits', {
   searches: { of: 'visits', allow: [doctor, desk] },
   versions: { v1: { renames: { visits: { finding: 'diagnosis' } } }, v2: {} },
 })
-/** What handlers were given. */
+/** What handlers received. */
 const drafts: object[] = []
 const app = implement(
   clinic,
@@ -141,7 +141,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.deepEqual([diagnosis, whisper], ['flu', 'x'])
     })
 
-    test('A7.13 a field that the caller may not set is refused, at its name', async () => {
+    test('A7.13 a field that the caller may not set is refused, with its name', async () => {
       await using clinic = await open()
       const [dirk, dora] = [clinic[face]('dirk'), clinic[face]('dora')]
       const draft = { patient: 'pat', room: 'a' }
@@ -157,7 +157,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.deepEqual([left.fee, left.diagnosis], ['20.00', undefined], 'a doctor may remove the diagnosis')
     })
 
-    test('what a caller may not see is refused whatever its value, so that no value can be guessed', async () => {
+    test('a value for a field that the caller may not see is refused whatever it is, so that none can be guessed', async () => {
       await using clinic = await open()
       const dirk = clinic[face]('dirk')
       const item = await dirk.visits.get('v-1')
@@ -173,7 +173,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.deepEqual(outcomes[0], outcomes[1])
     })
 
-    test('A7.13 a field that the caller may not see it may not set either, unless the contract says so', async () => {
+    test('A7.13 a caller may not set a field that they may not see, unless the contract says so', async () => {
       await using clinic = await open()
       const [dirk, dora] = [clinic[face]('dirk'), clinic[face]('dora')]
       const draft = { patient: 'pat', room: 'a' }
@@ -187,7 +187,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.equal((await dora.visits.get(made.id)).pin, '1234', 'what is left out stays')
     })
 
-    test('A7.13 a field is set in its states alone', async () => {
+    test('A7.13 a field can be set only in its states', async () => {
       await using clinic = await open()
       const dirk = clinic[face]('dirk')
       const booked = await dirk.visits.get('v-1')
@@ -203,7 +203,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.deepEqual([same.room, same.fee], ['a', '30.00'])
     })
 
-    test('A5.3 nobody filters, sorts or searches by what they may not see of every item', async () => {
+    test('A5.3 nobody filters, sorts or searches by a field that they may not see in every item', async () => {
       await using clinic = await open()
       const count = async (items: AsyncIterable<unknown>) => (await Array.fromAsync(items)).length
       assert.equal(await count(clinic[face]('dora').visits.list({ where: { diagnosis: 'flu' } })), 1)
@@ -251,7 +251,7 @@ describe('fields for some callers, as HTTP', () => {
     ['text/csv', [list]],
   ]
   for (const [type, paths] of answers)
-    test(`A2.1 ${type} holds what the caller may see, under a tag of its own`, async () => {
+    test(`A2.1 ${type} holds only what the caller may see, under a tag of its own`, async () => {
       await using clinic = await open()
       for (const path of paths) {
         const seen = await ask(clinic, 'dora', 'GET', path, { headers: { accept: type } })
@@ -263,7 +263,7 @@ describe('fields for some callers, as HTTP', () => {
       }
     })
 
-  test('A4.18 callers that see other fields have other tags, and each tag holds for its own', async () => {
+  test('A4.18 callers that see different fields have different tags, and each tag holds for its own callers', async () => {
     await using clinic = await open()
     const at = '/api/v2/visits/v-1'
     const [dora, pat] = [await ask(clinic, 'dora', 'GET', at), await ask(clinic, 'pat', 'GET', at)]
@@ -273,7 +273,7 @@ describe('fields for some callers, as HTTP', () => {
     assert.equal((await ask(clinic, 'pat', 'GET', at, { headers: { 'if-none-match': quin.etag } })).status, 200)
   })
 
-  test('RFC 7396, RFC 6902 a patch neither removes nor tests what the caller may not set or see', async () => {
+  test('RFC 7396, RFC 6902 a patch neither removes nor tests a field that the caller may not set or see', async () => {
     await using clinic = await open()
     const at = '/api/v2/visits/v-1'
     const patch = async (name: string, type: string, content: unknown) => {
@@ -292,7 +292,7 @@ describe('fields for some callers, as HTTP', () => {
     assert.match((await ask(clinic, 'dora', 'GET', at)).text, /"diagnosis":"flu"/)
   })
 
-  test('A3.4 a link to what is found by a field is for callers that see it of every item', async () => {
+  test('A3.4 a link to a search by a field is only for callers that see the field in every item', async () => {
     await using clinic = await open()
     const linksOf = async (name: string) =>
       Object.keys(JSON.parse((await ask(clinic, name, 'GET', '/api/v2/wards/w-1')).text)._links)
@@ -305,7 +305,7 @@ describe('fields for some callers, as HTTP', () => {
     assert.deepEqual([dora.status, dirk.status], [200, 403])
   })
 
-  test('A4.23 A5.3 whether such a field is absent is for those that see it', async () => {
+  test('A4.23 A5.3 only callers that see such a field may ask whether it is absent', async () => {
     await using clinic = await open()
     const list = async (name: string, absent: boolean) =>
       (await ask(clinic, name, 'GET', `/api/v2/visits?diagnosis[absent]=${absent}`)).status
@@ -313,7 +313,7 @@ describe('fields for some callers, as HTTP', () => {
     assert.deepEqual([await list('dirk', true), await list('dirk', false)], [403, 403])
   })
 
-  test('A4.12 A5.3 a kept search by such a field is for those that see it, whoever has its address', async () => {
+  test('A4.12 A5.3 a kept search by such a field is only for callers that see it, whoever has its address', async () => {
     await using clinic = await open()
     const search = (name: string) =>
       ask(clinic, name, 'POST', '/api/v2/searches', { headers: json, body: '{"diagnosis":"flu"}' })
@@ -335,7 +335,7 @@ describe('fields for some callers, as HTTP', () => {
     assert.equal(words.status, 201, 'by words anyone may')
   })
 
-  test('row 22–24 a precondition holds before long content is read, by the tag of what the caller sees', async () => {
+  test('row 22–24 a precondition is evaluated before long content is read, by the tag of what the caller sees', async () => {
     await using clinic = await open()
     const at = '/api/v2/visits/v-1'
     const body = JSON.stringify({ patient: 'pat', room: 'b' }) + ' '.repeat(restLimits.eagerOctets)
@@ -358,7 +358,7 @@ describe('fields for some callers, as HTTP', () => {
     assert.ok(!(await linksOf(id)).includes('invoice'))
   })
 
-  test('a kept search that is refused is not kept, and leaves nothing in the audit', async () => {
+  test('a search that is refused is not kept, and leaves nothing in the audit', async () => {
     const { ask, store } = await startService(app)
     const outcome = await ask({ subject: 'dirk', roles: ['desk'], claims: {} }, 'CreateSearch', {
       input: () => ({ value: { diagnosis: 'flu' }, server: [] }),
@@ -368,7 +368,7 @@ describe('fields for some callers, as HTTP', () => {
     await store.close()
   })
 
-  test('one row is one item for readers that see the same of it: what a face has written of it is kept', async () => {
+  test("readers that see the same fields share one row's item, and with it what a face has written of it", async () => {
     const { ask, store } = await startService(app)
     const read = async (role: string) => {
       const outcome = await ask({ subject: role, roles: [role], claims: {} }, 'GetVisit', { id: 'v-1' })
@@ -383,7 +383,7 @@ describe('fields for some callers, as HTTP', () => {
     await store.close()
   })
 
-  test('a form in a browser has the fields that its reader may set', async () => {
+  test('a form in a browser has only the fields that its reader may set', async () => {
     await using clinic = await open()
     const html = { headers: { accept: 'text/html' } }
     const nameOf = (field: string) => new RegExp(`name="${field}"`)
@@ -395,7 +395,7 @@ describe('fields for some callers, as HTTP', () => {
     assert.doesNotMatch((await ask(clinic, 'dora', 'GET', '/api/v2/visits/v-1', html)).text, nameOf('fee'))
   })
 
-  test('content with a field for others is refused, and nothing of it is stored', async () => {
+  test('content with a field that its caller may not set is refused, and nothing of it is stored', async () => {
     await using clinic = await open()
     const body = JSON.stringify({ patient: 'pat', room: 'a', diagnosis: 'flu' })
     const refused = await ask(clinic, 'dirk', 'POST', '/api/v2/visits', { headers: json, body })
@@ -405,14 +405,14 @@ describe('fields for some callers, as HTTP', () => {
   })
 })
 
-describe('what descriptions say of such fields', () => {
+describe('descriptions of such fields', () => {
   test('A5.3 the access matrix lists them', () => {
     assert.match(
       writeAccessMatrix(clinic),
       /- visits\.diagnosis: Visible to doctor; patient where patient is the caller's patient\. Set by doctor\./,
     )
   })
-  test('A2.1 a field that not all may see is required nowhere, and its rule is told', async () => {
+  test('A2.1 a field that not everyone may see is nowhere required, and its rule is described', async () => {
     await using clinic = await open()
     const read = async (path: string) => (await clinic.fetchAs()(`${clinic.address}${path}`)).text()
     const { components } = JSON.parse(await read('/openapi.json'))
@@ -428,7 +428,7 @@ describe('what descriptions say of such fields', () => {
 })
 
 describe('a site for some roles', () => {
-  test('A5.3 it has no field that none of them sees, nor other callers of a field', () => {
+  test('A5.3 it has no field that none of them sees, and none for other callers', () => {
     const { resources } = contractForReaders(clinic, ['desk'])
     const [narrowed] = resources
     assert.ok(narrowed)
@@ -442,7 +442,7 @@ describe('a site for some roles', () => {
   })
 })
 
-describe('mistakes of such rules are told at start', () => {
+describe('mistakes in such rules are reported at start', () => {
   const mistakesOf = (fields: object, rules: object = {}) => {
     const things = resource('things', { fields: { id: t.id('t'), ...fields }, states: ['new', 'old'] }).rules({
       allow: { read: [desk], create: [desk, doctor] },

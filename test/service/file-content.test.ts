@@ -1,4 +1,4 @@
-/** The octets of files: what is one value, what becomes pieces, and what becomes of them. */
+/** The octets of files: which are one value, which become pieces, and what happens to pieces. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
@@ -24,7 +24,7 @@ function octetsOf(length: number): Uint8Array {
 const digestOf = (octets: Uint8Array): string => createHash('sha256').update(octets).digest('hex')
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.from(a).equals(Buffer.from(b))
 
-/** A store that keeps what is staged, and tells what it was asked. */
+/** A store that keeps staged pieces, and records its calls. */
 function startStore({ fails = false } = {}) {
   const asked: string[] = []
   const pieces = new Map<number, Uint8Array>()
@@ -60,7 +60,7 @@ const stage = (
 
 describe('a content', () => {
   for (const length of [0, 1, pieceOctets - 1, pieceOctets])
-    test(`of ${length} octets is one value, and the store is not asked`, async () => {
+    test(`of ${length} octets is one value, and the store is not called`, async () => {
       const kept = startStore()
       const octets = octetsOf(length)
       const file = await stage(kept, octets)
@@ -92,7 +92,7 @@ describe('a content', () => {
       })
 
   for (const length of [1000, pieceOctets + 1, 5 * pieceOctets])
-    test(`(3) of ${length} octets is taken up to its limit, and no octet more`, async () => {
+    test(`(3) of ${length} octets is read up to its limit, and not one octet further`, async () => {
       const kept = startStore()
       assert.equal((await stage(kept, octetsOf(length), { limit: length }))?.length, length)
       const beyond = startStore()
@@ -109,7 +109,7 @@ describe('a content', () => {
       assert.equal(kept.asked.at(-1), length > pieceOctets ? 'discard file-1' : undefined)
     })
 
-  test('(2) that cannot be discarded is left to a sweep', async () => {
+  test('(2) whose pieces cannot be discarded leaves them to a sweep', async () => {
     const kept = startStore({ fails: true })
     assert.equal(await stage(kept, octetsOf(5 * pieceOctets), { limit: 3 * pieceOctets, step: 1000 }), undefined)
     assert.equal(kept.asked.at(-1), 'discard file-1')
@@ -118,11 +118,11 @@ describe('a content', () => {
   })
 })
 
-describe('octets that are stored', () => {
+describe('stored octets', () => {
   const octets = octetsOf(1000)
   const collect = async (pieces: AsyncIterable<Uint8Array>) => Buffer.concat(await Array.fromAsync(pieces))
 
-  test('as one value are read in any range', async () => {
+  test('in one value are read in any range', async () => {
     const stored = asStored(octets)
     assert.deepEqual([stored.length, stored.name, await collectOctets(stored)], [1000, undefined, octets])
     for (const [from, to] of [
@@ -136,7 +136,7 @@ describe('octets that are stored', () => {
   })
 
   for (const step of [1, 7, 999, 1000])
-    test(`as pieces of ${step} are read in any range, one after the other`, async () => {
+    test(`in pieces of ${step} are read in any range, one piece after the other`, async () => {
       const asked: string[] = []
       const stored = splitIntoPieces('f', 1000, (from, to) => {
         asked.push(`${from}-${to}`)
@@ -155,7 +155,7 @@ describe('octets that are stored', () => {
       assert.deepEqual(asked, [])
     })
 
-  test('(1) and whose pieces have gone are an error that says so', async () => {
+  test('(1) whose pieces have gone are an error that says so', async () => {
     for (const gone of [undefined, new Uint8Array(0)]) {
       const stored = splitIntoPieces('f', 1000, from => (from < 500 ? octets.slice(from, 500) : gone))
       await assert.rejects(collect(stored.read(0, 1000)), Swept)

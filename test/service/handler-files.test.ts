@@ -1,4 +1,4 @@
-/** Files of items in handlers: read as the caller may, kept with the call or not at all. */
+/** Files of items in handlers: read as the caller may, and kept with the call or not at all. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { anyone, fault, implement, job, resource, role, service, t } from '../../src/index.ts'
@@ -110,7 +110,7 @@ test('a job reads what a client has sent, piece by piece', async () => {
   assert.deepEqual(await desk.rest('cleo').imports.run({ claim: 'c-1' }), { rows: 3 })
 })
 
-test('a file is there for those who may read its item', async () => {
+test('a file is there only for those who may read its item', async () => {
   await using desk = await start()
   for (const id of ['c-1', 'c-2']) await sendText(desk, id, 'one\ntwo')
   assert.deepEqual(await desk.rest('olaf').imports.run({ claim: 'c-1' }), { rows: 2 })
@@ -133,7 +133,7 @@ const refused: readonly (readonly [what: string, mediaType: string, octets: numb
   ],
 ]
 for (const [what, mediaType, octets, log] of refused)
-  test(`${what} is a bug of the handler, with its place`, async () => {
+  test(`${what} is a bug of the handler, reported with its place`, async () => {
     await using desk = await start()
     const cleo = desk.rest('cleo')
     await assert.rejects(cleo.claims.scribble(await cleo.claims.get('c-1'), { mediaType, octets }), /500|incident/i)
@@ -141,7 +141,7 @@ for (const [what, mediaType, octets, log] of refused)
     assert.equal((await cleo.claims.measure(await cleo.claims.get('c-1'))).mediaType, 'none')
   })
 
-test('receiving is asked, and what it refuses is undone with the call', async () => {
+test('the hook for received files is called, and a file that it refuses is undone with the call', async () => {
   await using desk = await start()
   const cleo = desk.rest('cleo')
   const claim = await cleo.claims.get('c-1')

@@ -68,7 +68,7 @@ describe('ctx.items', () => {
       ],
     )
   })
-  test('what a call undoes was never created, changed or removed, and no job runs', async () => {
+  test('after a call is undone, nothing it did was created, changed or removed, and no job runs', async () => {
     const { world, told } = await inHandler(async ctx => {
       await ctx.items.create('invoices', { visit: 'v-2', amount: '1.00' })
       await ctx.items.change('visits', 'v-2', { doctor: 'other' })
@@ -81,7 +81,7 @@ describe('ctx.items', () => {
     assert.deepEqual(await world.kept(reader => reader.deeds(0, Number.MAX_SAFE_INTEGER, 9)), [])
     assert.equal(await world.runJob(), false)
   })
-  test('writes ask no policy: a patient makes by a handler what patients cannot make', async () => {
+  test('writes ignore the policy: through a handler, a patient makes what patients cannot make', async () => {
     const world = await startClinic({
       visits: {
         derive: async (ctx, draft, current) => {
@@ -96,7 +96,7 @@ describe('ctx.items', () => {
     assert.ok(invoice && 'value' in invoice)
     assert.equal(invoice.value['paid'], true, 'a field that the server sets')
   })
-  test('a member of a new item that is undefined is absent: its identifier is made, and `derive` computes it', async () => {
+  test('an undefined member of a new item is absent: its identifier is made, and `derive` computes it', async () => {
     let made: unknown
     const { told } = await inHandler(async ctx => {
       const draft = { id: undefined, visit: 'v-1', amount: '5.00', text: undefined, paid: undefined }
@@ -105,7 +105,7 @@ describe('ctx.items', () => {
     assert.ok(!(told instanceof Error), messageOf(told))
     assert.deepEqual(made, { id: 'i-new1', visit: 'v-1', amount: '5.00', text: 'Visit v-1', state: 'open' })
   })
-  test('`change` asks `derive` for fields that clients send, and what is set has the last word', async () => {
+  test('`change` lets `derive` compute client fields, but the values that the handler sets win', async () => {
     const seen: unknown[] = []
     const { world } = await inHandler(
       async ctx => {
@@ -149,7 +149,7 @@ describe('ctx.items', () => {
     const gone = await world.kept(reader => reader.get('visits', 'v-2'))
     assert.ok(gone && !('value' in gone), '410 from now on')
   })
-  test('A3.4 `act` does what a client does by an action, where the state allows it', async () => {
+  test('A3.4 `act` does what a client does by an action, if the state allows it', async () => {
     let note = ''
     const acted = await inHandler(async ctx => {
       const { id } = await ctx.items.create('invoices', { visit: 'v-1', amount: '1.00' })
@@ -175,7 +175,7 @@ describe('ctx.items', () => {
     const kept = await world.kept(reader => reader.get('visits', 'v-2'))
     assert.ok(kept && 'value' in kept && kept.value['state'] === 'booked' && kept.value['doctor'] === 'doctor v-2')
   })
-  test('changes of one item that are asked for at once are made one after the other', async () => {
+  test('concurrent changes of one item are made one after the other', async () => {
     const seen: string[] = []
     const { world, told } = await inHandler(async ctx => {
       const all = ['x', 'y', 'z'].map(doctor => ctx.items.change('visits', 'v-2', { doctor }))
@@ -203,7 +203,7 @@ describe('ctx.items', () => {
   })
 })
 
-/** What a handler gives that cannot be is a bug of it: 500, with the place and the cure in the log. */
+/** A value from a handler that cannot be right is its bug: 500, with place and cure in the log. */
 const mistakes: [name: string, work: NonNullable<VisitHandlers['cancel']>, says: RegExp][] = [
   [
     'a required field that is missing',
@@ -316,7 +316,7 @@ const mistakes: [name: string, work: NonNullable<VisitHandlers['cancel']>, says:
     /invalid delay -1 of mails: use seconds, 0 or more/,
   ],
 ]
-describe('a bug of a handler is told with its place and its cure:', () => {
+describe('a bug of a handler is reported with its place and its cure:', () => {
   for (const [name, work, says] of mistakes)
     test(name, async () => {
       const { told } = await inHandler(work)
@@ -326,7 +326,7 @@ describe('a bug of a handler is told with its place and its cure:', () => {
 })
 
 describe('limits and depth', () => {
-  test('a problem that another handler tells is one of the whole content, with its place', async () => {
+  test('a problem that another handler reports concerns the whole content, and names its place', async () => {
     const { told } = await inHandler(
       async ctx => void (await ctx.items.create('invoices', { visit: 'v-1', amount: '666.00' })),
     )
@@ -375,7 +375,7 @@ describe('limits and depth', () => {
     })
     assert.match(messageOf(told), /visits v-2 while it is changed: its handlers go in a circle/)
   })
-  test('a thousand jobs of one caller wait, and no more', async () => {
+  test('at most a thousand jobs of one caller wait', async () => {
     const { told } = await inHandler(async ctx => {
       for (let i = 0; i < 1001; i++) await ctx.after('mails', { to: 'x', about: 'y' })
     })
@@ -393,7 +393,7 @@ describe('ctx.after', () => {
     assert.deepEqual(sentMails, ['pat: Visit v-2'])
     assert.equal(await world.runJob(), false)
   })
-  test('starts it later, if told', async () => {
+  test('starts it later if a delay is given', async () => {
     const { world } = await inHandler(
       async ctx => void (await ctx.after('mails', { to: 'a', about: 'b' }, { delay: 60 })),
     )
@@ -438,7 +438,7 @@ describe('ctx.after', () => {
 })
 
 describe('ctx.signal', () => {
-  test('is that of the call, and never aborted where the carrier cannot tell', async () => {
+  test('is that of the call, and never aborted if the carrier cannot detect it', async () => {
     const ended = new AbortController()
     const seen: boolean[] = []
     const world = await startClinic({

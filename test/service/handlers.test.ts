@@ -1,6 +1,6 @@
 /**
- * What handlers may rely on: whose eyes they read with, that no list is cut off in silence, and what
- * a step of a job keeps.
+ * What handlers may rely on: whose permissions they read with, that no list is silently cut off,
+ * and what a step of a job keeps.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -94,7 +94,7 @@ const text = async (given: Handlers['papers']['ask'], caller: Caller) => {
 }
 
 describe('a handler reads', () => {
-  test('A5.2 what its caller may read, and everything by ctx.items.all', async () => {
+  test('A5.2 only what its caller may read, and everything through ctx.items.all', async () => {
     const listed: Handlers['papers']['ask'] = async ctx => {
       const names: string[] = []
       for await (const each of ctx.items.list('papers')) names.push(each.id)
@@ -105,7 +105,7 @@ describe('a handler reads', () => {
     assert.equal(await text(listed, ann), 'p-a1,p-a2 3 undefined p-b1')
     assert.equal(await text(listed, eve), 'p-a1,p-a2,p-b1 3 p-b1 p-b1')
   })
-  test('nothing of a resource that its caller may never read: the mistake and its cure are told', async () => {
+  test('nothing of a resource that its caller may never read: the error names the mistake and its cure', async () => {
     const reading: Handlers['papers']['ask'] = async ctx => {
       await ctx.items.get('coupons', 'c-1')
       return { text: 'read' }
@@ -120,14 +120,14 @@ describe('a handler reads', () => {
     })
     await assert.rejects(text(listing, ann), /use ctx\.items\.all/)
   })
-  test('all items of a list, however many, and is told when a limit left some out', async () => {
+  test('all items of a list, however many, and learns if a limit left some out', async () => {
     const many = Array.from({ length: 2345 }, (_, i) => paper(`p-m${i}`, 'bob'))
     const desk = await startDesk({
       ask: async ctx => {
         const seen = new Set<string>()
         for await (const each of ctx.items.all.list('papers', { owner: 'bob' })) {
           seen.add(each.id)
-          // What is changed on the way neither comes again nor hides another.
+          // An item changed meanwhile neither comes again nor hides another.
           await ctx.items.all.get('papers', each.id)
         }
         const few = await ctx.items.all.list('papers', { owner: 'bob' }).first(7)
@@ -191,17 +191,17 @@ describe('A5.2 a reference', () => {
     test(`${title} is ${expected === 'item' ? 'taken' : 'refused'}`, async () => {
       assert.equal((await refers(caller, more)).kind, expected)
     })
-  test('that may not be known is refused as one that is not there', async () => {
+  test('to an item the caller may not know of is refused like one to an item that does not exist', async () => {
     const [hidden, absent] = await Promise.all([refers(ann, { code: 'c-1' }), refers(ann, { code: 'c-2' })])
     const said = (refusal: typeof hidden) => JSON.stringify(refusal).replaceAll(/c-\d/g, 'c')
     assert.equal(said(hidden), said(absent))
   })
-  test('in the input of an action is asked likewise', async () => {
+  test('in the input of an action is checked likewise', async () => {
     const { ask } = await startDesk()
     assert.equal((await ask(ann, 'AgePaper', { id: 'p-a1', ...input({ to: 'c-1' }) })).kind, 'invalid')
     assert.equal((await ask(eve, 'AgePaper', { id: 'p-a1', ...input({ to: 'c-1' }) })).kind, 'item')
   })
-  test('that stood before is not asked again, as often as it stood', async () => {
+  test('that the item already had is not checked again, however often it occurs', async () => {
     const desk = await startDesk()
     await desk.put('papers', [paper('p-old', 'ann', { code: 'c-9' })])
     const replace = (value: object) =>
@@ -215,7 +215,7 @@ describe('A5.2 a reference', () => {
   })
 })
 
-test('A5.2 a field that a claim fills may be left out by who has the claim, and by no other', async () => {
+test('A5.2 a field that a claim fills may be left out only by a caller that has the claim', async () => {
   const { ask } = await startDesk()
   const made = await ask(ann, 'CreatePaper', input({}))
   assert.ok(made.kind === 'item' && made.item.value['owner'] === 'ann')
@@ -224,7 +224,7 @@ test('A5.2 a field that a claim fills may be left out by who has the claim, and 
   assert.deepEqual(await ask(ann, 'CreatePaper', input({ owner: 'bob' })), { kind: 'forbidden' })
 })
 
-test('A5.2 a change is granted for the new value too: an item of one’s own cannot be given away', async () => {
+test('A5.2 a change must be granted for the new value too: an owner cannot give an item away', async () => {
   const { ask } = await startDesk()
   for (const name of ['ReplacePaper', 'PatchPaper']) {
     assert.equal((await ask(ann, name, { id: 'p-a1', ...input({ owner: 'bob' }) })).kind, 'forbidden', name)
@@ -240,18 +240,18 @@ describe('A4.7 bulk removal', () => {
     desk.ask(caller, 'DeletePapers', { query: { filters: [], sort: [], size: 1, counted: false } })
   const old = (id: string, owner: string, more: object = {}) => ({ ...paper(id, owner, more), state: 'old' })
 
-  test('removes what the state and the policy let go, and counts what the caller sees and may not', async () => {
+  test('removes what the state and the policy allow, and counts what the caller sees but may not remove', async () => {
     const desk = await startDesk()
     await desk.put('papers', [old('p-1', 'ann'), old('p-2', 'bob'), old('p-3', 'ann')])
     assert.deepEqual(await remove(desk, ann), { kind: 'bulk', removed: 2, refused: 2, more: false })
     assert.deepEqual(await remove(desk, eve), { kind: 'bulk', removed: 1, refused: 3, more: false })
   })
-  test('keeps what others refer to', async () => {
+  test('keeps items that others refer to', async () => {
     const desk = await startDesk()
     await desk.put('papers', [old('p-1', 'ann'), old('p-2', 'ann'), paper('p-3', 'ann', { about: 'p-1' })])
     assert.deepEqual(await remove(desk, ann), { kind: 'bulk', removed: 1, refused: 4, more: false })
   })
-  test('G13 what refers to an item is asked by existence: none of it is listed or read', async () => {
+  test('G13 asks only whether a reference to an item exists: no such item is listed or read', async () => {
     const desk = await startDesk()
     await desk.put('papers', [old('p-1', 'ann'), paper('p-3', 'ann', { about: 'p-1' })])
     const asked: string[] = []
@@ -278,7 +278,7 @@ describe('A4.7 bulk removal', () => {
       [],
     )
   })
-  test('finds the old behind any number of new that may not go, and says when more may go', async () => {
+  test('finds the old items behind any number of new ones that must stay, and says when more can be removed', async () => {
     const desk = await startDesk()
     await desk.put(
       'papers',
@@ -291,7 +291,7 @@ describe('A4.7 bulk removal', () => {
     assert.deepEqual(await remove(desk, bob), { kind: 'bulk', removed: 5000, refused: 701, more: true })
     assert.deepEqual(await remove(desk, bob), { kind: 'bulk', removed: 10, refused: 701, more: false })
   })
-  /** The last put is removed first. */
+  /** The last item put is removed first. */
   const startFilled = async (count: number, given: DeskHandlers = {}) => {
     const desk = await startDesk(given)
     for (let i = count; i > 0; i--) {
@@ -300,7 +300,7 @@ describe('A4.7 bulk removal', () => {
     }
     return desk
   }
-  test('B2 other writers have their turn between its batches, of which each has its line in the audit', async () => {
+  test('B2 lets other writers in between its batches, each of which has its line in the audit', async () => {
     const desk = await startFilled(120)
     const ends: string[] = []
     const removing = remove(desk, bob).then(() => ends.push('removal'))
@@ -314,19 +314,19 @@ describe('A4.7 bulk removal', () => {
     const deeds = await desk.store.read(reader => reader.deeds(0, Infinity, 100))
     assert.equal(deeds.filter(({ operation }) => operation === 'DeletePapers').length, 3)
   })
-  test('two at once remove each item once', async () => {
+  test('if two run at once, each item is removed once', async () => {
     const desk = await startFilled(230)
     const both = await Promise.all([remove(desk, bob), remove(desk, eve)])
     const removed = both.map(each => (each.kind === 'bulk' ? each.removed : 0))
     assert.equal((removed[0] ?? 0) + (removed[1] ?? 0), 230)
-    // What the other one removed is gone: it was not changed, and may not go again.
+    // Items that the other call removed are gone: they were not changed, and cannot go again.
     const left = both.map(each => each.kind === 'bulk' && [each.refused, each.more])
     assert.deepEqual(left, [
       [1, false],
       [3, false],
     ])
   })
-  test('leaves an item that was changed since it was selected, and says that more may go', async () => {
+  test('leaves an item that was changed since it was selected, and says that more can be removed', async () => {
     const desk = await startFilled(3, {
       removing: async (ctx, paper) => {
         if (paper.id === 'p-o1') await ctx.items.change('papers', 'p-o2', { owner: 'ann' })
@@ -334,7 +334,7 @@ describe('A4.7 bulk removal', () => {
     })
     assert.deepEqual(await remove(desk, bob), { kind: 'bulk', removed: 2, refused: 1, more: true })
   })
-  test('a refusal in a later batch undoes that one alone; asked again, the call tells why', async () => {
+  test('a refusal in a later batch undoes only that batch; a repeated call says why', async () => {
     const desk = await startFilled(70, {
       removing: (ctx, paper) => {
         if (paper.id === 'p-o60') ctx.conflict('this one stays')
@@ -352,7 +352,7 @@ describe('A4.7 bulk removal', () => {
 describe('A8.1 jobs of several callers', () => {
   const start = (desk: Awaited<ReturnType<typeof startDesk>>, caller: Caller) =>
     desk.ask(caller, 'StartCount', input({ what: 'x' }))
-  test('take turns: what one has queued delays another by one job', async () => {
+  test("take turns: a caller's queue delays another caller by one job", async () => {
     const order: string[] = []
     const desk = await startDesk({
       run: async ctx => {
@@ -366,7 +366,7 @@ describe('A8.1 jobs of several callers', () => {
     while (await desk.runJob());
     assert.deepEqual(order, ['ann', 'bob', 'eve', 'ann', 'bob', 'ann', 'bob', 'ann'])
   })
-  test('wait, a hundred of each: the next is refused and told when to come again, others are not', async () => {
+  test('wait, a hundred of each: the next is refused with a time to retry, and other callers are not', async () => {
     const desk = await startDesk()
     for (let i = 0; i < 100; i++) assert.equal((await start(desk, ann)).kind, 'job')
     assert.deepEqual(await start(desk, ann), { kind: 'too-many', after: 5, limit: 100 })
@@ -408,7 +408,7 @@ describe('a step of a job', () => {
     return found.kind === 'item' ? found.item.value['owner'] : found
   }
 
-  test('happens once, and gives the same result to each run of the job', async () => {
+  test('happens once, and gives the same result in each run of the job', async () => {
     const { desk, id, again } = await startCounting(run => {
       if (run < 3) throw new Error('the worker dies here')
     })
@@ -434,7 +434,7 @@ describe('a step of a job', () => {
     const done = await desk.ask(eve, 'GetCount', { id })
     assert.deepEqual(done.kind === 'result' && done.output, { seen: 2, all: 2 })
   })
-  test('does nothing without the lease of the job', async () => {
+  test("does nothing once the job's lease is lost", async () => {
     let id = ''
     const desk = await startDesk({
       run: async ctx => {
@@ -448,7 +448,7 @@ describe('a step of a job', () => {
     await desk.runJob()
     assert.equal(await owner(desk), 'ann')
   })
-  test('is written by its own context: the job’s would wait for it', async () => {
+  test("writes through its own context: a write through the job's would wait for it", async () => {
     const desk = await startDesk({
       run: async ctx => {
         await ctx.once('wrong', () => ctx.items.change('papers', 'p-a1', { owner: 'x' }))
@@ -511,7 +511,7 @@ describe('A9.3 a search in a version', () => {
     })
 })
 
-test('A1.8 a key of a caller without credentials is that of their address', async () => {
+test('A1.8 a key of a caller without credentials belongs to their address', async () => {
   const notes = resource('notes', { fields: { id: t.id('n') } }).rules({ allow: { read: [anyone], create: [anyone] } })
   const open = service('open', { namespace: 'urn:open', resources: [notes], versions: { v1: {} } })
   const { calls } = await startService(implement(open, {}))

@@ -1,4 +1,4 @@
-/** Lists that are filtered by references within, by each caller: `lines.product` of the orders. */
+/** Lists filtered by references inside an item, for each caller: `lines.product` of the orders. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shop } from '../../examples/orders/contract.ts'
@@ -9,7 +9,7 @@ import { startTestService } from '../../src/testing/index.ts'
 
 const product = 'p-3'
 
-test('A4.23 B4.4 both clients list the orders with a line of a product, and old versions do, too', async () => {
+test('A4.23 B4.4 both clients list the orders with a line of a product, and so do old versions', async () => {
   await using running = await startTestService(shop, orders)
   const clara = running.rest('clara')
   const expected: string[] = []
@@ -79,13 +79,13 @@ test('A9.3 B9.3 a version that calls the list by another name filters by its own
   assert.deepEqual(running.incidents, [])
 })
 
-test('A1.2 a caller finds their own orders alone', async () => {
+test('A1.2 a caller finds only their own orders', async () => {
   await using running = await startTestService(shop, orders)
   for await (const { customer } of running.rest('alice').orders.list({ where: { 'lines.product': product } }))
     assert.equal(customer, 'c-1')
 })
 
-test('A4.23 other comparisons of a reference within are no parameters', async () => {
+test('A4.23 there are no parameters for other comparisons of an inner reference', async () => {
   await using running = await startTestService(shop, orders)
   const ask = running.fetchAs('clara')
   for (const name of [
@@ -99,7 +99,7 @@ test('A4.23 other comparisons of a reference within are no parameters', async ()
     assert.equal((await ask(`${running.address}/api/v2/orders?${encodeURIComponent(name)}=p-1`)).status, 400, name)
 })
 
-test('A4.23 B2.3 each description has the filter, and the page a control for it', async () => {
+test('A4.23 B2.3 each description has the filter, and the page has a control for it', async () => {
   await using running = await startTestService(shop, orders)
   const text = async (path: string, accept = '*/*') =>
     (await running.fetchAs('clara')(`${running.address}${path}`, { headers: { accept } })).text()
@@ -112,7 +112,7 @@ test('A4.23 B2.3 each description has the filter, and the page a control for it'
   assert.match(await text('/api/v2/orders?lines.product=p-3', 'text/html'), /name="lines\.product"[^>]*value="p-3"/)
 })
 
-test('the removal of a product ends with a conflict while a placed or paid order has a line of it', async () => {
+test('the removal of a product is a conflict while a placed or paid order has a line of it', async () => {
   await using running = await startTestService(shop, orders)
   const maria = running.rest('maria')
   const used = await maria.products.get('p-1')
@@ -125,7 +125,7 @@ test('the removal of a product ends with a conflict while a placed or paid order
   await maria.products.remove(made)
 })
 
-test('a handler that compares a reference within in another way is told', async () => {
+test('a handler that compares an inner reference in another way gets an error', async () => {
   const rooms = resource('rooms', { fields: { id: t.id('r') } }).rules({ allow: { read: [anyone] } })
   const tours = resource('tours', {
     fields: { id: t.id('t'), rooms: t.list(t.ref('rooms')), note: t.string() },

@@ -1,4 +1,4 @@
-/** What a state and the policy offer to a caller: links, buttons and refusals depend on it. */
+/** What a state and the policy offer a caller: links, buttons and refusals depend on it. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
@@ -65,21 +65,21 @@ describe('A3.4 a state offers', () => {
     ['ShutTicket', 'open'],
   ]
   for (const [operation, states] of rows)
-    test(`${operation} where it is ${states}`, () => {
+    test(`${operation} if it is ${states}`, () => {
       const all = operation.endsWith('Ticket') ? ['open', 'shut'] : ['draft', 'sent', 'old']
       const offered = all.filter(state => isOfferedByState(operationOf(operation), item({ state })))
       assert.equal(offered.join(' '), states)
     })
-  test('what was kept, and nothing before it was', () => {
+  test('outputs that were kept, and none before that', () => {
     const kept = operationOf('GetPaperMark')
     assert.equal(isOfferedByState(kept, item({ state: 'sent' })), false)
     assert.equal(isOfferedByState(kept, item({ state: 'sent' }, { stamp: { text: 'x' } })), true)
   })
-  test('everything where there is none', () => {
+  test('everything if there is no machine', () => {
     for (const operation of ['GetNote', 'ReplaceNote', 'PatchNote', 'DeleteNote'])
       assert.equal(isOfferedByState(operationOf(operation), item({})), true, operation)
   })
-  test('and the policy allows: both are asked', () => {
+  test('only what the policy allows too', () => {
     const caller: Caller = { subject: 'ann', roles: ['member'], claims: { name: 'ann' } }
     const offers = (state: string, by: string) =>
       isOffered(operationOf('ReplacePaper'), { caller, now: 0 }, item({ state, by }))
@@ -90,13 +90,13 @@ describe('A3.4 a state offers', () => {
   })
 })
 
-test('an identifier begins as its field says, and else with the name of its resource', () => {
+test('an identifier begins as its field says, or else with the name of its resource', () => {
   assert.equal(idPrefix(papers), 'p')
   assert.equal(idPrefix(resource('codes', { fields: { id: t.string() } as never })), 'codes')
 })
 
 describe('a walk over all items', () => {
-  /** Pages of a list of so many items, and what was asked for. */
+  /** Pages of a list of that many items, and the queries for them. */
   function startList(count: number) {
     const asked: Query[] = []
     const read = (query: Query): ItemPage => {

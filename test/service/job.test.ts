@@ -1,4 +1,4 @@
-/** Jobs (rules A3.1–A3.3): whose they are, what a state allows, and how a try ends. */
+/** Jobs (rules A3.1–A3.3): whom they belong to, what a state allows, and how an attempt ends. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fault } from '../../src/contract/fault.ts'
@@ -75,7 +75,7 @@ describe('A3.1 the address of a job', () => {
       await change({ state: 'completed' })
       assert.deepEqual(await ask(ann, operation, { id: started.job.id }), { kind: 'not-found' })
     })
-    test(`is one that was given: ${operation}`, async () => {
+    test(`leads to a job only if it was given out: ${operation}`, async () => {
       const { ask } = await startCount()
       assert.deepEqual(await ask(ann, operation, { id: 'j-none' }), { kind: 'not-found' })
       assert.deepEqual(await ask(ann, operation, {}), { kind: 'not-found' })
@@ -91,7 +91,7 @@ describe('A3.3 the state of a job', () => {
     ['failed', 'conflict', 'not-found'],
     ['cancelled', 'conflict', 'not-found'],
   ] as const) {
-    test(`${state}: cancelling it is answered ${cancels}`, async () => {
+    test(`${state}: cancelling it gives ${cancels}`, async () => {
       const { ask, id, change, row } = await startCount()
       await change({ state })
       const told = await ask(ann, 'CancelCountJob', { id })
@@ -99,7 +99,7 @@ describe('A3.3 the state of a job', () => {
       else assert.ok(told.kind === 'job' && told.job.state === 'cancelled' && !told.created)
       assert.equal((await row()).state, cancels === 'conflict' ? state : 'cancelled')
     })
-    test(`${state}: its result is answered ${results}`, async () => {
+    test(`${state}: its result gives ${results}`, async () => {
       const { ask, id, change } = await startCount()
       await change({ state, output: '{"seen":3}' })
       assert.equal((await ask(ann, 'GetCount', { id })).kind, results)
@@ -134,10 +134,10 @@ describe('A4.3 a precondition of a job is compared with its version', () => {
     })
 })
 
-describe('A3.2 a try that ends', () => {
+describe('A3.2 an attempt that ends', () => {
   const failing = (thrown: () => never) => startCount(async () => thrown())
 
-  test('badly waits a second before the next, twice as long each time, five minutes at most', async () => {
+  test('badly delays the next by a second, doubled each time up to five minutes', async () => {
     const { runJob, clock, row } = await failing(() => {
       throw new Error('on purpose')
     })
@@ -158,7 +158,7 @@ describe('A3.2 a try that ends', () => {
     assert.deepEqual([(await row()).state, (await row()).failure], ['failed', 'error'])
   })
 
-  test('since the store is out of reach waits as long as the store says, and is none', async () => {
+  test('because the store is unreachable waits as long as the store says, and does not count', async () => {
     const { runJob, clock, row, thrown } = await failing(() => {
       throw new Unavailable(7)
     })
@@ -181,7 +181,7 @@ describe('A3.2 a try that ends', () => {
       assert.equal(await runJob(), false)
     })
 
-  test('well has progress 1 and its output, and no later report counts', async () => {
+  test('well sets progress to 1 and keeps its output, and no later report counts', async () => {
     let report: ((part: number) => Promise<void>) | undefined
     const { runJob, row } = await startCount(async (_ctx, _input, progress) => {
       report = progress
@@ -196,7 +196,7 @@ describe('A3.2 a try that ends', () => {
 })
 
 describe('A3.2 the lease of a job', () => {
-  test('is of 30 seconds, and each report of progress renews it; progress is from 0 to 1', async () => {
+  test('lasts 30 seconds, and each report of progress renews it; progress is from 0 to 1', async () => {
     const seen: unknown[] = []
     const started = await startCount(async (_ctx, _input, progress) => {
       const { clock, row } = started
@@ -240,7 +240,7 @@ describe('A3.2 the lease of a job', () => {
     [29, 'completed'],
     [30, 'failed'],
   ] as const)
-    test(`may end with the death of its worker ten times besides the tries: after ${tries} it has ${ends}`, async () => {
+    test(`may end ten times with the death of its worker, besides the attempts: after ${tries} it has ${ends}`, async () => {
       const { change, row, runJob } = await startCount()
       await change({ tries })
       assert.equal(await runJob(), true)
@@ -248,7 +248,7 @@ describe('A3.2 the lease of a job', () => {
       assert.deepEqual([state, failure], [ends, ends === 'failed' ? 'lost' : undefined])
     })
 
-  test('is given back by a worker that stops, with the try; the job is due at once', async () => {
+  test('is given back by a worker that stops, as is the attempt; the job is due at once', async () => {
     const stop = new AbortController()
     const { store, clock, row } = await startCount()
     const failed: unknown[] = []
@@ -285,12 +285,12 @@ describe('a job that an instance queued whose clock was hours ahead', () => {
   })
   const runAt = (clock: () => number, store: JobContext['store']) =>
     runNextJob({ app, store, clock, id: String, failed: (_, why) => assert.fail(String(why)) }, new AbortController().signal) // biome-ignore format: one line
-  test('runs at once at another', async () => {
+  test('runs at once on another instance', async () => {
     const { store, clock, row } = await startCount()
     assert.equal(await runAt(() => clock.now - ahead, store), true)
     assert.equal((await row()).state, 'completed')
   })
-  test('and was given back or put back there, too', async () => {
+  test('is also due at once after it was given back or put back there', async () => {
     const { store, clock, id, row, change } = await startCount()
     await change({ state: 'failed', failure: 'error', due: clock.now })
     assert.equal(await retryJob(store, id, clock.now), true)
@@ -299,7 +299,7 @@ describe('a job that an instance queued whose clock was hours ahead', () => {
   })
 })
 
-test('each write of a job is watched until its end, also where it fails', async () => {
+test('each write of a job is watched until its end, even if it fails', async () => {
   const watched: string[] = []
   const { store, clock, id, row } = await startCount()
   const app = implement(contract, {
@@ -348,14 +348,14 @@ describe('a job that has failed', () => {
     assert.equal((await listFailedJobs(store, 100)).jobs[0]?.failure, '')
   })
   for (const state of ['queued', 'running', 'completed', 'cancelled'] as const)
-    test(`alone is put back: one that is ${state} is not`, async () => {
+    test(`is the only kind put back: one that is ${state} is not`, async () => {
       const { change, store, id, row } = await fails()
       await change({ state })
       const before = await row()
       assert.equal(await retryJob(store, id, 5), false)
       assert.deepEqual(await row(), before)
     })
-  test('and is put back is as new: all tries, no failure, due at once', async () => {
+  test('and is put back is like new: all attempts, no failure, due at once', async () => {
     const { change, store, id, row } = await fails()
     await change({ state: 'failed', failure: 'error', tries: 20, due: 9e12, leased: 7 })
     assert.equal(await retryJob(store, id, 5), true)

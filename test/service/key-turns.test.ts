@@ -1,4 +1,4 @@
-/** docs/operations.md "What a write on PostgreSQL guarantees": who waits for an item has turns, and a cap. */
+/** docs/operations.md "What a write on PostgreSQL guarantees": works on one item have turns and a cap. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeyTurns } from '../../src/service/key-turns.ts'
@@ -6,7 +6,7 @@ import { Unavailable } from '../../src/service/store.ts'
 
 const settle = () => new Promise(setImmediate)
 
-test('works on one item run one after the other, callers in turns; those on others run at once', async () => {
+test('works on one item run one after the other, callers in turn; works on others run at once', async () => {
   const turns = new KeyTurns()
   const began: string[] = []
   const ends: (() => void)[] = []
@@ -26,7 +26,7 @@ test('works on one item run one after the other, callers in turns; those on othe
   assert.deepEqual(began, ['a1', 'c1', 'a2', 'b1', 'a3'])
 })
 
-test('a work has what is left of its time, and is unavailable when its turn does not come in it', async () => {
+test('a work keeps the rest of its time, and is unavailable if its turn does not come within it', async () => {
   const turns = new KeyTurns()
   const turn = { item: 'i', caller: 'a' }
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -41,7 +41,7 @@ test('a work has what is left of its time, and is unavailable when its turn does
   assert.ok((await second) < 60_000)
 })
 
-test('of one caller 256 works wait for an item, of all 1,024', async () => {
+test('at most 256 works of one caller wait for an item, and 1,024 of all callers', async () => {
   const turns = new KeyTurns()
   const { promise, resolve } = Promise.withResolvers<void>()
   const refused: string[] = []

@@ -1,4 +1,4 @@
-/** Changes with large contents: one at a time, and a rest between two while other callers ask. */
+/** Changes with large contents: one at a time, with a rest in between while other callers wait. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -55,13 +55,13 @@ test('(1) works of 256 callers wait, and the next is refused', async () => {
   await Promise.all(all)
 })
 
-test('(2) while another caller asks the next one rests four times as long', async () => {
+test('(2) while another caller waits, the next one rests four times as long as it ran', async () => {
   const { line, times, work } = createLine()
   await Promise.all([line.run('a', work('1', 25, 'b')), line.run('a', work('2', 0))])
   assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 120)
 })
 
-test('(1) one that waits for something else holds up the next for a tenth of a second', async () => {
+test('(1) a change that waits for something else delays the next by a tenth of a second', async () => {
   const { line, work } = createLine()
   const { promise, resolve } = Promise.withResolvers<string>()
   const slow = line.run('a', () => promise)
@@ -70,7 +70,7 @@ test('(1) one that waits for something else holds up the next for a tenth of a s
   assert.equal(await slow, 'slow')
 })
 
-test('(2) a caller that asks alone does not wait', async () => {
+test('(2) the only caller does not wait', async () => {
   const { line, begun, work } = createLine()
   const first = line.run('a', work('1', 60, 'a'))
   const others = ['2', '3', '4', '5'].map(name => line.run('a', work(name, 0, 'a')))
@@ -81,7 +81,7 @@ test('(2) a caller that asks alone does not wait', async () => {
   assert.deepEqual(begun, ['1', '2', '3', '4', '5', 'timer'])
 })
 
-test('what a work throws its caller gets, and the next goes on', async () => {
+test('an error thrown by a work goes to its caller, and the next work runs', async () => {
   const { line, work } = createLine()
   const failed = line.run('a', async () => {
     throw new Error('broken')

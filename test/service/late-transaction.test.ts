@@ -1,4 +1,4 @@
-/** Calls for a remote provider: their transaction begins with the first word to the store. */
+/** Calls for a remote provider: their transaction begins with the first use of the store. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listOperations } from '../../src/contract/operation.ts'
@@ -98,7 +98,7 @@ for (const isRemote of [true, false])
     assert.equal(changes?.indexOf('changed p-1'), isRemote ? 3 : 0)
   })
 
-test('(1) what a provider refuses leaves no record', async () => {
+test('(1) a call that a provider refuses leaves no record', async () => {
   const { ask, store } = startShop()
   await assert.rejects(ask('ReplacePart', { id: 'p-1', ...withKey('bad') }), /refused elsewhere/)
   assert.deepEqual(await recordsOf(store), [[], []])
@@ -106,7 +106,7 @@ test('(1) what a provider refuses leaves no record', async () => {
   assert.deepEqual(await recordsOf(store), [['changed p-1'], ['ReplacePart']])
 })
 
-test('(1) where the store fails after the provider, the call fails and nothing is recorded', async () => {
+test('(1) if the store fails after the provider, the call fails and nothing is recorded', async () => {
   const failing = (store: Store): Store => ({
     ...store,
     read: store.read.bind(store),
@@ -130,7 +130,7 @@ test('(1) where the store fails after the provider, the call fails and nothing i
   assert.deepEqual(await recordsOf(store), [[], []])
 })
 
-test('(2) a key that was used is answered without the provider', async () => {
+test('(2) a repeated key gets its response without the provider', async () => {
   const { ask, saves, store } = startShop()
   const first = await ask('CreatePart', withKey('nut'))
   assert.deepEqual(await ask('CreatePart', withKey('nut')), first)
@@ -140,7 +140,7 @@ test('(2) a key that was used is answered without the provider', async () => {
   assert.deepEqual(changes, ['created p-2'])
 })
 
-test('(2) the same key while its first call is under way is refused', async () => {
+test('(2) a key is refused while its first call is under way', async () => {
   const { ask, saves, close } = startShop()
   const gate = close()
   const first = ask('CreatePart', withKey('nut'))
@@ -167,7 +167,7 @@ test('(3) a transaction that collides does not ask the provider again', async ()
   assert.deepEqual(saves, ['p-1 nut'])
 })
 
-test('changes of one item wait for each other, those of another go on', async () => {
+test('changes of one item wait for each other, but not for those of another', async () => {
   const { ask, saves, close } = startShop()
   await ask('CreatePart', named('gear'))
   const gate = close()

@@ -1,4 +1,4 @@
-/** Rates per caller in the memory of one process, and what instances that share them ask (rule A8.1). */
+/** Rates per caller in the memory of one process, and the queries of instances that share them (A8.1). */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
@@ -21,7 +21,7 @@ test('A8.1 attack: a crowd of 250,000 new keys does not end the limit of one tha
   assert.deepEqual(windows.add('greedy', spanMs, 1, 2), { count: 100, left: spanMs - 2 })
 })
 
-test('A8.1 of keys that have counted the same the newer ones are kept; ended windows go first', () => {
+test('A8.1 among keys with equal counts the newer ones are kept; ended windows go first', () => {
   const windows = new MemoryWindows()
   windows.add('old', spanMs, 1, 0)
   fill(windows, 99_999, 1)
@@ -35,7 +35,7 @@ test('A8.1 of keys that have counted the same the newer ones are kept; ended win
   assert.equal(later.add('long', 2 * spanMs, 1, spanMs).count, 2, 'all others had ended')
 })
 
-test('A8.1 a window ends with its time, and where the clock was set back', () => {
+test('A8.1 a window ends with its time, also if the clock was set back', () => {
   const windows = new MemoryWindows()
   windows.add('a', spanMs, 5, 1000)
   assert.equal(windows.add('a', spanMs, 1, 1000 + spanMs - 1).count, 6)
@@ -43,7 +43,7 @@ test('A8.1 a window ends with its time, and where the clock was set back', () =>
   assert.equal(windows.add('a', spanMs, 1, 999).count, 1)
 })
 
-test('A8.1 what a caller is told: the limit, what is left of it, and whole seconds until the window ends', async () => {
+test('A8.1 a caller receives the limit, the rest of it, and whole seconds until the window ends', async () => {
   const limiter = createMemoryLimiter()
   const rate = { count: 2, seconds: 60 }
   const rows = [
@@ -58,7 +58,7 @@ test('A8.1 what a caller is told: the limit, what is left of it, and whole secon
 })
 
 describe('A8.1 instances that share their windows', () => {
-  /** A limiter, and what it has asked: keys and counts. */
+  /** A limiter, and what it has queried: keys and counts. */
   function startShared() {
     const windows = createMemoryWindows()
     const asked: Count[][] = []
@@ -75,14 +75,14 @@ describe('A8.1 instances that share their windows', () => {
     })
     const take = (keys: readonly string[], limit: number, now = 0) =>
       Promise.all(keys.map(key => limiter.take(key, { count: limit, seconds: 60 }, now)))
-    /** The texts of what was asked since the last look. */
+    /** The texts of the queries since the last look. */
     const asks = () =>
       asked.splice(0).map(counts => counts.map(({ key, span, by }) => `${key} ${by} in ${span}`).join(', '))
     return { state, take, asks, underMost: () => underMost }
   }
   const times = (key: string, count: number): string[] => Array.from({ length: count }, () => key)
 
-  test('one query runs at a time; those that come meanwhile join the next, in the order of their keys', async () => {
+  test('one query runs at a time; requests that come meanwhile join the next, in the order of their keys', async () => {
     const { take, asks, underMost } = startShared()
     await Promise.all([take(['m'], 9), take(['z', 'b', 'z', 'a'], 9)])
     assert.deepEqual(asks(), ['m 1 in 60000', 'a 1 in 60000, b 1 in 60000, z 2 in 60000'])
@@ -103,7 +103,7 @@ describe('A8.1 instances that share their windows', () => {
       assert.deepEqual(asks().slice(1), [`a ${by} in 60000`])
     })
 
-  test('each request has a number of its own, in the order of arrival, also those counted ahead', async () => {
+  test('each request has a number of its own, in the order of arrival, including those counted ahead', async () => {
     const { take, asks } = startShared()
     await take(['a'], 1000)
     const first = await take(times('a', 5), 1000)
@@ -122,7 +122,7 @@ describe('A8.1 instances that share their windows', () => {
     assert.deepEqual(asks(), ['a 1 in 60000'])
   })
 
-  test('what is counted ahead never exceeds the limit, and the last of it is used', async () => {
+  test('counts taken ahead never exceed the limit, and its last one is used', async () => {
     const { take } = startShared()
     await Promise.all([take(['first'], 9), take(times('a', 195), 200)])
     const last = await take(times('a', 6), 200)
@@ -139,7 +139,7 @@ describe('A8.1 instances that share their windows', () => {
     )
   })
 
-  test('what was counted ahead is not used where the clock was set back', async () => {
+  test('counts taken ahead are not used if the clock was set back', async () => {
     const { take, asks } = startShared()
     await Promise.all([take(['first'], 9, 500), take(times('a', 8), 10_000, 500)])
     asks()
@@ -149,7 +149,7 @@ describe('A8.1 instances that share their windows', () => {
     assert.deepEqual(asks(), ['a 1 in 60000'])
   })
 
-  test('windows out of reach are tried again after a second by the clock, also where it was set back', async () => {
+  test('unreachable windows are tried again after a second of the clock, also if it was set back', async () => {
     const { state, take, asks } = startShared()
     state.isReachable = false
     for (const [now, count] of [
@@ -166,7 +166,7 @@ describe('A8.1 instances that share their windows', () => {
     }
   })
 
-  test('who waits while the windows are lost is counted by the instance, and told at once', async () => {
+  test('while the windows are lost the instance itself counts a caller, and responds at once', async () => {
     const { state, take, asks } = startShared()
     state.isReachable = false
     const told = await Promise.all([take(['a'], 3), take(times('b', 4), 3)])

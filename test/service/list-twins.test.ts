@@ -1,6 +1,6 @@
 /**
- * One query, two ways to its page: SQL of the store, and the lists of a provider, whole or in pages.
- * Each filter, order, window and place gives the same items in the same order.
+ * One query, two ways to its page: SQL in the store, and the lists of a provider, whole or in pages.
+ * Each filter, order, window and position gives the same items in the same order.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -117,7 +117,7 @@ const described = ({ items, total, more, isCut, edges }: ItemPage) => ({
   edges: edges && { first: edges.first.id, last: edges.last.id },
 })
 
-/** Asks the store and the provider, and returns the page of the store. */
+/** Queries the store and the provider, and returns the page of the store. */
 async function compare(query: Partial<Query>, isById = false): Promise<ItemPage> {
   const sort: readonly Sort[] = query.sort ?? []
   const asked: Query = { ...usual, ...query, sort }
@@ -227,7 +227,7 @@ describe('a window is the same', () => {
     for (const backwards of [false, true]) await compare({ sort, size: 4, from: { id: 't-cc', keys: [9], backwards } })
   })
   test('of those that match, in pages of a provider of any length, forwards and backwards', async () => {
-    // The provider pages by identifier, which is the order of one kind alone.
+    // The provider pages by identifier, which is the order of only one kind.
     const filters: readonly Filter[] = [{ field: 'good', is: 'eq', value: true }]
     const byIdentifier = { filters: [{ ...filters[0]!, is: 'in', value: [true] }], sort: [] } as const
     const whole = await listOf(kept, { ...usual, ...byIdentifier })
@@ -258,7 +258,7 @@ describe('a window is the same', () => {
   })
 })
 
-test('whether there is one is the same', async () => {
+test('the existence of a match is the same', async () => {
   for (const filters of [
     [{ field: 'on', is: 'eq', value: 's-1' }],
     [{ field: 'on', is: 'eq', value: 's-9' }],
@@ -272,7 +272,7 @@ test('whether there is one is the same', async () => {
   }
 })
 
-describe('what a caller may see is the same', () => {
+describe('the items that a caller may see are the same', () => {
   const sort = [{ field: 'name', descending: false }]
   for (const within of [
     [],
@@ -301,14 +301,14 @@ describe('a search finds the same', () => {
       if (count === undefined) assert.ok(items.length > 0 && items.length < values.length)
       else assert.equal(items.length, count)
     })
-  test('in the paths that are named alone', async () => {
+  test('only in the paths that are named', async () => {
     assert.equal((await compare({ words: ['east'], paths: ['name'], sort })).items.length, 0)
     assert.ok((await compare({ words: ['bolt'], paths: ['name'], sort })).items.length > 0)
   })
 })
 
 describe('a page of a provider ends', () => {
-  test('before its items exceed the octets that are asked for, but has one at least', async () => {
+  test('before its items exceed the requested octets, but has at least one', async () => {
     const all = await listOf(kept, usual)
     const octets = all.items.map(
       ({ value }) => JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? 0 : each)).length,
@@ -325,7 +325,7 @@ describe('a page of a provider ends', () => {
     }
     assert.equal((await listOf(kept, { ...usual, octets: 1e9 })).isCut, false)
   })
-  test('with a total where it is asked for', async () => {
+  test('with a total if it is requested', async () => {
     assert.equal((await listOf(kept, usual)).total, values.length)
     assert.equal((await listOf(kept, { ...usual, counted: 'exact', size: 2 })).total, values.length)
     assert.equal((await listOf(kept, { ...usual, counted: false })).total, undefined)

@@ -1,6 +1,6 @@
 /**
  * Orders with notes in them, and replies in these. Anyone with a role may read any note, so that
- * what a caller finds is decided by its order alone.
+ * what a caller finds is decided only by its order.
  */
 import { implement, resource, role, service, t } from 'diglot'
 

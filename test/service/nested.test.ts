@@ -1,4 +1,4 @@
-/** Resources nested in resources, by both faces: what each caller finds, makes and changes where. */
+/** Resources nested in resources, in both faces: what each caller finds, makes and changes where. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { anyone, implement, resource, role, service, t } from '../../src/index.ts'
@@ -35,7 +35,7 @@ const soap = async (running: Running, who: string, body: string, version = 'v2')
 }
 const idsIn = (xml: string): string[] => [...xml.matchAll(/<id>([^<]+)</g)].map(([, id = '']) => id)
 
-/** Who asks for what, with which content, and the status of the answer. */
+/** Who asks for what, with which content, and the status of the response. */
 const clauses: readonly (readonly [why: string, who: string, line: string, status: number, content?: unknown])[] = [
   ['a list is that of its parent', 'ann', 'GET /orders/o-1/notes', 200],
   ['an item is below its parent', 'ann', 'GET /orders/o-1/notes/n-1', 200],
@@ -86,7 +86,7 @@ const clauses: readonly (readonly [why: string, who: string, line: string, statu
   ['a parent stays while something is in it', 'cora', 'DELETE /orders/o-1', 428],
 ]
 
-test('A1.2 A5.2 an item is found, made and changed in its own parent alone, by who may read that', async () => {
+test('A1.2 A5.2 an item is found, made and changed only in its own parent, by callers who may read that', async () => {
   await using running = await startTestService(shop, app)
   for (const [why, who, line, status, content] of clauses) {
     const answer = await ask(running, who, line, content)
@@ -115,7 +115,7 @@ test('A2.3 A4.1 lists, filters, orders, searches and bulk removals are those of 
   assert.deepEqual(running.incidents, [])
 })
 
-test('A2.2 A4.2 a new item is where it was made, and its links lead up and down', async () => {
+test('A2.2 A4.2 a new item is where it was made, with links up and down', async () => {
   await using running = await startTestService(shop, app)
   const made = await ask(running, 'ann', 'POST /orders/o-1/notes', { text: 'new' })
   const { id, order, length } = made.body
@@ -193,7 +193,7 @@ test('A4.2 a parent stays while items are in it; removed items are gone, moved o
   assert.deepEqual(running.incidents, [])
 })
 
-test('B4.4 B7.2 messages find, make and change the same', async () => {
+test('B4.4 B7.2 messages find, make and change the same items', async () => {
   await using running = await startTestService(shop, app)
   const list = (who: string, order: string) =>
     soap(running, who, `<ListNotes><order>${order}</order><sort>text</sort></ListNotes>`)
@@ -247,7 +247,7 @@ test('A9.3 B9.3 an older version has another name for the parent', async () => {
   assert.deepEqual(running.incidents, [])
 })
 
-test('C6.1 the feed tells of an item to those who may read its parents', async () => {
+test('C6.1 the feed reports an item to those who may read its parents', async () => {
   await using running = await startTestService(shop, app)
   await ask(running, 'ann', 'POST /orders/o-1/notes/n-1/closing')
   await ask(running, 'bob', 'POST /orders/o-3/notes/n-4/closing')
@@ -263,7 +263,7 @@ test('C6.1 the feed tells of an item to those who may read its parents', async (
   assert.deepEqual(await feedOf('bob'), ['notes/n-4', 'replies/y-4'])
 })
 
-test('A6.1 what is in something private is private, whoever may read it by its own rules', async () => {
+test('A6.1 items in a private parent are private, whoever may read them by their own rules', async () => {
   const boxes = resource('boxes', { fields: { id: t.id('b') } }).rules({ allow: { read: [role('owner')] } })
   const shelves = resource('shelves', { fields: { id: t.id('s') } }).rules({ allow: { read: [anyone] } })
   const things = (name: 'coins' | 'books', within: string) =>
@@ -291,7 +291,7 @@ test('A6.1 what is in something private is private, whoever may read it by its o
   assert.deepEqual(await read('/boxes/b-1/coins/t-1', owner), [200, 'private, no-cache'])
 })
 
-test('A handler is asked for words in parents alone that the caller may read, by both faces', async () => {
+test('A handler searches only in parents that the caller may read, in both faces', async () => {
   await using running = await startTestService(shop, app)
   for (const [order, status, fault] of [
     ['o-1', 422, /Invalid/],

@@ -1,4 +1,4 @@
-/** Rows 22 to 24 before the content is read: the same refusal as the call itself would have. */
+/** Rows 22 to 24 before the content is read: the same refusal as from the call itself. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
@@ -26,7 +26,7 @@ async function precheck(caller: Caller, name: string, more: Partial<Call>): Prom
 const holds: Partial<Call> = { expects: () => 'proceed' }
 const fails: Partial<Call> = { expects: () => 'failed' }
 const same: Partial<Call> = { expects: () => 'unchanged' }
-/** `If-None-Match: *`: holds where nothing is. */
+/** `If-None-Match: *`: holds if nothing is there. */
 const absent: Partial<Call> = { expects: current => (current ? 'failed' : 'proceed') }
 
 test('the items that the rows speak of', async () => {
@@ -59,7 +59,7 @@ const rows: readonly (readonly [what: string, Caller, operation: string, more: P
   ['a PUT that may create and replaces', maria, 'ReplaceProduct', { id: 'p-1' }, 'precondition-required'],
   ['a patch creates nothing', maria, 'PatchProduct', { id: 'p-none', ...absent }, 'not-found'],
   ['a file of an item that is there', maria, 'PutProductPicture', { id: 'p-1' }, 'passes'],
-  // Its tag is the file's, which the item's version does not tell.
+  // Its tag is the file's, which the item's version does not give.
   ['a file has a precondition of its own', maria, 'PutProductPicture', { id: 'p-1', ...fails }, 'passes'],
   ['a file of an item that is not there', maria, 'PutProductPicture', { id: 'p-none' }, 'not-found'],
 ]

@@ -1,5 +1,5 @@
 /**
- * A provider serves as much of a list as it can, and chooses what a new item is called: callers of
+ * A provider serves as much of a list as it can, and chooses the id of a new item: callers of
  * both faces notice none of it.
  */
 import assert from 'node:assert/strict'
@@ -77,7 +77,7 @@ function openTable(serves: Serves, pageMax = 1000) {
     const values = serves === 'all' ? [...own.flatMap(([, of]) => of), ...groups.map(each => each.shelf ?? '')] : []
     const keys = [...query.sort, { field: 'id', descending: false } as const]
     const place = query.after ?? query.before
-    // The rows at which the first key that differs is beyond; SQLite puts null before all others.
+    // The rows beyond which the first differing key lies; SQLite sorts null first.
     const beyond = keys.map(({ field, descending }, i) => {
       const sign = descending === (query.before === undefined) ? '<' : '>'
       const same = keys.slice(0, i).map(key => `${column(key.field)} is ?`)
@@ -198,7 +198,7 @@ describe('a list of a provider is the same whatever part of it the provider serv
     })
 })
 
-test('a provider is told the filters, the order, the place and the number of rows', async () => {
+test('a provider receives the filters, the order, the position and the number of rows', async () => {
   await using opened = await openStore('all')
   const { document } = await opened.get('parts?size=2&shelf=east&weight[gte]=1&sort=-weight')
   await opened.get(document._links.next.href)
@@ -215,7 +215,7 @@ test('a provider is told the filters, the order, the place and the number of row
   assert.deepEqual(opened.queries, [asked, { ...asked, counted: false, after: { weight: 4, id: '9' } }])
 })
 
-test('what a caller may not see is not listed, also where the provider forgets to ask', async () => {
+test('items that a caller may not see are not listed, even if the provider ignores the condition', async () => {
   for (const serves of ['rows', 'order', 'all'] as const) {
     await using opened = await openStore(serves)
     const { pages } = await opened.walk('parts?size=4', opened.askAsKeeper)
@@ -228,7 +228,7 @@ test('what a caller may not see is not listed, also where the provider forgets t
   }
 })
 
-test('words that the provider leaves are looked for in its pages', async () => {
+test('words that the provider does not search for are looked for in its pages', async () => {
   for (const pageMax of [2, 1000]) {
     await using opened = await openStore('all', pageMax)
     const caller = { subject: 'carl', roles: ['clerk'] }
@@ -240,7 +240,7 @@ test('words that the provider leaves are looked for in its pages', async () => {
   }
 })
 
-test('a total is that of the provider, or counted where all was seen', async () => {
+test("a total is the provider's, or is counted if all items were seen", async () => {
   await using opened = await openStore('order')
   assert.equal((await opened.get('parts?size=50&shelf=east')).document.total, 10)
   assert.equal((await opened.get('parts?size=3&shelf=east')).document.total, undefined)
@@ -274,7 +274,7 @@ for (const [what, change, says] of mistakes)
     assert.match(String(opened.open.incidents), says)
   })
 
-test('one answer looks at some ten thousand rows of a provider, and the next goes on', async () => {
+test('one response looks at some ten thousand rows of a provider, and the next continues', async () => {
   await using opened = await openStore('all')
   const from = (id: number) => ({
     value: { id: `${id}`.padStart(6, '0'), name: 'x', shelf: id === 12_345 ? 'east' : 'west' },
@@ -306,7 +306,7 @@ describe('a provider chooses the id of a new item, and fills its fields', () => 
     assert.match(JSON.stringify(event), /parts\/31"/)
   })
 
-  test('by SOAP, and changed with the tag', async () => {
+  test('by SOAP, and is changed with the tag', async () => {
     await using opened = await openStore('all')
     const client = opened.open.soap({ subject: 'carl', roles: ['clerk'] })
     const made = await client.parts.create({ name: 'cog', shelf: 'north' })
@@ -319,7 +319,7 @@ describe('a provider chooses the id of a new item, and fills its fields', () => 
     assert.deepEqual(names, ['cog'])
   })
 
-  test('a changed item has the id that it had, and a saved value is one of the contract', async () => {
+  test('a changed item keeps its id, and a saved value is one of the contract', async () => {
     for (const [value, says] of [
       [{ id: 'p-9', name: 'x', shelf: 'y' }, /save of parts\.keep gives back for 1: id is p-9/],
       [{ id: '1', name: '', shelf: 'y' }, /save of parts\.keep gives back for 1: name must not be empty/],

@@ -108,7 +108,7 @@ const query = (more: Partial<Query> = {}): Partial<Call> => ({
 const titlesOf = (answer: Awaited<ReturnType<ReturnType<typeof startLibrary>['ask']>>): unknown[] =>
   answer.kind === 'page' ? answer.page.items.map(item => item.value['title']) : [answer.kind]
 
-test('each method of a provider is told whose call it serves', async () => {
+test('each method of a provider learns whose call it serves', async () => {
   const { keep, ask } = startLibrary()
   const told: string[] = []
   for (const name of ['load', 'list', 'save', 'remove'] as const) {
@@ -166,7 +166,7 @@ test('an item of a provider is made, read, changed, moved through its states and
   assert.equal((await ask('GetBook', { id })).kind, 'not-found')
 })
 
-test('of two changes of one version the provider takes one', async () => {
+test('of two changes of one version the provider accepts one', async () => {
   const { keep, ask } = startLibrary()
   await ask('CreateShelf', content({ name: 'Poetry' }))
   const made = await ask('CreateBook', content({ title: 'Odes', price: '9.50', shelf: 's-1' }))
@@ -215,7 +215,7 @@ test('a list of a provider is restricted, filtered, searched, ordered and paged'
   assert.equal((await ask('GetBook', { id: 'b-3' }, owner)).kind, 'not-found')
 })
 
-test('a job reads and lists what the application keeps, as any handler does', async () => {
+test("a job reads and lists the application's items, as any handler does", async () => {
   const keep = createProvider()
   const value = { id: 'b-1', title: 'One', price: '1.00', shelf: 's-1', state: 'in' } as const
   keep.rows.set('b-1', { value, version: 1, modified: 1 })

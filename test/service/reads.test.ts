@@ -29,7 +29,7 @@ describe('A3.4 a sub-resource that only reads', () => {
     test(`of an order that is ${state}: ${kind}`, async () => {
       assert.equal((await ask(maria, 'TrackOrder', { id })).kind, kind)
     })
-  test('belongs to whom the item belongs', async () => {
+  test('belongs to the owner of its item', async () => {
     const own = await ask(alice, 'TrackOrder', { id: 'o-4' })
     assert.ok(own.kind === 'output' && own.item.id === 'o-4' && !own.created)
     assert.deepEqual(Object.keys(own.output), ['carrier', 'trackingNumber', 'position'])
@@ -110,7 +110,7 @@ describe('A4.1 a list', () => {
     [searchWordsMax, 'page'],
     [searchWordsMax + 1, 'invalid'],
   ] as const)
-    test(`A4.14 a search for ${count} words is answered ${kind}`, async () => {
+    test(`A4.14 a search for ${count} words gives ${kind}`, async () => {
       const words = Array.from({ length: count }, (_, i) => `word${i}`)
       const query = { filters: [], sort: [], size: 5, counted: true, words }
       const found = await ask(clara, 'SearchOrders', { query })
@@ -132,7 +132,7 @@ describe('A4.1 a list', () => {
   })
 })
 
-test('what was read is what the store has, and nothing was written', async () => {
+test('reads return what the store has, and write nothing', async () => {
   const before = await store.read(reader => reader.deeds(0, Infinity, 999))
   for (const operation of ['GetOrder', 'TrackOrder', 'ListOrders', 'GetProductPicture', 'GetOrderPayment'])
     await ask(clara, operation, { id: operation === 'GetProductPicture' ? 'p-1' : 'o-3' })

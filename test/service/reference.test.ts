@@ -1,4 +1,4 @@
-/** The reference service keeps what orders.md promises of its handlers: prices, sums, reports, mergers. */
+/** The reference service keeps the promises of orders.md for its handlers: prices, sums, reports, mergers. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { shop } from '../../examples/orders/contract.ts'
@@ -36,7 +36,7 @@ const value = (answer: { kind: string }): Values => {
 
 describe('a sales report', () => {
   const may = { from: '2030-05-01', to: '2030-05-31', kind: 'sales' }
-  test('A5.2 counts a customer’s own orders alone', async () => {
+  test('A5.2 counts only a customer’s own orders', async () => {
     const shop = await startOrdersService()
     await shop.put('orders', [order('o-a'), order('o-b', { customer: 'c-2' })])
     const amounts = async (caller: Caller) => {
@@ -46,7 +46,7 @@ describe('a sales report', () => {
     assert.deepEqual(await amounts(alice), [{ currency: 'EUR', amount: '10.00' }])
     assert.deepEqual(await amounts(clara), [{ currency: 'EUR', amount: '20.00' }])
   })
-  test('counts what was paid, adds no currencies up, and keeps the days', async () => {
+  test('counts paid orders, does not add currencies together, and keeps to the days', async () => {
     const shop = await startOrdersService()
     await shop.put('orders', [
       order('o-1a'),
@@ -82,7 +82,7 @@ describe('a sales report', () => {
     assert.ok('totals' in report)
     assert.deepEqual(report.totals, [{ currency: 'EUR', amount: '12339999998766.00' }])
   })
-  test('of products that were removed since still counts them', async () => {
+  test('still counts products that were removed since', async () => {
     const shop = await startOrdersService()
     await shop.put('orders', [order('o-x', { lines: [{ product: 'p-gone', quantity: 3, price: '1.00' }] })])
     const report = await makeReport(shop, clara, may)
@@ -101,7 +101,7 @@ const refusals = [
   ['a customer’s sales report', alice, { ...year, kind: 'sales' }, 'job'],
 ] as const
 for (const [title, caller, content, expected] of refusals)
-  test(`A5.2 ${title} is answered ${expected} before it is queued`, async () => {
+  test(`A5.2 ${title} gives ${expected} before it is queued`, async () => {
     const { ask } = await startOrdersService()
     assert.equal((await ask(caller, 'StartReport', input(content))).kind, expected)
   })
@@ -156,7 +156,7 @@ describe('a line', () => {
     }
     return { shop, made, lines, replace }
   }
-  test('keeps the price it was ordered at, whatever else of the order changes', async () => {
+  test('keeps the price at which it was ordered, whatever else of the order changes', async () => {
     const { lines, replace } = await startPriced()
     assert.equal((await replace({ lines, note: 'only the note' }))['total'], '25.00')
     assert.equal((await replace({ lines: [{ product: 'p-x', quantity: 3 }] }))['total'], '37.50')
@@ -189,13 +189,13 @@ describe('A7.9 a product', () => {
     ['delivered', 'removed'],
     ['cancelled', 'removed'],
   ] as const)
-    test(`that a ${state} order names is answered ${expected} when it is to go`, async () => {
+    test(`that a ${state} order names gives ${expected} when it is removed`, async () => {
       const shop = await startOrdersService()
       await shop.put('products', [{ id: 'p-n', name: 'n', price: '1.00', stock: 1 }])
       await shop.put('orders', naming(state))
       assert.equal((await remove(shop, 'p-n')).kind, expected)
     })
-  test('that is no longer there does not keep an order from being changed, but cannot be added', async () => {
+  test('that no longer exists does not stop changes of an order, but cannot be added', async () => {
     const shop = await startOrdersService()
     await shop.put('orders', naming('placed'))
     const change = (quantity: number, count: number) =>
@@ -224,7 +224,7 @@ test('A4.23 orders, customers and products filter by every scalar field, the ide
   }
 })
 
-test('G13 whether orders need a product is asked for one of them: among many orders a hundred cost much more', async () => {
+test('G13 to find whether orders need a product, one of them is read: a hundred would cost much more', async () => {
   const shop = await startOrdersService()
   const sizes: number[] = []
   const write = shop.store.write.bind(shop.store)

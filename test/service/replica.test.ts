@@ -1,4 +1,4 @@
-/** A replica answers reads; those that it would refuse or cannot answer go to the original. */
+/** A replica serves reads; those that it would refuse or cannot serve go to the original. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
@@ -21,7 +21,7 @@ async function openBoth() {
   return { store, copy }
 }
 
-test('what the replica has it answers; what it has not yet is found in the original; changes never see it', async () => {
+test('the replica serves what it has; what it lacks so far is found in the original; changes never see it', async () => {
   const { store, copy } = await openBoth()
   const both = withReplica(store, copy, () => 0)
   assert.equal(await both.read(reader => readName(reader, 'p-1')), 'old')
@@ -30,7 +30,7 @@ test('what the replica has it answers; what it has not yet is found in the origi
   await assert.rejects(async () => both.read(reader => readName(reader, 'p-3')))
 })
 
-test('a replica out of reach is left alone for a second', async () => {
+test('an unreachable replica is left alone for a second', async () => {
   const { store } = await openBoth()
   let now = 10_000
   let asked = 0
@@ -48,7 +48,7 @@ test('a replica out of reach is left alone for a second', async () => {
   assert.equal(asked, 2)
 })
 
-test('a replica that does not answer holds up one read a second; when it is back it answers all', async () => {
+test('a replica that does not respond delays one read a second; when it is back it serves all', async () => {
   const { store, copy } = await openBoth()
   let now = 10_000
   let gone = true

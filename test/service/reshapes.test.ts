@@ -1,6 +1,6 @@
 /**
- * A9.3, B9.3: a version has some fields in place of others, converted together, the same by both
- * faces; the store, the handlers and the policy know the newest alone.
+ * A9.3, B9.3: a version has some fields in place of others, converted together, the same in both
+ * faces; the store, the handlers and the policy know only the newest.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -131,7 +131,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.equal((await old.people.create({ name: 'Eve Ray', pay: 50 })).city, 'Bonn')
     })
 
-    test('A9.3 a group that says what the item says already keeps what the version cannot say', async () => {
+    test('A9.3 a group that repeats what the item holds keeps what the version cannot express', async () => {
       await using shop = await open()
       const [old, now] = [shop[face]('dana', v1), shop[face]('dana')]
       const { id } = await now.people.create(newest)
@@ -147,7 +147,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.deepEqual((await replace({ city: 'Ulm' })).address, { ...newest.address, city: 'Ulm' })
     })
 
-    test('A9.3 problems are told at a field of the version', async () => {
+    test('A9.3 problems are reported at a field of the version', async () => {
       await using shop = await open()
       const old = shop[face]('dana', v1)
       await old.people.create(draft)
@@ -164,7 +164,7 @@ for (const face of ['rest', 'soap'] as const)
         })
     })
 
-    test('A9.3 lists of the version neither filter nor sort by a group, and search its words', async () => {
+    test('A9.3 lists of the version neither filter nor sort by a group, but search its words', async () => {
       await using shop = await open()
       const [old, now] = [shop[face]('dana', v1), shop[face]('dana')]
       const { id } = await now.people.create(newest)
@@ -193,7 +193,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.deepEqual([left.state, left.name], ['gone', 'Tom Ray'])
     })
 
-    test('A9.3 down(up(x)) is x: what a client of the version sends is what it reads', async () => {
+    test('A9.3 down(up(x)) is x: a client of the version reads what it sent', async () => {
       const word = fc.string({ minLength: 1, maxLength: 9, unit: fc.constantFrom(...'abcxyz') })
       const values = fc.record({
         name: fc.tuple(word, word).map(([given, family]) => `${given} ${family}`),
@@ -271,7 +271,7 @@ describe('a version with other groups of fields, as HTTP', () => {
       assert.equal((await http.ask('GET', `/api/v1/people?${query}`)).status, 400, query)
   })
 
-  test('read-only members of a group are ignored as they are, and refused otherwise', async () => {
+  test('read-only members of a group are ignored if equal, and refused if different', async () => {
     await using http = await openHttp()
     const content = { name: 'Ann Lee', pay: 100, street: 'Am Hof 1', city: 'Bonn' }
     assert.equal((await http.change('PUT', { ...content, sum: '100+20' })).status, 200)
@@ -280,7 +280,7 @@ describe('a version with other groups of fields, as HTTP', () => {
     assert.match(refused.text, /sum.*is read-only/)
   })
 
-  test('a key of the newest version is told by a name of this one', async () => {
+  test('a key of the newest version is reported by a name of this one', async () => {
     await using http = await openHttp()
     const refused = await http.ask('POST', '/api/v1/people', { name: 'Ann van Lee', pay: 10 })
     assert.equal(refused.status, 409)
@@ -288,7 +288,7 @@ describe('a version with other groups of fields, as HTTP', () => {
     assert.doesNotMatch(refused.text, /given|family/)
   })
 
-  test('B9.3 the descriptions of the version have its groups alone', async () => {
+  test('B9.3 the descriptions of the version have only its groups', async () => {
     await using http = await openHttp()
     const wsdl = await http.read('/soap/v1?wsdl')
     assert.match(wsdl, /name="name"/)

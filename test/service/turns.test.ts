@@ -40,7 +40,7 @@ function createLoop() {
     now: () => nowMs,
     pass: (ms: number) => (nowMs += ms),
     work,
-    /** What was done since it was asked before. */
+    /** What was done since the last look. */
     done: () => done.splice(0).join(' '),
     next: async () => {
       if (sleeping.length > 0) wake()
@@ -64,7 +64,7 @@ test('work that fits into what is left of a turn is done at once, also several i
   assert.equal(loop.done(), 'a1 a2 a3 b1')
 })
 
-test('(1) a turn of the event loop ends after ten milliseconds, however many ask', async () => {
+test('(1) a turn of the event loop ends after ten milliseconds, however many works wait', async () => {
   const loop = createLoop()
   const all = ['a', 'b', 'c'].map(name => loop.turns.perform(name, loop.work(name, 4, 4)))
   assert.equal(loop.done(), 'a1 a2 a3')
@@ -76,14 +76,14 @@ test('(1) a turn of the event loop ends after ten milliseconds, however many ask
   assert.equal(loop.turns.perform('d', loop.work('d', 1, 1)), 'd is done', 'then turns have time left again')
 })
 
-test('(1) what was spent within a turn counts for all that comes in it', () => {
+test('(1) time spent within a turn counts for all works in it', () => {
   const loop = createLoop()
   assert.equal(loop.turns.perform('a', loop.work('a', 1, 30)), 'a is done', 'a single step may exceed it')
   assert.ok(loop.turns.perform('b', loop.work('b', 1, 1)) instanceof Promise)
   assert.equal(loop.done(), 'a1')
 })
 
-test('(2) a caller with one work waits for one step of another caller, however many that one has', async () => {
+test('(2) a caller with one work waits for one step of another caller, however many works that one has', async () => {
   const loop = createLoop()
   const all = [1, 2, 3].map(i => loop.turns.perform('greedy', loop.work(`g${i}-`, 2, 10)))
   const modest = loop.turns.perform('modest', loop.work('m', 2, 10))
@@ -99,7 +99,7 @@ for (const [callers, max] of [
   [20, 8],
   [1, 2],
 ] as const)
-  test(`(3) ${max} works of ${callers} callers are under way at most; those that wait have not begun`, async () => {
+  test(`(3) at most ${max} works of ${callers} callers are under way; those that wait have not begun`, async () => {
     const loop = createLoop()
     const begun = new Set<string>()
     const ended = new Set<string>()
@@ -127,7 +127,7 @@ test('(3) a caller with 64 works waiting is refused the next; others are not', a
   assert.equal(await loop.turns.perform('greedy', loop.work('again', 1, 1)), 'again is done')
 })
 
-test('what work throws, its caller gets, and the next goes on', async () => {
+test('an error thrown by a work goes to its caller, and the next work runs', async () => {
   const loop = createLoop()
   const fail = () => {
     throw new Error('broken')
@@ -142,7 +142,7 @@ test('what work throws, its caller gets, and the next goes on', async () => {
   assert.equal(await after, 'fine')
 })
 
-test('(4) while others ask, a work that has had a turn for itself rests four times as long', async () => {
+test('(4) while others wait, a work that had a turn for itself rests four times as long', async () => {
   const loop = createLoop()
   const long = loop.turns.perform('long', loop.work('l', 6, 10))
   const begins: number[] = [0]
@@ -156,7 +156,7 @@ test('(4) while others ask, a work that has had a turn for itself rests four tim
   assert.deepEqual(begins, [0, 50, 100, 150, 160, 170])
 })
 
-test('(4) a caller that rests does not hold up others', async () => {
+test('(4) a caller that rests does not delay others', async () => {
   const loop = createLoop()
   const long = loop.turns.perform('long', loop.work('l', 2, 10))
   const next = loop.turns.perform('long', loop.work('n', 1, 1))
@@ -170,7 +170,7 @@ test('(4) a caller that rests does not hold up others', async () => {
   assert.equal(await next, 'n is done')
 })
 
-test('(4) a caller whose short works take more than a fifth of the time rests, too', async () => {
+test('(4) a caller whose short works take more than a fifth of the time rests too', async () => {
   const loop = createLoop()
   for (let i = 0; i < 10; i++) {
     assert.equal(loop.turns.perform('many', loop.work('m', 1, 1)), 'm is done')
@@ -185,7 +185,7 @@ test('(4) a caller whose short works take more than a fifth of the time rests, t
   assert.equal(loop.now(), 10 + 40 + 1)
 })
 
-test('(4) work that is done elsewhere pauses for a turn, or rests as that of turns does', async () => {
+test('(4) work done elsewhere pauses for a turn, or rests as work in turns does', async () => {
   const loop = createLoop()
   let resumed = 0
   const pause = (heldMs: number) => {

@@ -1,4 +1,4 @@
-/** Typed values as JSON for jobs, which come back as they were, and what is taken for one value. */
+/** Typed values as JSON for jobs, which come back unchanged, and which values count as one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
 /**
- * A handler that is still to be written: its callers are told so by both faces, nothing is changed,
+ * A handler that is still to be written: both faces tell its callers so, nothing is changed,
  * and the operator learns the file and the line.
  */
 import assert from 'node:assert/strict'
@@ -45,7 +45,7 @@ const app = implement(house, {
 const told = (operation: string) => ({ message: new RegExp(`${operation} is not implemented yet`) })
 
 for (const face of ['rest', 'soap'] as const)
-  test(`an action, and a derive, tell it by ${face}; what they changed is undone`, async () => {
+  test(`an unwritten action or derive is reported by ${face}; its changes are undone`, async () => {
     await using running = await startTestService(house, app)
     const api = running[face](clerk)
     const { id } = await api.doors.create({ name: 'north' })
@@ -60,7 +60,7 @@ for (const face of ['rest', 'soap'] as const)
     assert.match(thrown.stack ?? '', /unimplemented\.test\.ts:\d+/)
   })
 
-test('RFC 9110 §15.6.2: REST answers 501, with a page that explains it and nothing of the inside', async () => {
+test('RFC 9110 §15.6.2: REST responds 501, with a page that explains it and shows no internals', async () => {
   await using running = await startTestService(house, app)
   const ask = running.fetchAs(clerk)
   const answer = await ask(`${running.address}/api/v1/Bell/Ring`, {
@@ -74,7 +74,7 @@ test('RFC 9110 §15.6.2: REST answers 501, with a page that explains it and noth
   assert.match(await (await ask(new URL(problem.type, running.address))).text(), /does not carry it out yet/)
 })
 
-test('rule B7.3: SOAP answers a fault of the receiver', async () => {
+test('rule B7.3: SOAP responds with a fault of the receiver', async () => {
   await using running = await startTestService(house, app)
   const answer = await running.fetchAs(clerk)(`${running.address}/soap/Bell`, {
     method: 'POST',
@@ -87,7 +87,7 @@ test('rule B7.3: SOAP answers a fault of the receiver', async () => {
   assert.doesNotMatch(text, /\.ts/)
 })
 
-test('content that breaks the contract is refused before', async () => {
+test('content that breaks the contract is refused first', async () => {
   await using running = await startTestService(house, app)
   const answer = await running.fetchAs(clerk)(`${running.address}/api/v1/Bell/Ring`, {
     method: 'POST',
@@ -97,7 +97,7 @@ test('content that breaks the contract is refused before', async () => {
   assert.equal(answer.status, 422)
 })
 
-test('a job has failed at once: another try would find the same', async () => {
+test('a job fails at once: another attempt would find the same', async () => {
   await using running = await startTestService(house, app)
   const started = await running.rest(clerk).counts.start({})
   await running.work()

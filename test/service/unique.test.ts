@@ -1,4 +1,4 @@
-/** Keys that no two items have: by either face, by handlers, in the seed, and under races. */
+/** Keys that no two items share: in either face, in handlers, in the seed, and under races. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FaultError, StateConflict } from '../../src/client/index.ts'
@@ -57,7 +57,7 @@ const taken = (detail: RegExp) => (thrown: unknown) => {
   return true
 }
 
-test('A7.10, B7.4 an item that has the key of another is refused: 409, fault StateConflict, with the fields', async () => {
+test('A7.10, B7.4 an item with the key of another is refused: 409, fault StateConflict, with the fields', async () => {
   await using bankOf = await startTestService(bank, app)
   const [rest, soap] = [bankOf.rest(clara), bankOf.soap(clara)]
   const first = await rest.accounts.create(draft)
@@ -86,7 +86,7 @@ test('A7.10, B7.4 an item that has the key of another is refused: 409, fault Sta
   assert.deepEqual(bankOf.incidents, [])
 })
 
-test('what is absent or null has no key; an instant has one, whatever its zone', async () => {
+test('an absent or null field has no key; an instant has one, whatever its zone', async () => {
   await using bankOf = await startTestService(bank, app)
   const rest = bankOf.rest(clara)
   for (let i = 0; i < 2; i++) await rest.accounts.create({ owner: 'o', branch: null, number: '1.00' })
@@ -95,7 +95,7 @@ test('what is absent or null has no key; an instant has one, whatever its zone',
   await assert.rejects(rest.accounts.create(same), taken(/another item has this since/))
 })
 
-test('A5.2 a caller learns of an item that it may not read no more than that the value is taken', async () => {
+test('A5.2 of an item that they may not read, a caller learns only that the value is taken', async () => {
   await using bankOf = await startTestService(bank, app)
   const { id } = await bankOf.rest(clara).accounts.create({ ...draft, owner: 'olga' })
   const response = await bankOf.fetchAs(owen)(`${bankOf.address}/api/v1/accounts`, {
@@ -108,7 +108,7 @@ test('A5.2 a caller learns of an item that it may not read no more than that the
   assert.ok(!text.includes(id) && !text.includes('olga'), text)
 })
 
-test('creations that come at once: one is made', async () => {
+test('of simultaneous creations one is made', async () => {
   await using bankOf = await startTestService(bank, app)
   const rest = bankOf.rest(clara)
   const all = await Promise.allSettled(
@@ -117,7 +117,7 @@ test('creations that come at once: one is made', async () => {
   assert.equal(all.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
-test('a list by a whole key is served by its index, and has the order of none', () => {
+test('a list by a whole key is served by its index, but not in another order', () => {
   const of = accounts as unknown as Resource
   const indexes = listIndexesOf(of, bank as unknown as Service)
   const byKey = (...fields: string[]) => ({ filters: fields.map(field => ({ field, is: 'eq' })), sort: [] })
@@ -135,7 +135,7 @@ test('B7.5 operations that may find a key taken declare the fault', () => {
   assert.ok(!faultsOf('DeleteAccount')?.includes('StateConflict'))
 })
 
-test('a seed with a key twice is a mistake', async () => {
+test('a seed with the same key twice is a mistake', async () => {
   const items = [
     { id: 'a-1', ...draft },
     { id: 'a-2', ...draft, number: '2.00' },

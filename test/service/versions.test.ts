@@ -1,6 +1,6 @@
 /**
- * A9.3, B9.3: a version has fields under other names and in other types, the same by both faces;
- * the store, the handlers and the policy know the newest alone.
+ * A9.3, B9.3: a version has fields under other names and in other types, the same in both faces;
+ * the store, the handlers and the policy know only the newest.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -127,7 +127,7 @@ const v1 = { version: 'v1' } as const
 
 for (const face of ['rest', 'soap'] as const)
   describe(`a version with other names and types, by ${face}`, () => {
-    test('A9.3 an item is read in the names and types of the version, and written in them', async () => {
+    test('A9.3 an item is read and written in the names and types of the version', async () => {
       await using clinic = await open()
       const old = clinic[face]('dana', v1)
       const now = clinic[face]('dana')
@@ -141,7 +141,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.deepEqual([remark, urgency, cents, start], ['mine', 'high', 1250, '2026-03-03T00:00:00Z'])
     })
 
-    test('a replacement keeps what the version cannot say: hidden fields, and what is unchanged', async () => {
+    test('a replacement keeps what the version cannot express: hidden fields, and unchanged values', async () => {
       await using clinic = await open()
       const old = clinic[face]('dana', v1)
       const now = clinic[face]('dana')
@@ -197,7 +197,7 @@ for (const face of ['rest', 'soap'] as const)
       await assert.rejects(Array.fromAsync(old.stays.list({ where: { cents: 1250 } })))
     })
 
-    test('problems of the service are told at the names of the version', async () => {
+    test('problems of the service are reported at the names of the version', async () => {
       await using clinic = await open()
       const old = clinic[face]('dana', v1)
       const flawOf = (thrown: unknown) => String((thrown as { message: string }).message)
@@ -321,7 +321,7 @@ describe('a version with other names and types, as HTTP', () => {
     )
   })
 
-  test('RFC 7396, RFC 6902 a patch is of the version, and leaves what it does not name as it is', async () => {
+  test('RFC 7396, RFC 6902 a patch speaks the version, and leaves fields that it does not name unchanged', async () => {
     await using http = await openHttp()
     const tag = async () => (await http.ask('GET', http.at)).headers.get('etag') ?? ''
     const merged = await http.ask(
@@ -374,7 +374,7 @@ describe('a version with other names and types, as HTTP', () => {
     assert.equal((await http.ask('PUT', http.at, draft, { 'if-match': old.headers.get('etag') ?? '' })).status, 412)
   })
 
-  test('what was read is what may be sent back, read-only fields included; another value of one is refused at its name', async () => {
+  test('what was read may be sent back, read-only fields included; another value of one is refused at its name', async () => {
     await using http = await openHttp()
     const { headers, json } = await http.ask('GET', http.at)
     const back = await http.ask('PUT', http.at, json, { 'if-match': headers.get('etag') ?? '' })
@@ -387,7 +387,7 @@ describe('a version with other names and types, as HTTP', () => {
     assert.doesNotMatch(other.text, /stamp/)
   })
 
-  test('XML, CSV and pages say the names and values of the version', async () => {
+  test('XML, CSV and pages use the names and values of the version', async () => {
     await using http = await openHttp()
     const xml = await http.ask('GET', http.at, undefined, { accept: 'application/xml' })
     assert.match(xml.text, /<day>2026-03-03<\/day>/)
@@ -409,13 +409,13 @@ describe('a version with other names and types, as HTTP', () => {
     assert.deepEqual([now.json.urgency, now.json.remark, now.json.total], ['high', 'calm', 1])
   })
 
-  test('A4.7 a bulk removal is filtered by the version', async () => {
+  test('A4.7 a bulk removal filters by the fields of the version', async () => {
     await using http = await openHttp()
     assert.equal((await http.ask('DELETE', '/api/v1/stays?remark=calm')).status, 400)
     assert.equal((await http.ask('DELETE', '/api/v1/stays?price=12.50')).json.removed, 1)
   })
 
-  test('B9.3 the descriptions of the version have its names and types alone', async () => {
+  test('B9.3 the descriptions of the version have only its names and types', async () => {
     await using http = await openHttp()
     const { text } = await http.ask('GET', '/soap/v1?wsdl')
     assert.match(text, /name="day" type="xs(d)?:date"/)

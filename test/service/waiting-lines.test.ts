@@ -1,10 +1,10 @@
-/** SECURITY.md "guessing": what waits has turns by caller, and a cap. */
+/** SECURITY.md "guessing": waiting works have turns by caller, and a cap. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Unavailable } from '../../src/service/store.ts'
 import { WaitingLines } from '../../src/service/waiting-lines.ts'
 
-/** Works that end when they are told to, and the order in which they began. */
+/** Works that end on command, and the order in which they began. */
 function startWorks(turns: WaitingLines) {
   const began: string[] = []
   const ends: (() => void)[] = []
@@ -57,7 +57,7 @@ describe('turns by caller', () => {
     assert.deepEqual(later.began, ['a4', 'b1'])
     await later.finish()
   })
-  test('one caller has so many places and no more, though others are free', async () => {
+  test('one caller has only so many places, though others are free', async () => {
     const turns = new WaitingLines({ running: 3, runningOfCaller: 2, waiting: 9, waitingOfCaller: 9 }, 'full')
     const works = startWorks(turns)
     works.add('a1', 'a2', 'a3', 'a4', 'b1')
@@ -68,7 +68,7 @@ describe('turns by caller', () => {
     assert.deepEqual(works.began, ['a1', 'a2', 'b1', 'a3', 'b2', 'c1', 'a4'])
     assert.ok(turns.isIdle)
   })
-  test('a place to wait is free again for the next, however many have waited', async () => {
+  test('a waiting place is free again for the next, however many have waited', async () => {
     const turns = new WaitingLines({ running: 1, waiting: 2, waitingOfCaller: 2 }, 'full')
     for (let round = 0; round < 4; round++) {
       const works = startWorks(turns)
@@ -77,7 +77,7 @@ describe('turns by caller', () => {
       assert.deepEqual([works.began, works.refused], [['a1', 'b1', 'c1'], []])
     }
   })
-  test('a caller has so many places to wait and no more', async () => {
+  test('a caller has only so many waiting places', async () => {
     const turns = new WaitingLines({ running: 1, waiting: 9, waitingOfCaller: 2 }, 'full')
     const works = startWorks(turns)
     works.add('a1', 'a2', 'a3', 'a4', 'b1')
@@ -86,20 +86,20 @@ describe('turns by caller', () => {
     await works.finish()
     assert.deepEqual([works.began, works.refused], [['a1', 'a2', 'b1', 'a3'], ['a4']])
   })
-  test('where all places are taken, a caller with fewer gets the last one of the caller with the most', async () => {
+  test('if all places are taken, a caller with fewer gets the last one of the caller with the most', async () => {
     const works = startWorks(new WaitingLines({ running: 1, waiting: 4, waitingOfCaller: 4 }, 'full'))
     works.add('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'd1')
     await works.finish()
     assert.deepEqual(works.began, ['a1', 'a2', 'b1', 'c1', 'd1'])
     assert.deepEqual(works.refused, ['a5', 'a4', 'a3'])
   })
-  test('where every caller has one place, the next one is refused', async () => {
+  test('if every caller has one place, the next caller is refused', async () => {
     const works = startWorks(new WaitingLines({ running: 1, waiting: 2, waitingOfCaller: 2 }, 'full'))
     works.add('a1', 'b1', 'c1', 'd1')
     await works.finish()
     assert.deepEqual([works.began, works.refused], [['a1', 'b1', 'c1'], ['d1']])
   })
-  test('a work whose turn does not come in its time is refused, and leaves its place', async () => {
+  test('a work whose turn does not come in time is refused, and leaves its place', async () => {
     const turns = new WaitingLines({ running: 1, waiting: 1, waitingOfCaller: 1 }, 'full')
     const { promise, resolve } = Promise.withResolvers<void>()
     const first = turns.take('a', () => promise)
@@ -111,7 +111,7 @@ describe('turns by caller', () => {
     resolve()
     assert.deepEqual([await first, await third, turns.isIdle], [undefined, 3, true])
   })
-  test('one that leaves its line takes nobody of it along', async () => {
+  test('a work that leaves its line takes no other with it', async () => {
     const turns = new WaitingLines({ running: 1, waiting: 3, waitingOfCaller: 3 }, 'full')
     const { promise, resolve } = Promise.withResolvers<void>()
     const first = turns.take('a', () => promise)

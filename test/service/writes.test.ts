@@ -1,4 +1,4 @@
-/** The operations that change an item: which refusal comes first, and what a change answers. */
+/** The operations that change an item: which refusal comes first, and what a change returns. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
@@ -24,7 +24,7 @@ const itemOf = async ({ ask }: Shop, id: string) => {
 }
 const changesOf = async ({ store }: Shop) => (await store.read(reader => reader.changes(0, 1000))).length
 
-describe('RFC 9110 §13.2.1 of several reasons to refuse a change the first one is told', () => {
+describe('RFC 9110 §13.2.1 of several reasons to refuse a change the first one is reported', () => {
   // o-2 is paid: it is not edited, and not removed.
   const rows: readonly (readonly [why: string, Caller, operation: string, more: Partial<Call>, kind: string])[] = [
     ['it is not there', maria, 'ReplaceOrder', { id: 'o-none' }, 'not-found'],
@@ -51,7 +51,7 @@ describe('RFC 9110 §13.2.1 of several reasons to refuse a change the first one 
       assert.equal((await shop.ask(caller, operation, more)).kind, kind)
       assert.equal(await changesOf(shop), before, 'nothing was changed')
     })
-  test('a conflict tells the state and what is possible, a precondition the version', async () => {
+  test('a conflict reports the state and the possible transitions, a precondition the version', async () => {
     const shop = await startOrdersService()
     assert.deepEqual(await shop.ask(clara, 'PayOrder', { id: 'o-2', ...input({}) }), {
       kind: 'conflict',
@@ -80,7 +80,7 @@ describe('a replacement', () => {
       ['o-1', 'placed', before.value['placedAt'], 'n'],
     )
   })
-  test('that changes nothing makes no version and tells no change', async () => {
+  test('that changes nothing makes no version and reports no change', async () => {
     const shop = await startOrdersService()
     const before = await itemOf(shop, 'p-1')
     const changes = await changesOf(shop)
@@ -91,8 +91,8 @@ describe('a replacement', () => {
   })
 })
 
-describe('A4.4 a PUT creates, where the contract lets it', () => {
-  test('what was never there, and what is gone', async () => {
+describe('A4.4 a PUT creates, if the contract allows it', () => {
+  test('an item that never existed, and one that is gone', async () => {
     const shop = await startOrdersService()
     const put = (id: string, more: Partial<Call> = {}) =>
       shop.ask(maria, 'ReplaceProduct', { id, ...more, ...input(product) })
@@ -105,7 +105,7 @@ describe('A4.4 a PUT creates, where the contract lets it', () => {
     assert.equal((await put('p-77')).kind, 'precondition-required', 'now it is there')
     assert.equal((await shop.ask(alice, 'ReplaceProduct', { id: 'p-79', ...input(product) })).kind, 'forbidden')
   })
-  test('never what has moved, nor where the contract does not let it', async () => {
+  test('never one that has moved, and none if the contract does not allow it', async () => {
     const shop = await startOrdersService()
     await shop.ask(maria, 'MergeCustomer', { id: 'c-3', ...input({ into: 'c-2' }) })
     const replaced = await shop.ask(maria, 'ReplaceCustomer', { id: 'c-3', ...proceed, ...input({}) })
@@ -114,7 +114,7 @@ describe('A4.4 a PUT creates, where the contract lets it', () => {
   })
 })
 
-test('A5.2 a PUT of a caller that may create none finds no identifier out: secret, gone or never there', async () => {
+test('A5.2 a PUT of a caller that may not create reveals no identifier: secret, gone or never there', async () => {
   const owner = role('owner').owning({ owner: 'name' })
   const desk = role('desk')
   const plots = resource('plots', { fields: { id: t.id('p'), owner: t.string(), size: t.int() } }).rules({
@@ -164,7 +164,7 @@ describe('A5.2 a field that a grant binds to a claim', () => {
   const both: Caller = { subject: 'bea', roles: ['member', 'lead'], claims: { name: 'bea', team: 'red' } }
   const bare: Caller = { subject: 'eve', roles: ['member'], claims: {} }
 
-  test('is filled where it is left out and one grant alone may be meant', async () => {
+  test('is filled if it is left out and only one grant can be meant', async () => {
     assert.deepEqual(await create(ann, {}), { id: 'n-new1', owner: 'ann' })
     assert.deepEqual(await create(ann, { owner: 'ann', team: 'blue' }), { id: 'n-new1', owner: 'ann', team: 'blue' })
     assert.equal(await create(ann, { owner: 'bob' }), 'forbidden')
@@ -179,7 +179,7 @@ describe('A5.2 a field that a grant binds to a claim', () => {
 })
 
 describe('an action', () => {
-  test('whose output is kept has made it; any other answers the item as it is now', async () => {
+  test('with a kept output has created it; any other returns the item as it is now', async () => {
     const shop = await startOrdersService()
     const amount = (await itemOf(shop, 'o-1')).value['total']
     const paid = await shop.ask(clara, 'PayOrder', { id: 'o-1', ...input({ method: 'card', amount }) })
@@ -193,7 +193,7 @@ describe('an action', () => {
 })
 
 describe('a removal', () => {
-  test('tells which item it was, and the feed that it is gone', async () => {
+  test('names the item, and tells the feed that it is gone', async () => {
     const shop = await startOrdersService()
     const { version } = await itemOf(shop, 'p-20')
     assert.deepEqual(await shop.ask(maria, 'DeleteProduct', { id: 'p-20', ...proceed }), {
