@@ -1,4 +1,4 @@
-/** What stands on the pages of the interface: each part for whom, and where, it has a use. */
+/** What the pages of the interface show: each part for the callers, and in the states, that have a use for it. */
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { anyone, fault, implement, resource, service, t } from '../../src/index.ts'
@@ -7,7 +7,7 @@ import { json, type OrdersOverRest, order, startOrders } from './orders-over-res
 
 const html = { accept: 'text/html' }
 
-/** Each element of the body in a line: its tag as it is written, then its text. */
+/** Each element of the body on a line: its tag as written, then its text. */
 const outline = (text: string): readonly string[] =>
   text
     .replace(/[\s\S]*<body[^>]*>/, '')
@@ -29,7 +29,7 @@ const pageOf = async (shop: OrdersOverRest, who: keyof OrdersOverRest['as'], at:
     lines,
     /** The lines that match. */
     all: (pattern: RegExp) => lines.filter(line => pattern.test(line)),
-    /** The lines from the one that begins so, before the next that does so. */
+    /** The lines from the one that begins with this, up to the next that does. */
     part: (from: string, to: string) => {
       const begin = lines.findIndex(line => line.startsWith(from))
       const end = lines.findIndex((line, at) => at > begin && line.startsWith(to))
@@ -44,7 +44,7 @@ const pageOf = async (shop: OrdersOverRest, who: keyof OrdersOverRest['as'], at:
 
 describe('the entry page', async () => {
   const shop = await startOrders()
-  it('leads to each resource, with what may be done to its items', async () => {
+  it('leads to each resource, and says what its items allow', async () => {
     const page = await pageOf(shop, 'anyone', '/api/v2')
     assert.deepEqual(page.part('<h2>Resources', '<section').slice(1), [
       '<ul class="cards">',
@@ -72,7 +72,7 @@ describe('the entry page', async () => {
       '<p>Version v2. One contract, two faces: the same resources over HTTP and as SOAP messages.',
     ])
   })
-  it('has a form for each job and for a search, for callers who may start them', async () => {
+  it('has a form for each job and for a search, if its reader may start them', async () => {
     const strange = await pageOf(shop, 'anyone', '/api/v2')
     assert.deepEqual(strange.all(/<form id="(searches|reports)-post"/), [])
     const page = await pageOf(shop, 'clara', '/api/v2')
@@ -90,7 +90,7 @@ describe('the entry page', async () => {
       ],
     )
   })
-  it('A5.2 says of each operation whether its reader may ever do it', async () => {
+  it('A5.2 says of each operation whether its reader may ever call it', async () => {
     const rights = async (who: keyof OrdersOverRest['as']) => {
       const page = await pageOf(shop, who, '/api/v2')
       const cells = page.cells()
@@ -124,7 +124,7 @@ describe('the page of a list', async () => {
   const shop = await startOrders()
   const filters = '/api/v2/orders?size=2&sort=-total&state=paid'
 
-  it('orders by each column that the contract sorts by, and back where it is the order', async () => {
+  it('sorts by each column that the contract sorts by, and reverses the current one', async () => {
     const heads = async (at: string) =>
       (await pageOf(shop, 'clara', at)).lines.flatMap((line, i, lines) =>
         line.startsWith('<th ')
@@ -151,7 +151,7 @@ describe('the page of a list', async () => {
     assert.equal(ascending[1], '<a href="?sort=customer">Customer', 'the second order is none of the head')
   })
 
-  it('keeps in its controls what was asked', async () => {
+  it('keeps the query in its controls', async () => {
     const page = await pageOf(shop, 'clara', filters)
     assert.deepEqual(page.all(/ selected/), [
       '<option value="paid" selected>paid',
@@ -183,7 +183,7 @@ describe('the page of a list', async () => {
     ])
   })
 
-  it('has a control for each way to filter: from and to of what has an order, one of the rest', async () => {
+  it('has a control for each way to filter: from and to for ordered values, one for the rest', async () => {
     const { part } = await pageOf(shop, 'clara', '/api/v2/orders')
     const labels = part('<details', '<button>Show').filter(line => line.startsWith('<label'))
     assert.deepEqual(
@@ -220,7 +220,7 @@ describe('the page of a list', async () => {
     ['?state=paid', true],
     ['?sort=total', true],
   ] as const)
-    it(`opens its filters where one is set: ${query || 'none'}`, async () => {
+    it(`opens its filters if one is set: ${query || 'none'}`, async () => {
       const page = await pageOf(shop, 'clara', `/api/v2/orders${query}`)
       const [before] = page.lines.flatMap((line, i, lines) =>
         line === '<summary>Filter and order' ? [lines[i - 1]] : [],
@@ -228,7 +228,7 @@ describe('the page of a list', async () => {
       assert.equal(before, isOpen ? '<details open>' : '<details>')
     })
 
-  it('has a row for each item, whose first column leads to it, and links to what it refers to', async () => {
+  it('has a row for each item, whose first column leads to it, with links to the items that it refers to', async () => {
     const page = await pageOf(shop, 'clara', filters)
     assert.deepEqual(page.cells().slice(0, 10), [
       '<a href="/api/v2/orders/o-32">o-32',
@@ -246,7 +246,7 @@ describe('the page of a list', async () => {
     assert.deepEqual(page.all(/role="status"/), ['<p role="status">2 of 20'])
   })
 
-  it('says that there is nothing where there is nothing', async () => {
+  it('says so if there are no items', async () => {
     const page = await pageOf(shop, 'clara', '/api/v2/orders?customer=c-9')
     assert.deepEqual(page.all(/class="panel"|<table|role="status"/), [
       '<p role="status">0 of 0',
@@ -254,7 +254,7 @@ describe('the page of a list', async () => {
     ])
   })
 
-  it('leads to the pages before and after it, where there are any', async () => {
+  it('leads to the pages before and after it, if there are any', async () => {
     const pages = async (at: string) => (await pageOf(shop, 'clara', at)).all(/Pages|rel="(next|prev)"/)
     assert.deepEqual(await pages(filters), [
       '<nav class="pages" aria-label="Pages">',
@@ -268,7 +268,7 @@ describe('the page of a list', async () => {
     assert.deepEqual(await pages('/api/v2/orders?size=100'), [])
   })
 
-  it('A4.7 offers to remove what its filters show, to whom the contract lets, and never all', async () => {
+  it('A4.7 offers to remove the items that its filters show, if the contract allows it, and never all', async () => {
     const bulk = async (who: 'clara' | 'maria', at: string) =>
       (await pageOf(shop, who, at)).all(/_method=DELETE|class="danger"|Remove all/)
     assert.deepEqual(await bulk('maria', '/api/v2/orders?state=cancelled&size=1&page=2&sort=total'), [
@@ -286,7 +286,7 @@ describe('the page of a list', async () => {
       assert.deepEqual(await bulk(who, at), [], `${who} ${at}`)
   })
 
-  it('looks for words where the contract searches these items', async () => {
+  it('searches for words if the contract searches these items', async () => {
     const words = async (at: string) => (await pageOf(shop, 'clara', at)).all(/<form .*role="search"/)
     assert.deepEqual(await words('/api/v2/orders'), [
       '<form class="words" method="get" action="/api/v2/search" role="search" aria-label="Words">',
@@ -311,7 +311,7 @@ describe('the page of a list', async () => {
     assert.deepEqual(stored.all(/role="status"/), ['<p role="status">15 of 15'])
   })
 
-  it('has a form for a new item, for whom may make one', async () => {
+  it('has a form for a new item, if its reader may make one', async () => {
     const forms = async (who: 'clara' | 'anyone', at: string) =>
       (await pageOf(shop, who, at)).all(/<form id=|<h2>Add|Create one/)
     assert.deepEqual(await forms('clara', '/api/v2/orders?size=1'), [
@@ -329,7 +329,7 @@ describe('the page of an item', async () => {
     (await pageOf(shop, who, at)).all(/<form |<h2>/).map(line => line.replace(/ aria-labelledby.*/, ''))
   const at = (await shop.as.clara('POST', '/api/v2/orders', json, order)).fields['location'] ?? ''
 
-  it('A4.16 shows the validators that programs get of it, also of selected fields', async () => {
+  it('A4.16 shows the validators that programs get for it, also for selected fields', async () => {
     for (const target of [at, `${at}?fields=total`, '/api/v2/products/p-1']) {
       const { text } = await shop.as.clara('GET', target, html)
       const { fields } = await shop.as.clara('GET', target, { accept: 'application/hal+json' })
@@ -337,7 +337,7 @@ describe('the page of an item', async () => {
       assert.deepEqual([shown?.[1], shown?.[2]], [fields['etag'], fields['last-modified']], target)
     }
   })
-  it('A3.4 has a form for each transition that its state and its reader allow, and for each change', async () => {
+  it('A3.4 has a form for each transition that its state allows its reader, and for each change', async () => {
     assert.deepEqual(await forms('clara', at), [
       '<h2>State',
       '<h2>What can be done now',
@@ -361,7 +361,7 @@ describe('the page of an item', async () => {
     const page = await pageOf(shop, 'maria', at)
     assert.deepEqual(page.all(/<button/), ['<button class="danger" data-rel="delete">Delete this order'])
   })
-  it('leads to what belongs to it, without the forms and itself', async () => {
+  it('leads to what belongs to it, but not to the forms or to itself', async () => {
     const page = await pageOf(shop, 'clara', '/api/v2/orders/o-1')
     assert.deepEqual(page.part('<nav aria-label="Links"', '<aside').slice(1), [
       '<ul class="links">',
@@ -378,7 +378,7 @@ describe('the page of an item', async () => {
       '<a href="/api/v2/orders">Orders',
     ])
   })
-  it('of a change of some fields says that what is left empty stays, and demands none', async () => {
+  it('of a change of some fields says that fields left empty stay, and requires none', async () => {
     const page = await pageOf(shop, 'clara', '/api/v2/orders/o-1')
     const patch = page.part('<form id="edit-patch"', '<nav')
     assert.deepEqual(
@@ -403,7 +403,7 @@ describe('the page of an item', async () => {
 
 describe('the page of a job', async () => {
   const shop = await startOrders()
-  it('A3.1 looks again while it runs, and can cancel it; once done it leads to the result', async () => {
+  it('A3.1 reloads while it runs, and can cancel it; once done it leads to the result', async () => {
     const report = { from: '2026-01-01', to: '2026-12-31', kind: 'sales' }
     const at = (await shop.as.clara('POST', '/api/v2/reports', json, report)).fields['location'] ?? ''
     const queued = await pageOf(shop, 'clara', at)
@@ -434,7 +434,7 @@ describe('the page of a job', async () => {
   })
 })
 
-/** A host that has pages to sign in, and messages. */
+/** A host with pages to sign in, and messages. */
 const links = () => [
   { rel: 'login', href: '/login' },
   { rel: 'soap', href: '/soap/v2' },
@@ -447,7 +447,7 @@ const own = {
   'sec-fetch-site': 'same-origin',
 }
 
-describe('RFC 9110 §15.4.4 after a form comes the page of what was changed', async () => {
+describe('RFC 9110 §15.4.4 a form leads to the page of the changed item', async () => {
   const shop = await startOrders()
   const send = async (who: 'clara' | 'maria', at: string, typed = '') => {
     const { status, fields } = await shop.as[who]('POST', at, own, typed)
@@ -500,7 +500,7 @@ describe('RFC 9110 §15.4.4 after a form comes the page of what was changed', as
   ]
   for (const [what, who, at, sent, to] of rows)
     it(what, async () => assert.deepEqual(await send(who, await at(), sent), [303, to, 'no-store']))
-  it('but what is told only once is shown at once', async () => {
+  it('but a response that is shown only once comes at once', async () => {
     const { status, text } = await shop.as.maria('POST', '/api/v2/orders?state=cancelled&_method=DELETE', own, '')
     assert.equal(status, 200)
     assert.match(text, /<dt>Removed<\/dt>/)
@@ -541,7 +541,7 @@ describe('the page of a problem', async () => {
       )
     }
   })
-  it('names its reader only where credentials were read, and lets them sign out there', async () => {
+  it('names its reader only if credentials were read, and then lets them sign out', async () => {
     const known = await page('clara', 'GET', '/api/v2/orders/o-none?fields=id')
     assert.deepEqual(known.all(/class="(name|roles)"|logout|name="to"/), [
       '<span class="name">clara',
@@ -562,7 +562,7 @@ describe('the page of a problem', async () => {
     assert.deepEqual(sent.all(/class="button"/), [`<a href="${back}" class="button">Sign in`])
     assert.deepEqual((await page('alice', 'GET', '/api/v2/orders/o-2')).all(/Sign in/), [])
   })
-  it('has the form again with what was typed, its problems at their controls, and what stands now', async () => {
+  it('has the form again with the typed values, problems at their controls, and the current values', async () => {
     const long = 'x'.repeat(501)
     const told = await page('clara', 'POST', '/api/v2/orders/o-1/cancellation?_method=POST', `reason=${long}`)
     assert.equal(told.status, 422)
@@ -593,7 +593,7 @@ describe('the same for programs', async () => {
     const panes = [...text.matchAll(/<pre[^>]*>([\s\S]*?)<\/pre>/g)].map(([, inside]) => inside ?? '')
     return { asked: panes[0]?.split('\n'), told: (panes[1] ?? '').replaceAll('&quot;', '"'), count: panes.length }
   }
-  it('is the request that gives the same answer, with credentials where there were some', async () => {
+  it('is the request that gets the same response, with credentials if there were any', async () => {
     const { asked, told, count } = await request('clara', '/api/v2/orders?size=2&state=paid')
     assert.deepEqual(asked, [
       'GET /api/v2/orders?size=2&amp;state=paid HTTP/1.1',
@@ -607,7 +607,7 @@ describe('the same for programs', async () => {
       'Accept: application/hal+json',
     ])
   })
-  it('is cut where it is longer than 20,000 characters, and says so', async () => {
+  it('is cut if it is longer than 20,000 characters, and says so', async () => {
     const { told } = await request('clara', '/api/v2/orders?size=100')
     assert.ok(told.replace(/<[^>]+>/g, '').length < 25_000, `${told.length}`)
     assert.match(told.slice(-200), /…|more/)
@@ -616,7 +616,7 @@ describe('the same for programs', async () => {
   })
 })
 
-it('the entry tells in words of actions that someone may do, and not of those for handlers', async () => {
+it('the entry describes actions that someone may perform, and not those for handlers', async () => {
   const offers = resource('offers', {
     fields: { id: t.id('o'), state: t.state() },
     states: ['open', 'over'],
@@ -653,16 +653,16 @@ describe('a field with a title', async () => {
   const ask = async (at: string, init: RequestInit = {}) =>
     (await tests.fetchAs()(`${tests.address}/api/v1/letters${at}`, { ...init, headers: { ...html, ...init.headers } })).text() // biome-ignore format: one line
 
-  it('is called so among the orders of its list', async () => {
+  it('has that title among the sort orders of its list', async () => {
     assert.match(await ask(''), />Number plate, ascending<.*>Number plate, descending</s)
   })
-  it('stands in words beside what a declared fault says of it', async () => {
+  it('has its title beside the text of a declared fault', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(tests.address).origin }
     const page = await ask('?_method=POST', { method: 'POST', headers, body: 'plate=X' })
     assert.match(page, /<p>Wait until it is free\.<\/p><dl><div><dt>Until<\/dt><dd><time[^>]*>2027-01-31/)
     assert.match(page, /value="X"/)
   })
-  it('is called so where a form has it wrong', async () => {
+  it('has that title if a form has it wrong', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(tests.address).origin }
     assert.match(await ask('?_method=POST', { method: 'POST', headers, body: 'plate=ABCD' }), />Number plate must have/)
   })

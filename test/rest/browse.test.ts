@@ -14,7 +14,7 @@ const own = {
 const foreign = { ...own, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
 const html = { accept: 'text/html' }
 
-/** The address that the form with this identifier sends to. */
+/** The address that the form with this identifier submits to. */
 const actionOf = ({ text }: Answer, form: string): string =>
   (new RegExp(`<form id="${form}" method="post" action="([^"]+)"`).exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
 const write = (fields: Readonly<Record<string, string>>): string => new URLSearchParams(fields).toString()
@@ -25,7 +25,7 @@ describe('pages: a form stands for the request that its address names', async ()
   const place = async (): Promise<string> =>
     (await shop.as.clara('POST', '/api/v2/orders', json, order)).fields['location'] ?? ''
 
-  it('PUT, PATCH and DELETE by POST, each followed by the page of what was changed', async () => {
+  it('PUT, PATCH and DELETE by POST, each followed by the page of the changed item', async () => {
     const at = await place()
     const put = await shop.as.clara(
       'POST',
@@ -54,7 +54,7 @@ describe('pages: a form stands for the request that its address names', async ()
     assert.equal((await shop.as.clara('GET', at)).status, 410)
   })
 
-  it('its tag is If-Match: a late change is a 412 with what was typed, and with how it stands now', async () => {
+  it('its tag is If-Match: a late change is a 412 with the typed values and the current ones', async () => {
     const at = await place()
     const page = await shop.as.clara('GET', at, html)
     await shop.as.maria(
@@ -70,14 +70,14 @@ describe('pages: a form stands for the request that its address names', async ()
     assert.equal((await shop.as.clara('POST', actionOf(late, 'edit-put'), own, write(edited))).status, 303)
   })
 
-  it('without a tag a change that has to carry one is refused, as for any client', async () => {
+  it('without a tag a change that needs one is refused, as for any client', async () => {
     const at = await place()
     const bare = await shop.as.clara('PUT', at, json, order)
     const form = await shop.as.clara('POST', `${at}?_method=PUT`, own, write(edited))
     assert.equal(form.status, bare.status)
   })
 
-  it('A5.2 a page of another origin changes nothing; neither does a request without an origin', async () => {
+  it('A5.2 neither a page of another origin nor a request without an origin changes anything', async () => {
     const at = await place()
     const before = (await shop.as.clara('GET', at)).fields['etag']
     const address = actionOf(await shop.as.clara('GET', at, html), 'edit-put')
@@ -89,7 +89,7 @@ describe('pages: a form stands for the request that its address names', async ()
     assert.equal((await shop.as.clara('GET', at)).fields['etag'], before)
   })
 
-  it('A5.4 whoever may not change it is refused by the same rows', async () => {
+  it('A5.4 a caller who may not change it is refused by the same rows', async () => {
     const at = await place()
     const as = async (method: string, who: 'anyone' | 'alice') =>
       (await shop.as[who]('POST', `${at}?_method=${method}&_match=*`, own, write(edited))).status
@@ -99,7 +99,7 @@ describe('pages: a form stands for the request that its address names', async ()
     )
   })
 
-  it('every problem stands at its control, the rows as they are read', async () => {
+  it('every problem is shown at its control, rows in reading order', async () => {
     const sent = write({
       customer: 'c-1',
       'lines[0][product]': '',
@@ -114,7 +114,7 @@ describe('pages: a form stands for the request that its address names', async ()
     assert.equal(text.match(/aria-invalid/g)?.length, 1)
   })
 
-  it('a conflict says what is possible, and offers it', async () => {
+  it('a conflict says which transitions are possible, and offers them', async () => {
     const at = await place()
     await shop.as.clara('POST', `${at}/cancellation`, json, {})
     const { status, text } = await shop.as.clara('POST', `${at}/payment?_method=POST`, own, 'method=card&amount=9.90')
@@ -123,7 +123,7 @@ describe('pages: a form stands for the request that its address names', async ()
     assert.doesNotMatch(text, /id="payment-post"/)
   })
 
-  it('RFC 9457 §3.1.4 the detail of a problem stands on its page, as a sentence', async () => {
+  it('RFC 9457 §3.1.4 the detail of a problem is on its page, as a sentence', async () => {
     for (const [target, sentence] of [
       ['/api/v2/orders/o-nowhere', 'The resource does not exist, or the caller may not see it.'],
       ['/api/v2/orders?size=x', 'Size: must be a whole number from 1 to 100.'],
@@ -135,7 +135,7 @@ describe('pages: a form stands for the request that its address names', async ()
     }
   })
 
-  it('what programs get stands on the page, where addresses that are pages lead on, and forms and templates do not', async () => {
+  it('the page shows what programs get, where addresses of pages are links, and forms and templates are not', async () => {
     const { text } = await shop.as.clara('GET', '/api/v2/orders?size=2', html)
     const [, first] = /&quot;href&quot;: &quot;<a href="(\/api\/v2\/orders\/o-\w+)">\1<\/a>&quot;/.exec(text) ?? []
     assert.equal((await shop.as.clara('GET', first ?? '', html)).status, 200)
@@ -158,7 +158,7 @@ describe('pages: a form stands for the request that its address names', async ()
     assert.equal((await shop.as.anyone('POST', '/api/v2/orders?_method=POST&_add=lines', own, '')).status, 401)
   })
 
-  it('what a form of filters leaves empty is not asked; a moment gets its zone', async () => {
+  it('a filter field left empty is no condition; a moment gets its zone', async () => {
     const at = '/api/v2/orders?_find=1&state=paid&customer=&placedAt%5Bgte%5D.utc=2026-01-02T10%3A00&size='
     const found = await shop.as.clara('GET', at, html)
     const to = '/api/v2/orders?state=paid&placedAt%5Bgte%5D=2026-01-02T10%3A00%3A00Z'
@@ -166,7 +166,7 @@ describe('pages: a form stands for the request that its address names', async ()
     assert.equal((await shop.as.clara('GET', found.fields['location'] ?? '', html)).status, 200)
   })
 
-  it('the address of a form, asked for, is the page without the form', async () => {
+  it("a GET of a form's address gives the page without the form", async () => {
     const { status, fields } = await shop.as.clara('GET', '/api/v2/orders/o-1?_method=PUT&_match=%22x%22', html)
     assert.deepEqual([status, fields['location']], [303, '/api/v2/orders/o-1'])
   })
@@ -197,7 +197,7 @@ describe('pages: a form stands for the request that its address names', async ()
     }
   })
 
-  it('RFC 2046 §5.1.1 a file whose form does not end, or has no end of its fields, replaces nothing', async () => {
+  it('RFC 2046 §5.1.1 a file replaces nothing if its form, or the field part of it, does not end', async () => {
     const product = '/api/v2/products/p-2'
     const type = 'multipart/form-data; boundary=b'
     const send = async (sent: string) => {
@@ -240,7 +240,7 @@ describe('pages: a form stands for the request that its address names', async ()
     )
   })
 
-  it('A1.3 a page that names its reader is for that reader alone, and is asked for again after a change', async () => {
+  it('A1.3 a page that names its reader is for that reader only, and is fetched again after a change', async () => {
     assert.equal(
       (await shop.as.maria('GET', '/api/v2/products/p-1', html)).fields['cache-control'],
       'private, no-cache',

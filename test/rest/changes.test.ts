@@ -1,4 +1,4 @@
-/** What a change says with its validators, and what is no change at all. */
+/** What a change says with its validators, and what counts as no change. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { likePng } from '../support/png.ts'
@@ -61,7 +61,7 @@ test('RFC 9110 §9.3.4 the response to PUT has validators only if the content wa
   assert.equal(patched.fields['etag'], await tagAt(at), 'RFC 5789 §2.1: a tag after PATCH means no such thing')
 })
 
-test('a change that changes nothing makes no version, and does not show in the feed', async () => {
+test('a change that changes nothing makes no version, and is not in the feed', async () => {
   const at = await createOrder()
   const tag = await tagAt(at)
   const before = await shop.store.read(reader => reader.changes(0, 1000))
@@ -87,7 +87,7 @@ test('a change that changes nothing makes no version, and does not show in the f
   assert.notEqual(await tagAt(at), noted, 'a member that goes is a change')
 })
 
-test('A2.5 content with more mistakes than are told says that there may be more', async () => {
+test('A2.5 content with more mistakes than are reported says that there may be more', async () => {
   const post = (count: number) => {
     const lines = Array.from({ length: count }, () => ({ product: 'p-1', quantity: 0 }))
     return shop.as.clara('POST', '/api/v2/orders', json, { ...order, lines })
@@ -99,7 +99,7 @@ test('A2.5 content with more mistakes than are told says that there may be more'
   assert.match(many.json.detail, /lines\.99\.quantity [^;]+; reading ended here, there may be more$/)
 })
 
-test('RFC 9110 §8.8.2.1 no Last-Modified is still to come after the clock was set back, and nothing changed is 304', async () => {
+test('RFC 9110 §8.8.2.1 after the clock was set back no Last-Modified lies in the future, and an unchanged item is 304', async () => {
   const shop = await startOrders()
   const png = { 'content-type': 'image/png' }
   const paths = ['/api/v2/products/p-1', '/api/v2/products/p-1/picture']
@@ -140,7 +140,7 @@ test('A7.13 an order has one to 1,000 lines', async () => {
   }
 })
 
-test('RFC 9110 §6.4 empty content is no content, whatever Content-Type says, where nothing is mandatory', async () => {
+test('RFC 9110 §6.4 empty content is no content, whatever Content-Type says, if nothing is mandatory', async () => {
   const rows = [{}, json, { 'content-type': 'application/xml' }, { 'content-type': 'text/plain' }]
   for (const fields of rows) {
     const at = await createOrder()

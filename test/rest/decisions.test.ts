@@ -555,7 +555,7 @@ for (const repeats of [false, true])
       const { edge, answer } = await answerToThrown(new Refused({ kind: 'unavailable', after: 3 }))
       assert.deepEqual([edge, answer.status, answer.fields['retry-after']], ['29 unavailable', 503, '3'])
     })
-    it('row 29 unimplemented: 501 with the operation, and the handler for the operator alone', async () => {
+    it('row 29 unimplemented: 501 with the operation; only the operator learns the handler', async () => {
       const { edge, answer, reported } = await answerToThrown(new Unimplemented('orders.pay'))
       assert.deepEqual([edge, answer.status, reported], ['29 unimplemented', 501, 1])
       assert.equal(answer.json['detail'], 'orders.pay is not implemented yet')

@@ -44,11 +44,11 @@ const requireEqual = (found: Uint8Array, expected: Uint8Array) =>
 /** The number of rows that a sweep removes once all unclaimed pieces have expired. */
 const sweepLater = (shop: OrdersOverRest): Promise<number> => shop.store.sweep(shop.clock.now + 20 * hour)
 const rows = 5
-/** Of those, the pieces that were discarded; others are kept for an hour. */
+/** How many of those were discarded; others are kept for an hour. */
 const sweepNow = (shop: OrdersOverRest): Promise<number> => shop.store.sweep(shop.clock.now)
 
 describe('A4.10 a picture of many pieces', () => {
-  it('201, 204, its octets, its length, its type, its tag; HEAD reads none of it', async () => {
+  it('201, 204, its octets, length, type and tag; HEAD reads none of it', async () => {
     const shop = await startOrders()
     const made = await put(shop, chunked(octets(1)))
     assert.deepEqual([made.status, made.fields['location']], [201, at])
@@ -87,7 +87,7 @@ describe('A4.10 a picture of many pieces', () => {
       [all.length - 5, all.length - 1],
     ]
     const range = `bytes=${ranges.map(range => range.join('-')).join(', ')}`
-    // The name of a request may be no boundary: not a token (RFC 9110 §8.3.1), over 70 characters
+    // The request's name may not be usable as a boundary: no token (RFC 9110 §8.3.1), over 70 characters
     // (RFC 2046 §5.1.1).
     const several = await shop.as.anyone('GET', at, { range }, undefined, { id: `Root=1:${'a'.repeat(99)}` })
     const [, boundary = ''] =
@@ -116,7 +116,7 @@ describe('A4.10 a picture of many pieces', () => {
     requireEqual(Buffer.concat(parts), octets(1))
   })
 
-  it('RFC 9110 §12.5.3 for a client that takes no identity it is coded as it is sent', async () => {
+  it('RFC 9110 §12.5.3 for a client that refuses identity it is coded while it is sent', async () => {
     const shop = await startOrders()
     const all = octets(1)
     await put(shop, chunked(all))
@@ -140,8 +140,8 @@ const createRequest = async () => ({
   from: '127.0.0.1',
 })
 
-describe('A8.3 media type and size of a picture, and its sender, are checked in time', () => {
-  it('413 as soon as there is too much, announced or not, and nothing of it stays', async () => {
+describe('A8.3 media type and size of a picture, and its sender, are checked early enough', () => {
+  it('413 as soon as the content is too long, announced or not, and nothing of it stays', async () => {
     const shop = await startOrders()
     await put(shop, chunked(octets(1)))
     const content = chunked(octets(2, 3 * most))
@@ -154,7 +154,7 @@ describe('A8.3 media type and size of a picture, and its sender, are checked in 
     requireEqual((await get(shop)).bytes, octets(1))
   })
 
-  it('401, 403, 404, 415: nothing is read; 412 leaves the old one and nothing of the new one', async () => {
+  it('401, 403, 404, 415: nothing is read; after 412 the old one stays and nothing of the new one', async () => {
     const shop = await startOrders()
     await put(shop, chunked(octets(1)))
     const content = chunked(octets(2))
@@ -205,7 +205,7 @@ describe('A8.3 media type and size of a picture, and its sender, are checked in 
     assert.deepEqual([empty.status, empty.json.errors[0].pointer], [422, ''], 'nothing is nothing in any coding')
   })
 
-  it('a picture that does not begin as its type does is 422, in one piece or many, and nothing of it stays', async () => {
+  it('a picture that does not begin as its type requires is 422, in one piece or many, and nothing of it stays', async () => {
     const shop = await startOrders()
     await put(shop, chunked(octets(1)))
     const jpeg = Uint8Array.of(0xff, 0xd8, 0xff, 0xe0)
@@ -228,7 +228,7 @@ describe('A8.3 media type and size of a picture, and its sender, are checked in 
     assert.equal((await put(shop, { ...chunked(slow), chunks })).status, 204, 'octets that come one by one')
   })
 
-  it('the same key is the same upload: its answer is given again, its octets are kept once; other octets are 422', async () => {
+  it('the same key is the same upload: the response is repeated, the octets are kept once; other octets are 422', async () => {
     const shop = await startOrders()
     const key = { 'idempotency-key': '"upload-1"' }
     const first = await put(shop, chunked(octets(1)), key)

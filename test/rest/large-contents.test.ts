@@ -1,4 +1,4 @@
-/** Contents that are read before their change begins: what is wrong with them is told in its row. */
+/** Contents that are read before their change begins: an error in them is reported in its row. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import app from '../../examples/orders/service.ts'
@@ -28,7 +28,7 @@ describe('a large content', () => {
     return { status: response.status, etag: response.headers.get('etag') ?? '', text: await response.text() }
   }
 
-  test('is created, replaced and created again by the same key as a small one is', async () => {
+  test('is created, replaced and created again by the same key like a small one', async () => {
     const made = await send('POST', '/orders', draft, { 'idempotency-key': '"large-1"' })
     assert.equal(made.status, 201)
     const { id, lines: kept } = JSON.parse(made.text)

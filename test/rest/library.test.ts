@@ -40,7 +40,7 @@ describe('every kind of field, in every media type', async () => {
     assert.equal((await make({ ...book, secret: 'x' })).json.errors[0].pointer, '/secret')
   })
 
-  it('XML: an attribute, nil, lists, a union; read back it is the same', async () => {
+  it('XML: an attribute, nil, lists, a union; reading it back gives the same', async () => {
     const made = await make()
     const got = await shop.as.clara('GET', made.fields['location'] ?? '', { accept: 'text/xml' })
     assert.match(
@@ -64,7 +64,7 @@ describe('every kind of field, in every media type', async () => {
     assert.deepEqual([put.status, put.text], [200, got.text])
   })
 
-  it('XML that is not of the version: another namespace, another root, members of elsewhere', async () => {
+  it('XML from outside the version: another namespace, another root, members of other types', async () => {
     const got = await shop.as.clara('GET', (await make()).fields['location'] ?? '', { accept: 'application/xml' })
     const send = (content: string) => shop.as.clara('POST', '/api/v1/books', xmlType, content)
     assert.equal((await send(got.text.replace('urn:library:v1', 'urn:other'))).status, 400)
@@ -93,7 +93,7 @@ describe('every kind of field, in every media type', async () => {
     assert.equal((await shop.as.clara('POST', '/api/v1/books', formType, bytes)).status, 400)
   })
 
-  it('CSV quotes what it must; a writer of the application has its own media type', async () => {
+  it('CSV quotes where it must; a writer of the application has its own media type', async () => {
     const made = await make()
     const csv = await shop.as.clara('GET', '/api/v1/books?fields=title,tags,lent&lent=false', { accept: 'text/csv' })
     assert.match(csv.text, /^title,lent,tags\r\n/)
@@ -109,7 +109,7 @@ describe('every kind of field, in every media type', async () => {
     assert.equal((await shop.as.clara('GET', '/api/v1/books', { accept: 'text/plain' })).status, 406)
   })
 
-  it('a cursor where the member that is sorted by is absent, and none for another sort', async () => {
+  it('a cursor for an absent sort member works, and none works for another sort', async () => {
     for (const published of ['2020-01-01', '2021-01-01', undefined, undefined])
       await make({ ...book, ...(published && { published }) })
     const seen: string[] = []
@@ -127,13 +127,13 @@ describe('every kind of field, in every media type', async () => {
     assert.equal((await shop.as.clara('GET', other)).json.parameter, 'cursor')
   })
 
-  it('A4.23 a field that is called as a parameter is: filtered by with [eq]', async () => {
+  it('A4.23 a field with the name of a parameter is filtered by with [eq]', async () => {
     await make({ ...book, size: 3 })
     const { json: page } = await shop.as.clara('GET', '/api/v1/books?size=2&size[eq]=3')
     assert.deepEqual([page.items.length, page.total, page.items[0].size], [1, 1, 3])
   })
 
-  it('fresh is the caller’s own where reading is not public; an error is never kept', async () => {
+  it('only the caller’s own response is fresh if reading is not public; an error is never kept', async () => {
     const made = await make()
     const at = made.fields['location'] ?? ''
     assert.equal((await shop.as.clara('GET', at)).fields['cache-control'], 'private, no-cache')
@@ -141,7 +141,7 @@ describe('every kind of field, in every media type', async () => {
     assert.equal((await shop.as.anyone('GET', '/api/v1/rules/r-none')).fields['cache-control'], 'no-store')
   })
 
-  it('RFC 9457 §3.2 a fault’s detail stands among the members of the problem', async () => {
+  it('RFC 9457 §3.2 a fault’s detail is among the members of the problem', async () => {
     const at = (await make()).fields['location'] ?? ''
     const torn = await shop.as.clara('POST', `${at}/tear`, json, { pages: 0 })
     const { type, ...members } = torn.json
@@ -149,13 +149,13 @@ describe('every kind of field, in every media type', async () => {
     assert.deepEqual(members, { title: 'Torn', status: 409, detail: 'Torn', look: 'torn', pages: 7 })
   })
 
-  it('a fault that a handler gets wrong is a 500 with an incident', async () => {
+  it('an invalid fault of a handler is a 500 with an incident', async () => {
     const at = (await make()).fields['location'] ?? ''
     const broken = await shop.as.clara('POST', `${at}/tear`, json, { pages: 1 })
     assert.deepEqual([broken.status, broken.json.type, shop.incidents.length], [500, '/problems/failed', 1])
   })
 
-  it('A4.4 a PUT without a precondition, where the contract demands none', async () => {
+  it('A4.4 a PUT without a precondition, if the contract requires one', async () => {
     const put = await shop.as.clara('PUT', '/api/v1/books/b-mine', json, text(book))
     assert.equal(put.status, 201)
     assert.equal((await shop.as.clara('PUT', '/api/v1/books/b-mine', json, text(book))).status, 200)
@@ -169,7 +169,7 @@ describe('details', async () => {
     assert.deepEqual([answer.status, answer.json.parameter], [400, parameter])
   }
 
-  it('A4.23 a parameter twice, a field twice in a sort, two ways to page: 400 names it', async () => {
+  it('A4.23 a parameter twice, a field twice in a sort, two ways to page: the 400 names it', async () => {
     await bad('/api/v1/orders?size=1&size=2', 'size')
     await bad('/api/v1/orders?sort=total,-total', 'sort')
     await bad('/api/v1/orders?sort=lines', 'sort')
@@ -180,7 +180,7 @@ describe('details', async () => {
     await bad(`${page._links.next.href}&page=2`, 'cursor')
   })
 
-  it('lenient is for reading: DELETE with an unknown parameter is refused', async () => {
+  it('lenient is only for reading: DELETE with an unknown parameter is refused', async () => {
     const answer = await shop.as.maria('DELETE', '/api/v1/orders/o-1?x=1', {
       'if-match': '*',
       prefer: 'handling=lenient',
@@ -188,7 +188,7 @@ describe('details', async () => {
     assert.equal(answer.status, 400)
   })
 
-  it('A4.18 a client that refuses identity gets files in a coding, too', async () => {
+  it('A4.18 a client that refuses identity gets files in a coding too', async () => {
     const at = '/api/v1/products/p-9/picture'
     await shop.as.maria('PUT', at, { 'content-type': 'image/png' }, likePng(new Uint8Array(2000)))
     const plain = await shop.as.anyone('GET', at, { 'accept-encoding': 'gzip' })
@@ -201,7 +201,7 @@ describe('details', async () => {
     assert.deepEqual([again.status, again.fields['etag']], [304, coded.fields['etag']])
   })
 
-  it('the tag of a page differs for callers that may add to it', async () => {
+  it('the tag of a page differs for callers that may add an item', async () => {
     const [one, other] = [
       await shop.as.clara('GET', '/api/v1/customers'),
       await shop.as.maria('GET', '/api/v1/customers'),
@@ -221,7 +221,7 @@ describe('details', async () => {
     assert.equal((await send('https://public.test', behind)).status, 200)
   })
 
-  it('If-Match on what is read compares the whole tag; on a computed representation too', async () => {
+  it('If-Match on a read compares the whole tag, also of a computed representation', async () => {
     const xml = (await shop.as.clara('GET', '/api/v1/orders/o-1', { accept: 'application/xml' })).fields['etag'] ?? ''
     assert.equal((await shop.as.clara('GET', '/api/v1/orders/o-1', { 'if-match': xml })).status, 412)
     assert.equal(
@@ -245,7 +245,7 @@ describe('details', async () => {
     assert.notEqual(after.fields['etag'], before.fields['etag'])
   })
 
-  it('A9.2 what the client prefers decides the version; the representation of another has another tag', async () => {
+  it("A9.2 the client's preference decides the version; the representation of another has another tag", async () => {
     const vendor = 'application/vnd.diglot.orders.v1+json'
     const made = await shop.as.clara('POST', '/api/orders', { 'content-type': vendor }, order)
     const at = made.fields['location'] ?? ''
@@ -269,7 +269,7 @@ describe('details', async () => {
     assert.equal((await shop.as.maria('POST', '/api/v1/customers/c-3/merger', json, { into: 'c-3' })).status, 409)
   })
 
-  it('a large request under a key that is done is answered as it was, though its tag is old by now', async () => {
+  it('a large request under a completed key gets the same response, though its tag is stale by now', async () => {
     const { fields } = await shop.as.clara('POST', '/api/v2/orders', json, order)
     const lines = Array.from({ length: 400 }, (_, i) => ({ product: `p-${(i % 20) + 1}`, quantity: i + 1 }))
     const again = () =>
@@ -283,14 +283,14 @@ describe('details', async () => {
     assert.deepEqual([first.status, second.status, second.text], [200, 200, first.text])
   })
 
-  it('incomplete content is not a bug of ours', async () => {
+  it('incomplete content is not reported as a bug of ours', async () => {
     const aborted = Object.assign(new Error('cut'), { name: 'Aborted' })
     const broken = { content: { length: undefined, bytes: () => Promise.reject(aborted), chunks: () => assert.fail() } }
     assert.equal((await shop.as.clara('POST', '/api/v1/orders', json, undefined, broken)).status, 400)
     assert.deepEqual(shop.incidents, [])
   })
 
-  it('a store or a directory of people out of reach: 503, not 500', async () => {
+  it('an unreachable store or directory of people: 503, not 500', async () => {
     const down = await startOrders()
     Object.assign(down.serving.identities, { bearer: () => Promise.reject(new Unavailable(2)) })
     const answer = await down.as.clara('GET', '/api/v1/orders')

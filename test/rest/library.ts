@@ -1,6 +1,6 @@
 /**
- * A service unlike orders: every kind of field, a public and a private resource, invalid faults of
- * a handler.
+ * A service unlike orders: every kind of field, a public and a private resource, invalid faults
+ * from a handler.
  */
 import { anyone, fault, type Implementation, implement, resource, role, service, t } from 'diglot'
 

@@ -1,4 +1,4 @@
-/** What one request may cost: each limit is what may still be, as the documentation says. */
+/** What one request may cost: each limit is the largest allowed value, as the documentation says. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
@@ -15,7 +15,7 @@ import { json, order, startOrders } from './orders-over-rest.ts'
 const KiB = 1024
 const MiB = 1024 * KiB
 
-it('docs/operations.md names the octets that a page, a change and a compressed content have', () => {
+it('docs/operations.md names the octet limits of a page, a change and compressed content', () => {
   const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
   for (const sentence of [
     `once its items have ${restLimits.pageOctets / MiB} MiB as they are stored`,
@@ -87,7 +87,7 @@ describe('a request', async () => {
       assert.deepEqual([status, reads], [412, isRead ? 1 : 0])
     })
 
-  it('RFC 9110 §8.4 is answered in a coding from 1,025 octets on', async () => {
+  it('RFC 9110 §8.4 gets a coded response from 1,025 octets on', async () => {
     const lines = ['p-1', 'p-2', 'p-3', 'p-4', 'p-5'].map(product => ({ product, quantity: 1 }))
     const made = await shop.as.clara('POST', '/api/v2/orders', json, { ...order, lines, note: 'n' })
     const at = made.fields['location'] ?? ''
@@ -138,7 +138,7 @@ describe('long work in turns', async () => {
       })
 })
 
-describe('RFC 7240 §4.3 who waits for a job', async () => {
+describe('RFC 7240 §4.3 a caller who waits for a job', async () => {
   let slept: number[] = []
   let doneAfter = Number.POSITIVE_INFINITY
   const shop = await startOrders({
@@ -169,7 +169,7 @@ describe('RFC 7240 §4.3 who waits for a job', async () => {
   ] as const)
     it(`${prefer}: reads it ${told[0]} times while it has not ended`, async () =>
       assert.deepEqual(await start(prefer), told))
-  it('is answered as soon as it has ended', async () => {
+  it('gets the response as soon as it has ended', async () => {
     doneAfter = 3
     assert.deepEqual(await start('wait=9'), [3, 'completed', 'wait=9'])
   })
@@ -197,7 +197,7 @@ describe('a page of any resource', async () => {
   const contract = service('all', { namespace: 'urn:all', resources: [things] })
   const shop = await startOrders({ app: implement(contract, {}) })
 
-  it('has two controls for what has an order, one for the rest, and none for octets', async () => {
+  it('has two controls for ordered values, one for the rest, and none for octets', async () => {
     const { text } = await shop.as.anyone('GET', '/api/v1/things', { accept: 'text/html' })
     const labels = [...text.matchAll(/<label for="find-[^"]*">([^<]+)/g)].map(([, label]) => label)
     const both = (name: string) => [`${name} from`, `${name} to`]

@@ -1,4 +1,4 @@
-/** Links of an item: which it has, and that they are the same whichever request asks for them first. */
+/** Links of an item: which it has, and that they do not depend on the request that asks first. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { anyone, implement, resource, service, t } from '../../src/index.ts'
@@ -28,7 +28,7 @@ const app = implement(
   },
 )
 
-test('A3.4 an item has a link to another that it names, and none where it names none', async () => {
+test('A3.4 an item has a link to each item that it names, and none if it names none', async () => {
   await using running = await startTestService(zoo, app)
   const send = running.fetchAs()
   const ask = (id: string, fields: Record<string, string> = {}) =>

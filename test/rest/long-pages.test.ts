@@ -1,4 +1,4 @@
-/** A page of a list ends at a budget of octets, and its links go on from there. */
+/** A page of a list ends at a budget of octets, and its links continue from there. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
@@ -66,7 +66,7 @@ for (const [title, shop] of stores) {
     )
   })
 
-  test(`A4.1 a page by number that was cut goes on where it ended, for items ${title}`, async () => {
+  test(`A4.1 the page by number after one that was cut continues where it ended, for items ${title}`, async () => {
     for (const first of ['/api/v1/texts?size=20&page=2&sort=rank', '/api/v1/texts?size=20&page=2&sort=-rank']) {
       const { pages } = await follow(first, 'next')
       const order = first.includes('-rank') ? values.toReversed() : values
@@ -77,7 +77,7 @@ for (const [title, shop] of stores) {
     }
   })
 
-  test(`a page that fits has the size that was asked for, and is remembered; items ${title}`, async () => {
+  test(`a page that fits has the requested size, and is remembered; items ${title}`, async () => {
     const small = '/api/v1/texts?size=2&sort=rank&rank[lt]=2'
     const [one, two] = [await shop.as.anyone('GET', small), await shop.as.anyone('GET', small)]
     assert.deepEqual([one.json.items.length, one.text], [2, two.text])

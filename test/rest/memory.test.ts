@@ -1,6 +1,6 @@
 /**
- * `rest/memory.ts`: what a connection that repeats its fields is spared, and what is always
- * checked.
+ * `rest/memory.ts`: which checks a connection that repeats its fields is spared, and which are
+ * always made.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ import type { HeadRow } from '../../src/rest/plan.ts'
 import type { Snapshot } from '../../src/service/store.ts'
 import { readAnswer, request, startOrders } from './orders-over-rest.ts'
 
-test('a decision that looks at the clock cannot be one that is remembered', () => {
+test('a decision that looks at the clock cannot be remembered', () => {
   const row = { number: 11, of: 'head', question: '', no: [], source: '' } as const
   // @ts-expect-error a row of the head has no clock
   const wrong: HeadRow = { ...row, ask: (_, api) => (api.context.clock() > 0 ? undefined : undefined) }
@@ -29,7 +29,7 @@ test('a decision that looks at the clock cannot be one that is remembered', () =
   assert.ok(wrong && late && known && passing)
 })
 
-test('row 11: a version past its sunset is refused on a connection that was answered before (A9.1, RFC 8594)', async () => {
+test('row 11: a version past its sunset is refused on a connection that it has served (A9.1, RFC 8594)', async () => {
   const sunset = '2026-12-01T00:00:00Z'
   const shop = await startOrders({
     app: { ...app, contract: { ...app.contract, versions: { v1: { sunset }, v2: {} } } },
@@ -41,7 +41,7 @@ test('row 11: a version past its sunset is refused on a connection that was answ
   assert.equal((await readAnswer(await shop.face(asked))).status, 410)
 })
 
-test('row 5: a flood is refused on a connection that was answered before', async () => {
+test('row 5: a flood is refused on a connection that was served before', async () => {
   let isFlooded = false
   const requireUnflooded = (): void => {
     if (isFlooded) refuseAtFront({ kind: 'too-many', after: 1, limit: 1000, window: 1 })
@@ -66,7 +66,7 @@ test('one head serves every identifier, and no other route, method or fields', a
   assert.equal(json.fields['content-type'], 'application/json')
 })
 
-test('A4.19 a connection whose tags, names and callers differ gets what each request asks for', async () => {
+test('A4.19 a connection whose tags, names and callers change gets what each request asks for', async () => {
   const shop = await startOrders()
   const path = '/api/v2/orders/o-2'
   type Asked = LastingFields & Partial<LastingCredentials>
@@ -95,7 +95,7 @@ test('A4.19 a connection whose tags, names and callers differ gets what each req
     assert.equal((await ask(asked, more)).status, status, JSON.stringify({ asked, more }))
 })
 
-test('what is bounded by number drops its oldest, and a variant keeps its tag whether it is remembered or not', () => {
+test('a memory bounded by number drops its oldest entry, and a variant keeps its tag, remembered or not', () => {
   const memory = new RestMemory()
   const tag = memory.variantTag('first')
   for (let i = 0; i < restLimits.variantsKept; i++) memory.variantTag(`variant ${i}`)
@@ -107,7 +107,7 @@ test('what is bounded by number drops its oldest, and a variant keeps its tag wh
   assert.equal(memory.findCoded('too large'), undefined)
 })
 
-test('A9.1 an item is shown under the address that was asked, whatever address was asked before', async () => {
+test('A9.1 an item is shown under the requested address, whatever address was requested before', async () => {
   const shop = await startOrders()
   for (const path of ['orders/o-2', 'products/p-1', 'orders?size=2', 'products?size=2'])
     for (const base of ['/api/v2', '/api', '/api/v1', '/api', '/api/v2']) {
@@ -119,7 +119,7 @@ test('A9.1 an item is shown under the address that was asked, whatever address w
     }
 })
 
-test('A1.3 only an answer without any credentials is shared: a key without a subject sees other links', async () => {
+test('A1.3 only a response without any credentials is shared: a key without a subject sees other links', async () => {
   const shop = await startOrders()
   const identities = {
     ...shop.serving.identities,
@@ -140,7 +140,7 @@ const pageOf = (octets: number, items: readonly Snapshot[] = []): RememberedPage
   page: { document: { name: '', title: '', fields: {}, value: {}, links: [] }, version: '', text: undefined },
 })
 
-test('pages are remembered up to their number, the one asked for last the longest, and none that is long', () => {
+test('pages are remembered up to their number, the last requested longest, and no long ones', () => {
   const memory = new RestMemory()
   const fits = pageOf(restLimits.keptPageOctets)
   for (let i = 0; i < restLimits.pagesKept; i++) memory.keepPage(`page ${i}`, fits)
@@ -157,7 +157,7 @@ test('pages are remembered up to their number, the one asked for last the longes
   assert.equal(memory.findPage('page 2'), undefined, 'nor what was there before')
 })
 
-test('a page of which a snapshot is not given again is not remembered', () => {
+test('a page whose snapshot is not given again is not remembered', () => {
   const memory = new RestMemory()
   const shared = pageOf(9, [snapshot('t-1'), snapshot('t-2')])
   memory.keepPage('shared', shared)
@@ -165,7 +165,7 @@ test('a page of which a snapshot is not given again is not remembered', () => {
   assert.deepEqual([memory.findPage('shared'), memory.findPage('other')], [shared, undefined])
 })
 
-test('of one item a few documents are remembered, the oldest of which goes first', () => {
+test('a few documents of one item are remembered, of which the oldest goes first', () => {
   const memory = new RestMemory()
   const item = snapshot('t-1')
   const documents = Array.from({ length: restLimits.documentsKept + 1 }, (_, mask) => ({ mask }) as ItemDocument)
@@ -177,7 +177,7 @@ test('of one item a few documents are remembered, the oldest of which goes first
   assert.deepEqual(memory.documentsOf(alone), [], 'nor are those of a snapshot that is not given again')
 })
 
-test('compressed octets are bounded together, and counted anew once the oldest have gone', () => {
+test('compressed octets share one bound, and are counted anew once the oldest have gone', () => {
   const memory = new RestMemory()
   const octets = new Uint8Array(restLimits.codedOctetsKept / 16)
   for (let i = 0; i < 100; i++) {

@@ -58,7 +58,7 @@ const rows: readonly [mistake: string, status: number, ask: (shop: OrdersOverRes
   ],
 ]
 
-describe('what well-known frameworks get wrong', async () => {
+describe('mistakes of well-known frameworks', async () => {
   const shop = await startOrders()
   for (const [mistake, status, ask] of rows)
     it(mistake, async () => {

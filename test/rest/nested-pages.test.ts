@@ -1,4 +1,4 @@
-/** Pages of what is nested in others: where they lead, and what their forms do. */
+/** Pages of nested items: where they lead, and what their forms do. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestService } from '../../src/testing/index.ts'
@@ -58,13 +58,13 @@ test('The way back leads through each parent by its address', async () => {
   ])
 })
 
-test('Every link of every page, from the entry on, leads to what is there', async () => {
+test('Every link of every page, from the entry on, leads to a page', async () => {
   await using running = await startTestService(shop, app)
   const ask = running.fetchAs('ann')
   const seen = new Set(['/api/v2', '/api/v2/orders/o-1/notes/n-1/replies/y-1'])
   for (const at of seen) {
     const response = await ask(running.address + at, { headers: { accept: 'text/html, */*;q=0.5' } })
-    // Where a file will be has a link, too.
+    // A link may also lead to a file that is still to come.
     assert.equal(response.status, at.endsWith('/scan') ? 404 : 200, at)
     if (!response.headers.get('content-type')?.startsWith('text/html')) continue
     for (const [, href = ''] of (await response.text()).matchAll(/<a [^>]*href="(\/api\/v2[^"#]*)"/g))

@@ -66,7 +66,7 @@ export const codings: NonNullable<RestOptions['codings']> = {
   gzip: bytes => gzipSync(bytes),
 }
 export interface OrdersOptions {
-  /** One that has items already. */
+  /** One that already has items. */
   readonly store?: Store
   readonly settings?: Partial<Settings>
   readonly options?: RestOptions & Pick<FrontOptions, 'gate'>
@@ -142,7 +142,7 @@ export async function startOrders(how: OrdersOptions = {}): Promise<OrdersOverRe
 
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** As a connection does that repeats its fields: findings for them are recalled in the end. */
+/** Like a connection that repeats its fields: findings for them are recalled in the end. */
 async function askTwice(face: OrdersOverRest['face'], asked: Request, isRepeated: boolean): Promise<Answer> {
   const first = await readAnswer(await face(asked))
   if (!isRepeated || !repeatable.has(asked.method) || asked.content !== noContent) return first

@@ -1,4 +1,4 @@
-/** Where a page begins, as text in a link: it comes back typed, and only for the sort it belongs to. */
+/** Where a page begins, as text in a link: it comes back typed, and only for its own sort. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { t } from '../../src/contract/field.ts'
@@ -25,7 +25,7 @@ const things = resource('things', {
 const by = (field: string, descending = false): Sort => ({ field, descending })
 const encode = (parts: unknown): string => Buffer.from(JSON.stringify(parts)).toString('base64url')
 
-describe('a cursor comes back as it was written', () => {
+describe('a cursor is read as it was written', () => {
   const values: Readonly<Record<string, readonly unknown[]>> = {
     name: ['a', '', 'ä"\\,', undefined],
     count: [0, -7, 2 ** 31 - 1, undefined],
@@ -46,7 +46,7 @@ describe('a cursor comes back as it was written', () => {
             assert.deepEqual(readCursor(things, sort, writeCursor(things, sort, from)), from)
           }
     })
-  it('of a sort by several fields, and of none, whose key is the time of creation', () => {
+  it('of a sort by several fields, and of no sort, whose key is the time of creation', () => {
     const sort = [by('count', true), by('name')]
     const from = { keys: [undefined, 'b'], id: 't-2', backwards: false }
     assert.deepEqual(readCursor(things, sort, writeCursor(things, sort, from)), from)
@@ -55,7 +55,7 @@ describe('a cursor comes back as it was written', () => {
   })
 })
 
-describe('a cursor is none of ours', () => {
+describe('a cursor is not accepted', () => {
   const sort = [by('count')]
   const rows: readonly (readonly [what: string, sort: readonly Sort[], text: string])[] = [
     ['of another sort', [by('name')], encode(['count', 0, 't-1', '1'])],
@@ -91,7 +91,7 @@ describe('a cursor is none of ours', () => {
     assert.equal(readCursor(things, [by('name')], fits ?? '')?.id, 't-1')
     assert.equal(readCursor(things, [by('name')], exceeds ?? ''), undefined)
   })
-  it('and one with keys of 15 digits is', () => {
+  it('but one with keys of 15 digits is', () => {
     assert.deepEqual(readCursor(things, [], encode(['', 1, 't-1', '1'.repeat(15)])), {
       keys: [111_111_111_111_111],
       id: 't-1',

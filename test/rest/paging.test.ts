@@ -1,4 +1,4 @@
-/** What a page tells of its collection, and how far pages go by number (rules A2.3, A4.1). */
+/** What a page says of its collection, and how far pages by number go (rules A2.3, A4.1). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseLinks } from '../../src/http/link.ts'
@@ -15,7 +15,7 @@ describe('a collection of 1,001 and more items', async () => {
   const total = async (target: string, fields: Record<string, string> = {}) =>
     (await shop.as.clara('GET', target, fields)).json.total
 
-  it('total is that of all matches up to 1,000, and absent beyond', async () => {
+  it('total counts all matches up to 1,000, and is absent beyond', async () => {
     await add(seeded, 1000)
     assert.equal(await total('/api/v1/products?size=1'), 1000)
     await add(1000, 1001)
@@ -28,17 +28,17 @@ describe('a collection of 1,001 and more items', async () => {
     assert.deepEqual([page.json.total, page.fields['preference-applied']], [1001, 'count=exact'])
     const plain = await shop.as.clara('GET', '/api/v1/products?size=1')
     assert.notEqual(plain.fields['etag'], page.fields['etag'])
-    // RFC 7240 §2: whether the request had the field or not.
+    // RFC 7240 §2: whether or not the request had the field.
     for (const { fields } of [plain, page]) assert.match(fields['vary'] ?? '', /(^|, )Prefer$/)
   })
 
-  it('a page by cursor counts nothing, also where an exact count is preferred', async () => {
+  it('a page by cursor counts nothing, even if an exact count is preferred', async () => {
     const { next } = (await shop.as.clara('GET', '/api/v1/products?size=1')).json._links
     const page = await shop.as.clara('GET', next.href, { prefer: 'count=exact' })
     assert.deepEqual([page.json.total, page.fields['preference-applied']], [undefined, undefined])
   })
 
-  it('page reaches item 10,000; beyond, 400 names the cursor', async () => {
+  it('page reaches item 10,000; beyond it, the 400 names the cursor', async () => {
     assert.equal((await shop.as.clara('GET', '/api/v1/products?size=100&page=100')).status, 200)
     const beyond = await shop.as.clara('GET', '/api/v1/products?size=100&page=101')
     assert.equal(beyond.status, 400)

@@ -84,7 +84,7 @@ describe('a filter', () => {
     ['note[absent]=false', 'note', 'absent', false],
   ] as const)
     it(text, () => assert.deepEqual(queryOf(`/orders?${text}`).filters, [{ field, is, value }]))
-  it('may be given several times: all hold', () => {
+  it('may be given several times, and then all conditions hold', () => {
     assert.equal(queryOf('/orders?total[gte]=1.00&total[lte]=2.00&state=paid&state[ne]=placed').filters.length, 4)
   })
   for (const [target, name, says] of [
@@ -112,7 +112,7 @@ describe('a filter', () => {
     ['/search?q=lamp&state[ne]=paid', 'state[ne]', /^is not a comparison of state: use state$/],
     ['/search?q=lamp&total=1.00', 'total', /is not a known query parameter here/],
   ] as const)
-    it(`is refused by its name: ${target}`, () => {
+    it(`is refused with its name: ${target}`, () => {
       const [named, detail] = refusalOf(target)
       assert.equal(named, name)
       assert.match(detail, says)
@@ -120,7 +120,7 @@ describe('a filter', () => {
 })
 
 describe('the window', () => {
-  it('by number begins behind the pages before it, and the first alone is counted', () => {
+  it('by number begins after the pages before it, and only the first page is counted', () => {
     for (const [text, size, offset, page, counted] of [
       ['size=1', 1, undefined, undefined, true],
       ['size=100', 100, undefined, undefined, true],
@@ -160,7 +160,7 @@ describe('the window', () => {
       assert.equal(named, name)
       assert.match(detail, says)
     })
-  it('by cursor goes on from its row, and is not counted', () => {
+  it('by cursor continues after its row, and is not counted', () => {
     const sort = [{ field: 'total', descending: false }]
     const from = { keys: ['9.50'], id: 'o-7', backwards: true }
     const text = writeCursor(orders, sort, from)
@@ -173,7 +173,7 @@ describe('the window', () => {
     ])
     assert.equal(refusalOf(`/orders?sort=-total&cursor=${text}`)[0], 'cursor', 'it belongs to its sort')
   })
-  it('of a page by number leaves the number out of what other pages keep', () => {
+  it('of a page by number is not part of the query that other pages keep', () => {
     assert.deepEqual(parse('/orders?page=2&note=x').kept, [['note', 'x']])
   })
 })
@@ -272,7 +272,7 @@ describe('A4.7 a bulk removal', () => {
 })
 
 describe('RFC 7240 §4.4 handling=lenient', () => {
-  it('leaves out what is not known, and nothing else', () => {
+  it('ignores unknown parameters, and nothing else', () => {
     const { query, kept } = parse('/orders?x=1&state=paid&y[z]=2&size=3', 'GET', true)
     assert.deepEqual([query?.size, query?.filters.length], [3, 1])
     assert.deepEqual(kept, [

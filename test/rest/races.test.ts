@@ -39,7 +39,7 @@ describe('many at once', async () => {
     assert.deepEqual([count(answers, 201), count(answers, 409)], [1, 19])
   })
 
-  it('twenty times one Idempotency-Key: one effect, and the same answer afterwards', async () => {
+  it('twenty requests with one Idempotency-Key: one effect, and the same response afterwards', async () => {
     const key = { ...json, 'idempotency-key': '"once"' }
     const before = (await shop.as.clara('GET', '/api/v1/orders?size=1')).json.total
     const answers = await twenty(() => shop.as.clara('POST', '/api/v1/orders', key, order))
@@ -53,7 +53,7 @@ describe('many at once', async () => {
     )
   })
 
-  it('the key is its caller’s: another’s is another', async () => {
+  it('a key belongs to its caller: another caller’s equal key is another', async () => {
     const key = { ...json, 'idempotency-key': '"shared"' }
     const one = await shop.as.clara('POST', '/api/v1/orders', key, order)
     const other = await shop.as.alice('POST', '/api/v1/orders', key, order)
@@ -73,7 +73,7 @@ describe('many at once', async () => {
     )
   })
 
-  it('a key on a safe request says nothing, however it is written', async () => {
+  it('a key on a safe request has no effect, however it is written', async () => {
     const fields = { 'idempotency-key': 'bare' }
     assert.equal((await shop.as.clara('GET', '/api/v1/orders', fields)).status, 200)
   })

@@ -1,5 +1,5 @@
 /**
- * A list is refused while the turn of the event loop is another's: the refusal is its answer. A
+ * A list is refused while the turn of the event loop is another's: the refusal is its response. A
  * promise that is rejected while nothing awaits it ends the process.
  */
 import assert from 'node:assert/strict'
@@ -15,7 +15,7 @@ function createSlowTurns(): Turns {
   return new Turns({ clock, activeMs: clock, later: setImmediate, sleep: work => void setImmediate(work), callers })
 }
 
-test('A7.6 A7.10 a list that is refused after its turn is over is answered, and ends nothing else', async () => {
+test('A7.6 A7.10 a list that is refused after its turn gets its response, and ends nothing else', async () => {
   const shop = await startOrders()
   Object.assign(shop.serving, { turns: createSlowTurns() })
   const unhandled: unknown[] = []

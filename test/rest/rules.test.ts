@@ -16,7 +16,7 @@ const ifMatch = (answer: Answer) => ({ 'if-match': answer.fields['etag'] ?? 'non
 const omitFields = (fields: Answer['fields'], ...names: string[]) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name) && !name.startsWith('ratelimit')))
 
-it('A1.6 a field named like what every object inherits is absent from each media type where it is not given', () => {
+it('A1.6 a field named like an inherited member of every object is absent in each media type unless it is given', () => {
   const fields = { id: t.id('t'), constructor: t.string().optional(), valueOf: t.string().optional().attribute() }
   const document = { name: 'thing', title: 'Thing', fields, value: { id: 't-1' }, links: [] }
   const writing = { base: '/api/v1', namespace: 'urn:t', only: undefined }
@@ -77,13 +77,13 @@ describe('A1 what the interface is', async () => {
     assert.match(fields['link'] ?? '', /rel="next"/)
   })
 
-  it('A1.7 reading changes nothing, however often', async () => {
+  it('A1.7 reading changes nothing, however often it happens', async () => {
     const before = (await shop.as.clara('GET', '/api/v1/orders/o-1')).fields['etag']
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY']) await shop.as.clara(method, '/api/v1/orders/o-1')
     assert.equal((await shop.as.clara('GET', '/api/v1/orders/o-1')).fields['etag'], before)
   })
 
-  it('A1.8 PUT and DELETE twice leave what once leaves; POST twice makes two', async () => {
+  it('A1.8 a repeated PUT or DELETE leaves what one leaves; two POSTs make two', async () => {
     const ware = { name: 'Stool', price: '9.00', stock: 1 }
     const first = await shop.as.maria('PUT', '/api/v1/products/p-stool', json, ware)
     assert.deepEqual([first.status, first.fields['location']], [201, '/api/v1/products/p-stool'])
@@ -96,7 +96,7 @@ describe('A1 what the interface is', async () => {
     assert.notEqual(made[0]?.fields['location'], made[1]?.fields['location'])
   })
 
-  it('A1.8 a version is not used again when an identifier is', async () => {
+  it('A1.8 a reused identifier does not reuse a version', async () => {
     const ware = { name: 'Bench', price: '9.00', stock: 1 }
     const put = () => shop.as.maria('PUT', '/api/v1/products/p-bench', json, ware)
     const get = () => shop.as.maria('GET', '/api/v1/products/p-bench')
@@ -109,7 +109,7 @@ describe('A1 what the interface is', async () => {
     assert.notEqual(second.fields['etag'], first.fields['etag'])
   })
 
-  it('A1.9 every path is made of nouns: no verb of the contract is a segment', async () => {
+  it('A1.9 every path consists of nouns: no verb of the contract is a segment', async () => {
     const { json: is } = await shop.as.clara('GET', '/api/v1/orders/o-2')
     for (const { href } of Object.values<{ href: string }>(is._links))
       assert.doesNotMatch(href, /\/(pay|ship|cancel|deliver|track|merge)(\/|$)/)
@@ -188,7 +188,7 @@ describe('A2 representations', async () => {
     )
   })
 
-  it('A2.4 URI templates are RFC 6570’s, and what they expand to is served', async () => {
+  it('A2.4 URI templates follow RFC 6570, and their expansions are served', async () => {
     const { json: page } = await shop.as.clara('GET', '/api/v1/orders')
     assert.equal(page._links.search.templated, true)
     const found = await shop.as.clara('GET', expandTemplate(page._links.search.href, { q: 'lamp', size: 2 }) ?? '')
@@ -221,7 +221,7 @@ describe('A2 representations', async () => {
     assert.deepEqual(at.sort(), ['/colour unknown', '/currency enum', '/lines/0/quantity minimum'])
   })
 
-  it('A2.2 XML: declared order, singular items, the namespace of the version; read back it is the same', async () => {
+  it('A2.2 XML: declared order, singular items, the namespace of the version; reading it back gives the same', async () => {
     const got = await shop.as.clara('GET', '/api/v1/orders/o-1', { accept: 'application/xml' })
     assert.ok('root' in parseXml(got.bytes))
     assert.match(
@@ -247,7 +247,7 @@ describe('A2 representations', async () => {
     ])
   })
 
-  it('A2.2 HTML: text is escaped, forms work, nothing is run', async () => {
+  it('A2.2 HTML: text is escaped, forms work, nothing is executed', async () => {
     const script = '<script>alert("x")</script>'
     const made = await shop.as.clara('POST', '/api/v2/orders', json, { ...order, note: script })
     const page = await shop.as.clara('GET', made.fields['location'] ?? '', { accept: 'text/html' })
@@ -272,7 +272,7 @@ describe('A2 representations', async () => {
     )
   })
 
-  it('A3.4 HAL-FORMS: the transitions with what they take', async () => {
+  it('A3.4 HAL-FORMS: the transitions with their input', async () => {
     const { json: is } = await shop.as.clara('GET', '/api/v1/orders/o-2', { accept: 'application/prs.hal-forms+json' })
     assert.deepEqual(is._templates.shipment, {
       title: 'ship',
@@ -289,7 +289,7 @@ describe('A3 jobs', async () => {
   const shop = await startOrders({ options: { sleep: ms => setTimeout(ms) } })
   const input = { from: '2026-01-01', to: '2026-12-31', kind: 'sales' }
 
-  it('A8.1 too many of one caller wait: 429, Retry-After and a limit of what is concurrent', async () => {
+  it('A8.1 too many jobs of one caller wait: 429, Retry-After and a limit of concurrent requests', async () => {
     const own = await startOrders()
     for (let i = 0; i < 100; i++) await own.as.alice('POST', '/api/v1/reports', json, input)
     const { status, fields } = await own.as.alice('POST', '/api/v1/reports', json, input)
@@ -337,7 +337,7 @@ describe('A3 jobs', async () => {
     assert.equal((await shop.as.clara('POST', made.json._links.cancel.href)).status, 409)
   })
 
-  it('Prefer: wait answers when the job has ended', async () => {
+  it('Prefer: wait responds when the job has ended', async () => {
     const made = shop.as.clara('POST', '/api/v1/reports', { ...json, prefer: 'wait=5' }, input)
     await setTimeout(20)
     await shop.work()
@@ -372,12 +372,12 @@ describe('A4 methods', async () => {
     assert.equal((await shop.as.clara('GET', '/api/v2/orders?note=fragile')).status, 200)
   })
 
-  it('A4.1 lists show a customer what is his', async () => {
+  it('A4.1 lists show a customer their own items', async () => {
     const { json: is } = await shop.as.alice('GET', '/api/v1/orders?size=100')
     assert.deepEqual([...new Set(is.items.map((item: { customer: string }) => item.customer))], ['c-1'])
   })
 
-  it('A4.2 A4.21 POST makes one, names it, shows it', async () => {
+  it('A4.2 A4.21 POST creates an item, names it and shows it', async () => {
     const answer = await made()
     assert.equal(answer.status, 201)
     const again = await shop.as.clara('GET', answer.fields['location'] ?? '')
@@ -415,7 +415,7 @@ describe('A4 methods', async () => {
     )
   })
 
-  it('A4.4 PUT sets the whole state; server fields that came with GET do no harm, others do', async () => {
+  it('A4.4 PUT sets the whole state; server fields from GET do no harm, other values of them do', async () => {
     const answer = await made()
     const location = answer.fields['location'] ?? ''
     const same = await shop.as.clara('PUT', location, { ...json, ...ifMatch(answer) }, answer.json)
@@ -442,7 +442,7 @@ describe('A4 methods', async () => {
     assert.deepEqual([is.note, is.currency], ['kept', 'USD'])
   })
 
-  it('A4.5 a patch that leaves no object is told once, and not for each read-only member', async () => {
+  it('A4.5 a patch that leaves no object is reported once, and not for each read-only member', async () => {
     const shop = await startOrders()
     const rows: readonly (readonly [type: string, content: string])[] = [
       ['application/merge-patch+json', 'null'],
@@ -500,7 +500,7 @@ describe('A4 methods', async () => {
     assert.equal((await shop.as.alice('GET', location)).status, 404)
   })
 
-  it('A4.7 bulk removal takes a filter, and what may go goes', async () => {
+  it('A4.7 bulk removal requires a filter, and removes what may be removed', async () => {
     const answer = await shop.as.maria('DELETE', '/api/v1/orders?customer=c-2')
     assert.equal(answer.status, 200)
     assert.ok(answer.json.removed > 0 && answer.json.refused > 0)
@@ -535,7 +535,7 @@ describe('A4 methods', async () => {
       }
   })
 
-  it('A4.9 OPTIONS lists what a target has, and what has it is served', async () => {
+  it('A4.9 OPTIONS lists the methods of a target, and each of them is served', async () => {
     for (const target of [
       '/api/v1/orders',
       '/api/v1/orders/o-1',
@@ -558,7 +558,7 @@ describe('A4 methods', async () => {
     assert.match(query.fields['accept-post'] ?? '', /application\/xml/)
   })
 
-  it('A4.10 A4.11 an action is a sub-resource; what it made is read where it was made', async () => {
+  it('A4.10 A4.11 an action is a sub-resource; its output is read where it was made', async () => {
     const answer = await made()
     const payment = `${answer.fields['location']}/payment`
     const paid = await shop.as.alice('POST', payment, json, { method: 'card', amount: answer.json.total })
@@ -589,7 +589,7 @@ describe('A4 methods', async () => {
     assert.equal((await shop.as.clara('GET', '/api/v1/customers/c-2/orders?state=paid')).status, 200)
   })
 
-  it('A4.12 A4.13 A4.14 a search that is kept, one that is not, and QUERY find the same', async () => {
+  it('A4.12 A4.13 A4.14 a kept search, one that is not kept, and QUERY find the same', async () => {
     const kept = await shop.as.clara('POST', '/api/v1/searches', json, { q: 'brass lamp', state: 'paid' })
     assert.equal(kept.status, 201)
     assert.match(kept.fields['location'] ?? '', /^\/api\/v1\/searches\/s-/)
@@ -620,7 +620,7 @@ describe('A4 methods', async () => {
     assert.deepEqual([many.status, many.json.parameter], [400, 'q'])
   })
 
-  it('A4.17 Accept: quality, specificity, parameters, q=0, and nothing that can be met', async () => {
+  it('A4.17 Accept: quality, specificity, parameters, q=0, and no acceptable type', async () => {
     const type = async (accept: string) =>
       (await shop.as.clara('GET', '/api/v1/orders/o-1', { accept })).fields['content-type']
     assert.equal(await type('application/xml;q=0.5, application/json;q=0.9'), 'application/json')
@@ -643,7 +643,7 @@ describe('A4 methods', async () => {
     assert.match(none.fields['vary'] ?? '', /Accept, Accept-Encoding/)
   })
 
-  it('A7.12 a 412 says which precondition fails: of what exists already, or of what has changed', async () => {
+  it('A7.12 a 412 says which precondition fails: the item already exists, or has changed', async () => {
     const shop = await startOrders()
     const at = '/api/v1/orders/o-1'
     const detailOf = async (method: 'GET' | 'PATCH', fields: Record<string, string>) => {
@@ -668,7 +668,7 @@ describe('A4 methods', async () => {
     assert.match(await detailOf('PATCH', { 'if-none-match': etag }), /one of the entity tags/)
   })
 
-  it('A4.18 br, zstd and gzip, each with its own tag; small content as it is', async () => {
+  it('A4.18 br, zstd and gzip, each with its own tag; small content stays as it is', async () => {
     const plain = await shop.as.clara('GET', '/api/v1/orders')
     const tags = new Set([plain.fields['etag']])
     for (const [coding, open] of [
@@ -706,7 +706,7 @@ describe('A4 methods', async () => {
     )
   })
 
-  it('A4.18 an item large enough is coded, and its tag holds for 304 and If-Match', async () => {
+  it('A4.18 a large enough item is coded, and its tag holds for 304 and If-Match', async () => {
     const note = 'x'.repeat(500)
     const lines = Array.from({ length: 20 }, (_, i) => ({ product: `p-${i + 1}`, quantity: 1 }))
     const large = await shop.as.clara('POST', '/api/v2/orders', json, { ...order, note, lines })
@@ -727,7 +727,7 @@ describe('A4 methods', async () => {
     assert.equal((await shop.as.clara('PATCH', location, { ...merge, ...ifMatch(coded) }, { note: 'y' })).status, 200)
   })
 
-  it('A4.18 content that comes in gzip', async () => {
+  it('A4.18 content that arrives in gzip', async () => {
     const sent = gzipSync(JSON.stringify(order))
     assert.equal(
       (await shop.as.clara('POST', '/api/v1/orders', { ...json, 'content-encoding': 'gzip' }, sent)).status,
@@ -913,7 +913,7 @@ describe('A5 callers', async () => {
     )
   })
 
-  it('A5.2 the same caller may read and be refused removal', async () => {
+  it('A5.2 the same caller may read and yet be refused a removal', async () => {
     assert.equal((await shop.as.alice('GET', '/api/v1/orders/o-1')).status, 200)
     assert.equal((await shop.as.alice('DELETE', '/api/v1/orders/o-1', { 'if-match': '*' })).status, 403)
   })

@@ -50,7 +50,7 @@ async function answerToThrown(shop: OrdersOverRest, thrown: unknown): Promise<An
   return other.as.clara('GET', '/api/v1/orders/o-1')
 }
 
-describe('A7 each status is used for what it is for', async () => {
+describe('A7 each status is used for its purpose', async () => {
   const shop = await startOrders()
   for (const [rule, status, ask] of rows)
     it(`${rule} ${status}`, async () => {
@@ -62,7 +62,7 @@ describe('A7 each status is used for what it is for', async () => {
       if (status >= 400) assert.deepEqual([answer.json.status, typeof answer.json.title], [status, 'string'])
     })
 
-  it('A1.1 A4.25 an answer depends on neither the version of HTTP nor the connection', async () => {
+  it('A1.1 A4.25 a response depends on neither the version of HTTP nor the connection', async () => {
     const ask = (version: '1.0' | '1.1' | '2', from: string) =>
       shop.as.clara('GET', '/api/v1/orders?size=3', {}, undefined, { version, from })
     const [one, two, three] = [await ask('1.1', '127.0.0.1'), await ask('2', '10.0.0.9'), await ask('1.0', '::1')]
