@@ -60,7 +60,7 @@ for (const [uri, anonymous] of [
       assert.deepEqual([Action, RelatesTo, To], [`${ns}/GetOrderResponse`, 'urn:uuid:1', anonymous])
       assert.match(MessageID ?? '', /^urn:diglot:message:/)
     })
-    test(`B4.11 so does a fault, with its own action: ${uri}, SOAP ${version}`, async () => {
+    test(`B4.11 a fault relates to its request too, with its own action: ${uri}, SOAP ${version}`, async () => {
       const header = blocks(uri, 'GetOrder', { replyTo: anonymous })
       const declared = await shop.post({ version, body: get.replace('o-1', 'o-nope'), header })
       assert.deepEqual(
@@ -248,7 +248,7 @@ test('W6 a bad reference parameter is not echoed by an earlier fault either', as
   assert.equal(answer.blocks.filter(each => each.name.local === 'Action').length, 1)
 })
 
-test('B2.11 reference parameters are echoed and marked, names in their content kept', async () => {
+test('B2.11 reference parameters are echoed and marked, and names in their content are kept', async () => {
   const replyTo = `<w:Address>${anonymous}</w:Address><w:ReferenceParameters xmlns:q="urn:q"><c:Key xmlns:c="urn:c" a="1">q:v &amp; 7</c:Key><c:Other xmlns:c="urn:c"/></w:ReferenceParameters>`
   const answer = await shop.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder', { replyTo }) })
   const echoed = answer.blocks.filter(each => each.name.uri === 'urn:c')
@@ -286,7 +286,7 @@ test('Core §3.2 a reference parameter keeps its prefixes, whatever prefix marks
   )
 })
 
-test('B4.10 ReplyTo none: 202, and it was carried out; W8 with a fault too', async () => {
+test('B4.10 ReplyTo none: 202, and the call was carried out; W8 with a fault too', async () => {
   const before = await countChanges()
   const none = { replyTo: `${uri10}/none` }
   const paid = await shop.post({
@@ -317,7 +317,7 @@ for (const [title, given] of [
   ['FaultTo, with ReplyTo back', { faultTo: `${uri10}/none`, replyTo: anonymous }],
 ] as const)
   for (const version of ['1.1', '1.2'] as const)
-    test(`WS-I Basic Profile R1036 a block that is not understood is told in the response: none in ${title}, SOAP ${version}`, async () => {
+    test(`WS-I Basic Profile R1036 the response reports a block that is not understood: none in ${title}, SOAP ${version}`, async () => {
       const soap = version === '1.2' ? ns12 : 'http://schemas.xmlsoap.org/soap/envelope/'
       const mandatory = `<x:y xmlns:x="urn:x" xmlns:e="${soap}" e:mustUnderstand="1"/>`
       const answer = await shop.post({ version, body: get, header: blocks(uri10, 'GetOrder', given) + mandatory })
@@ -328,7 +328,7 @@ for (const [title, given] of [
       )
     })
 
-test('Core §3.4 what goes back is addressed to anonymous, without parameters of the address that was refused', async () => {
+test('Core §3.4 a message that goes back is addressed to anonymous, without parameters of the refused address', async () => {
   const elsewhere = `<w:Address>https://other.example/</w:Address><w:ReferenceParameters><c:Key xmlns:c="urn:c"/></w:ReferenceParameters>`
   for (const given of [{ replyTo: elsewhere }, { faultTo: elsewhere }]) {
     const answer = await shop.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder', given) })
@@ -341,7 +341,7 @@ test('Core §3.4 what goes back is addressed to anonymous, without parameters of
   }
 })
 
-test('SOAP Binding §6.2 FaultDetail is of the version of WS-Addressing that its message has', async () => {
+test('SOAP Binding §6.2 FaultDetail is in the version of WS-Addressing of its message', async () => {
   for (const uri of [uri10, uri04]) {
     const header = blocks(uri, 'GetOrder', { action: `${ns}/PayOrder` })
     const answer = await shop.post({ body: get, header })
@@ -382,7 +382,7 @@ test('W4 RelatesTo of another exchange changes nothing: the reply relates to the
   assert.equal(readBlocks(answer, uri10)['RelatesTo'], 'urn:uuid:1')
 })
 
-test('W5 a MessageID seen before: the first answer again for the same message, a refusal for another, one effect', async () => {
+test('W5 a repeated MessageID: the first reply again for the same message, a refusal for another, one effect', async () => {
   const create = `<CreateOrder xmlns="${ns}"><order><customer>c-1</customer><lines><line><product>p-1</product><quantity>2</quantity></line></lines><currency>EUR</currency></order></CreateOrder>`
   const header = blocks(uri10, 'CreateOrder', { id: 'urn:uuid:w5' })
   const before = await countChanges()
@@ -394,7 +394,7 @@ test('W5 a MessageID seen before: the first answer again for the same message, a
   assert.equal(await countChanges(), before + 1)
 })
 
-test('W1 an allow-listed address gets the reply from the outbox; its fault too; others do not', async () => {
+test('W1 an allow-listed address gets the reply and the fault from the outbox; others do not', async () => {
   const sent: { to: string; action: string; content: string }[] = []
   const elsewhere: ReplyTargets = {
     allowed: address => address === 'https://partner.example/replies',
@@ -444,7 +444,7 @@ test('W1 A8.1 a stranger sends no faults to an allowed address: 401 is the respo
   assert.deepEqual(sent, [replyTo])
 })
 
-test('A8.1 where too many replies wait for an address the next is refused before anything runs, as a response', async () => {
+test('A8.1 if too many replies wait for an address, the next call is refused in the response, before anything runs', async () => {
   const sent: string[] = []
   const full = await startConversation(
     {},
@@ -464,7 +464,7 @@ test('A8.1 where too many replies wait for an address the next is refused before
   assert.equal((await full.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder') })).status, 200)
 })
 
-test('B4.11 a reply or fault that cannot be kept for its address is told to the sender: try again', async () => {
+test('B4.11 a reply or fault that cannot be kept for its address: the sender is told to try again', async () => {
   const send = async () => {
     throw new Unavailable(1, 'the disk is full')
   }
@@ -488,12 +488,12 @@ test('To may be mandatory, absent in 1.0, anonymous, or https where TLS ended be
   assert.deepEqual(older.fault?.subcodes, ['MessageInformationHeaderRequired'])
 })
 
-test('S3 a mandatory block of the dialect that is not spoken in this message is not understood', async () => {
+test('S3 a mandatory block of a dialect that this message does not use is not understood', async () => {
   const mixed = `${blocks(uri10, 'GetOrder')}<o:To xmlns:o="${uri04}" xmlns:e="${ns12}" e:mustUnderstand="1">${here}</o:To>`
   assert.equal((await shop.post({ version: '1.2', body: get, header: mixed })).fault?.code, 'MustUnderstand')
 })
 
-test('an action of the transport that is not that of the blocks: ActionMismatch', async () => {
+test('an action of the transport that differs from that of the blocks: ActionMismatch', async () => {
   const answer = await shop.post({
     body: get,
     header: blocks(uri10, 'GetOrder'),
@@ -516,7 +516,7 @@ test('S11 a one-way message needs no MessageID, and never gets a reply', async (
  * go back to the sender, so messages with another address are refused.
  */
 const folder = suites('ws-addressing')
-/** What becomes of a sample, by the addresses in it; undefined for a reply. */
+/** What a sample leads to, by the addresses in it; undefined for a reply. */
 function judgeSample(raw: string): string | undefined {
   if (/<wsa:RelatesTo|Body>\s*<\w+:Fault>/.test(raw)) return undefined
   const [, local] = /Body>\s*<(?:\w+:)?(\w+)/.exec(raw) ?? []

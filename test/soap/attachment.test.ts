@@ -111,7 +111,7 @@ for (const type of [
   'multipart/related; boundary=B; type=text/xml"; start="<root@x>"',
   'text/xml; charset=utf/8',
 ])
-  test(`B4.2 still no media type: ${type}`, async () => {
+  test(`B4.2 not a valid media type either: ${type}`, async () => {
     assert.equal((await send(await startConversation(), { body: put(xop('cid:pic@x')), type })).status, 415)
   })
 
@@ -143,7 +143,7 @@ for (const [accept, isPacked] of [
     assert.equal(String(answer.fields['content-type']).startsWith('multipart/related'), isPacked)
   })
 
-test('xml-media-types §2.1 octets may say their media type, and nothing else of them', async () => {
+test('xml-media-types §2.1 octets may name their media type, and have no other attribute', async () => {
   const shop = await startConversation()
   const message = (attribute: string) => ({
     body: put(xop('cid:pic@x')).replace(
@@ -155,7 +155,7 @@ test('xml-media-types §2.1 octets may say their media type, and nothing else of
   for (const attribute of ['m:other="x"', 'contentType="image/png"'])
     assert.equal((await send(shop, message(attribute))).status, 500, attribute)
 })
-test('B4.12 RFC 2046 §5.1.1 what follows the last boundary is ignored', async () => {
+test('B4.12 RFC 2046 §5.1.1 octets after the last boundary are ignored', async () => {
   const shop = await startConversation()
   for (const end of ['--', '--\t ', '--\r\n\r\nPOST / HTTP/1.1', `--\r\n--B\r\n${image()}\r\n\r\nx`]) {
     const answer = await send(shop, { body: put(xop('cid:pic@x')), end })
@@ -165,7 +165,7 @@ test('B4.12 RFC 2046 §5.1.1 what follows the last boundary is ignored', async (
   assert.match(answer.fault?.reason ?? '', /begins like the boundary/)
 })
 
-test('B4.12 RFC 2046 §5.1.1 a part of fields alone: their empty line begins the next delimiter', async () => {
+test('B4.12 RFC 2046 §5.1.1 a part with only fields: their empty line begins the next delimiter', async () => {
   const bytes = Buffer.from('--B\r\nContent-ID: <a>\r\n\r\n--B\r\n\r\n--B\r\nA: b\r\n\r\n--\r\n--B--')
   const parts = [
     { fields: { 'content-id': '<a>' }, text: '' },
@@ -186,7 +186,7 @@ async function* cutInto(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size))
 }
 
-test('B4.12 RFC 2046 §4.1.1 a package with LF alone is told so', async () => {
+test('B4.12 RFC 2046 §4.1.1 the refusal of a package with bare LF says so', async () => {
   const shop = await startConversation()
   for (const padding of [0, 20_000]) {
     const message = pack({ body: put(xop('cid:pic@x')), parts: [[image(), 'x'.repeat(padding)]] })
@@ -196,7 +196,7 @@ test('B4.12 RFC 2046 §4.1.1 a package with LF alone is told so', async () => {
   }
 })
 
-test('peers 10 a request in a package without parts is answered in one', async () => {
+test('peers 10 a request in a package without parts gets its response in one', async () => {
   const shop = await startConversation()
   const answer = await send(shop, { body: `<GetOrder xmlns="${ns}"><id>o-1</id></GetOrder>`, parts: [] })
   assert.equal(answer.status, 200)
@@ -233,7 +233,7 @@ test('peers 10 Content-ID without brackets, escaped in the reference, base64 as 
   }
 })
 
-/** As a mail program writes octets: lines of 70 characters, with blanks that came on the way. */
+/** Octets as a mail program writes them: lines of 70 characters, with blanks added on the way. */
 const quote = (octets: Uint8Array): string =>
   Array.from(octets, octet =>
     octet > 32 && octet < 127 && octet !== 61 ? String.fromCharCode(octet) : escapeOctet(octet),
@@ -303,7 +303,7 @@ for (const [title, fields, bytes, href, why] of partForms)
     }
   })
 
-test('MTOM §4 SOAP 1.2 the action of a package stands in one of four places', async () => {
+test('MTOM §4 SOAP 1.2 the action of a package is in one of four places', async () => {
   const shop = await startConversation()
   const type = mtom('1.2')
   const root = (more: string) => `Content-Type: application/xop+xml; ${more}\r\nContent-ID: <root@x>`
@@ -319,7 +319,7 @@ test('MTOM §4 SOAP 1.2 the action of a package stands in one of four places', a
   }
 })
 
-test('RFC 9110 §12.5.3 a package may say that it has no content coding', async () => {
+test('RFC 9110 §12.5.3 a package may state that it has no content coding', async () => {
   const shop = await startConversation()
   for (const [coding, status] of [
     ['Identity', 200],
@@ -501,7 +501,7 @@ for (const [version, type, root] of [
   ['1.1', 'multipart/related; boundary=B; type="text/xml"', 'Content-Type: text/xml'],
   ['1.2', 'multipart/related; boundary=B; type="application/soap+xml"', 'Content-Type: application/soap+xml'],
 ] as const)
-  test(`B9.1 a broken package is answered in the version of its message: ${type}`, async () => {
+  test(`B9.1 the response to a broken package has the version of its message: ${type}`, async () => {
     const shop = await startConversation()
     const message = { version, type, end: '', body: put(''), parts: [], ...(root && { root }) }
     const answer = await readAnswer(await send(shop, message))
@@ -509,7 +509,7 @@ for (const [version, type, root] of [
     assert.equal(answer.fields['content-type'], `${mediaType(version)}; charset=utf-8`)
   })
 
-test('M5 what a signature would cover is octets: the security step sees those of each part', async () => {
+test('M5 a signature would cover octets: the security step sees those of each part', async () => {
   const found: (string | undefined)[] = []
   const shop = await startConversation(
     { secure: true },
@@ -558,14 +558,14 @@ test('M1 XOP §2.1 an Include replaces base64, and never hexadecimal', async () 
   assert.deepEqual(seen, [Uint8Array.of(0, 255)])
 })
 
-test('M6 names and paths that a part brings along mean nothing', async () => {
+test('M6 names and paths in the fields of a part have no effect', async () => {
   const shop = await startConversation()
   const fields = `${image('../../etc/passwd')}\r\nContent-Disposition: attachment; filename="../../x"\r\nContent-Location: file:///etc/passwd`
   const answer = await send(shop, { body: put(xop('cid:../../etc/passwd')), parts: [[fields, picture]] })
   assert.equal(answer.status, 200)
 })
 
-test('P20 one octet a chunk', async () => {
+test('P20 one octet in each chunk', async () => {
   const shop = await startConversation()
   const bytes = pack({ body: put(xop('cid:pic@x')) })
   const slow: Content = {
@@ -579,7 +579,7 @@ test('P20 one octet a chunk', async () => {
   assert.equal((await shop.send({ fields, content: slow })).status, 200)
 })
 
-test('RFC 2045 §6.7 a line of 998 octets that is cut before its last one, and base64 cut behind its end', async () => {
+test('RFC 2045 §6.7 a line of 998 octets that is cut before its last one, and base64 cut after its end', async () => {
   const line = 'a'.repeat(998)
   for (const [fields, sent, kept] of [
     [codedAs('quoted-printable'), `${line}\r\n=41 b`, `${line}\r\nA b`],
@@ -597,7 +597,7 @@ test('RFC 2045 §6.7 a line of 998 octets that is cut before its last one, and b
     }
 })
 
-test('B4.12 50 MB pass through with a heap that does not grow with them', async () => {
+test('B4.12 50 MB pass through without growing the heap in proportion', async () => {
   const piece = Buffer.alloc(64 * 1024, 'x\r\n-')
   async function* large() {
     yield Buffer.from(`--B\r\n${image()}\r\n\r\n`)

@@ -184,7 +184,7 @@ for (const [title, inside, path, detail, attributes] of refused)
     assert.match(refusal?.detail ?? '', detail)
   })
 
-test('values outside their bounds are collected, each with its path; the structure decides first', () => {
+test('values outside their bounds are collected, each with its path; errors of structure come first', () => {
   const inside =
     '<id>a</id><count>10</count><price>-1</price><address><street>s</street><zip>1</zip></address><tags><tag>x</tag><tag>long</tag></tags><octets>AQIDBA==</octets>'
   const codesOf = (body: string) => decodeBody(body).found?.map(({ path, code }) => `${path} ${code}`)
@@ -203,7 +203,7 @@ test('values outside their bounds are collected, each with its path; the structu
   )
 })
 
-test('what is internal is never written, what is absent neither', () => {
+test('neither internal nor absent values are written', () => {
   assert.equal(
     write({ id: 'a', secret: 'x', none: null }, inlineWriting),
     '<id>a</id><none xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/>',

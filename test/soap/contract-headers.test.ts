@@ -35,7 +35,7 @@ async function post(header: string, body = create, version: '1.1' | '1.2' = '1.2
 }
 
 for (const version of ['1.1', '1.2'] as const)
-  test(`B2.5 a declared mandatory block reaches the handler, and its answer has one: SOAP ${version}`, async () => {
+  test(`B2.5 a declared mandatory block reaches the handler, and its reply has one: SOAP ${version}`, async () => {
     const answer = await post(branch(' e:mustUnderstand="1" xml:lang="de" xml:base="urn:x" o:any="1"'), create, version)
     assert.equal(answer.status, 200, answer.text)
     assert.equal(find(answer.body, 'transfer', 'branch')?.text, '0042')
@@ -85,7 +85,7 @@ for (const [title, header, code, reason] of refused)
     assert.equal((await list()).text, before)
   })
 
-test('B2.4 a mandatory block that another operation has, and not this one, is not understood', async () => {
+test('B2.4 a mandatory block that only another operation declares is not understood', async () => {
   const notes = resource('notes', { fields: { id: t.id('n'), text: t.string() } }).rules({
     allow: { read: [anyone], create: [anyone] },
   })
@@ -108,7 +108,7 @@ test('B2.4 a mandatory block that another operation has, and not this one, is no
   assert.equal(await send('v1', make('v1'), `${ns12}/role/next`), 'MustUnderstand')
 })
 
-test('free content comes as XML that declares its namespaces, and goes back', async () => {
+test('free content arrives as XML that declares its namespaces, and returns unchanged', async () => {
   const remark = `<b:Remark xmlns:b="${own}" o:by="x">a &lt; <o:em>b</o:em><c xmlns="urn:c"/></b:Remark>`
   const answer = await post(branch() + remark)
   assert.equal(answer.status, 200, answer.text)
@@ -126,7 +126,7 @@ test('B4.11 the same message with another header is another message', async () =
   assert.match((await post(id + branch('', '0043'))).fault?.reason ?? '', /used before/)
 })
 
-test('an undefined member of a header block, or of the input of a job, is absent', async () => {
+test("an undefined member of a header block, or of a job's input, is absent", async () => {
   const notes = resource('notes', { fields: { id: t.id('n'), text: t.string() } }).rules({
     allow: { read: [anyone], create: [anyone] },
   })
@@ -161,7 +161,7 @@ test('an undefined member of a header block, or of the input of a job, is absent
   assert.deepEqual(running.incidents, [])
 })
 
-test('REST has those headers that name a field', async () => {
+test('REST has the headers that name a field', async () => {
   const content = JSON.stringify({ to: 'DE1', amount: '1.00' })
   const send = (fields: Record<string, string>) =>
     hosted.ask(
@@ -188,7 +188,7 @@ test('REST has those headers that name a field', async () => {
   assert.ok(parameters.some((each: { name?: string; in?: string }) => each.name === 'branch' && each.in === 'header'))
 })
 
-test('row 25 the same key with another header is another request, with the same one it is a repeat', async () => {
+test('row 25 the same key with another header is another request, with the same header a repeat', async () => {
   const content = JSON.stringify({ to: 'DE1', amount: '1.00' })
   const send = (code: string) =>
     hosted.ask(
@@ -209,7 +209,7 @@ test('row 25 the same key with another header is another request, with the same 
   assert.equal(other.status, 422, other.text)
 })
 
-test('a handler sets the HTTP field of an answer, none of a request, and undefined stands for what has none', async () => {
+test('a handler sets the HTTP fields of a response, not of a request; undefined means that there is none', async () => {
   const seen: unknown[] = []
   const notes = resource('notes', { fields: { id: t.id('n'), text: t.string(), at: t.int().readOnly() } }).rules({
     allow: { read: [anyone], create: [anyone] },
@@ -259,7 +259,7 @@ for (const soap of ['1.1', '1.2'] as const)
     assert.equal((await own.ReverseTransfer({ id })).transfer.state, 'reversed')
   })
 
-test('what the contract does not declare does not compile', () => {
+test('headers that the contract does not declare do not compile', () => {
   using client = createSoapClient(bank, { address: 'http://127.0.0.1:1/soap/v1' })
   const unasked = (_: () => unknown): void => {}
   // @ts-expect-error Branch is a text
@@ -307,7 +307,7 @@ test('B2.12 WSDL 1.1 §3.7 publishes the headers of each operation', () => {
   assert.deepEqual(headers('GetTransfer'), [[branch, remark], [remark]])
 })
 
-test('B2.13 WSDL 2.0 Part 2 §5.9 publishes them with what is demanded', () => {
+test('B2.13 WSDL 2.0 Part 2 §5.9 publishes them, and says which are required', () => {
   const written = writeWsdl20(app.contract, 'v1', { address: 'http://bank.example/soap/v1' })
   assert.match(
     written,
@@ -316,7 +316,7 @@ test('B2.13 WSDL 2.0 Part 2 §5.9 publishes them with what is demanded', () => {
   assert.match(written, /<wsdl:output messageLabel="Out">\s*<wsoap:header element="h1:Receipt"\/>/)
 })
 
-test('a mistake in a header is found at start, with its cure', () => {
+test('a mistake in a header is reported at start, with its cure', () => {
   const notes = resource('notes', { fields: { id: t.id('n') } }).rules({ allow: { read: [anyone] } })
   const contract = service('notes', {
     namespace: 'urn:n',

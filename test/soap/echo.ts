@@ -33,7 +33,7 @@ export function createEchoNode(exchanges: readonly BoundOperation[], options: So
   return { incidents, ...sendMessage(face, path) }
 }
 
-/** Every exchange of the port has this handler, and anyone may ask it. */
+/** Every exchange of the port has this handler, and anyone may call it. */
 export const createPortContext = (
   { port, exchanges }: Port,
   handle: (content: unknown, ctx: ExchangeContext) => unknown,
@@ -42,7 +42,7 @@ export const createPortContext = (
   calls: { admitExchange: () => '', serveExchange },
 })
 
-/** Of a service that keeps nothing. */
+/** For a service that keeps nothing. */
 function serveExchange({ port, exchange, isSafe, ...call }: ServedExchange) {
   const keepNothing = () => assert.fail('nothing is kept here')
   const about = {

@@ -212,7 +212,7 @@ for (const version of [soap11, soap12])
       assert.deepEqual({ ...(readBody(text, version) as object) }, value, text)
     })
 
-test('rows of several lengths are not written', () => {
+test('rows of different lengths are not written', () => {
   assert.throws(() => codec.write({ table: [[1], [2, 3]] }, soap11), UnfitValue)
   assert.throws(() => codec.write({ table: [[1], null] }, soap11), UnfitValue)
 })

@@ -322,7 +322,7 @@ for (const [title, body, code, version, subcode] of refused)
     assert.ok(process.cpuUsage().user - started < 500_000, 'it cost too much')
   })
 
-test('what is written is what is read, in both encodings', async () => {
+test('a value is read as it was written, in both encodings', async () => {
   const body = call(
     '<people><i><name>a</name><boss i:nil="true"/></i></people><words><i>&lt;</i></words><grid><i><i>1</i></i></grid><shape><circle><r>1</r></circle></shape>',
   )

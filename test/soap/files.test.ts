@@ -95,7 +95,7 @@ describe('B4.12 a part of many pieces, in', () => {
         assert.equal(await sweepLater(shop), 0)
       })
 
-  it('in any place: before the Envelope, after unreferenced parts, or as base64 in the XML', async () => {
+  it('anywhere: before the Envelope, after unreferenced parts, or as base64 in the XML', async () => {
     const other = image(picture(9), 'other@x')
     for (const parts of [
       [image(picture(1)), root(put())],
@@ -132,7 +132,7 @@ describe('B4.12 a part of many pieces, in', () => {
     assert.equal(await sweepLater(shop), 0)
   })
 
-  it('an incomplete package, or one without a referenced part: a fault, the old file stays, nothing of the new one is kept', async () => {
+  it('an incomplete package, or one without a referenced part: a fault; the old file stays, and nothing of the new one', async () => {
     const shop = await startConversation()
     assert.equal((await sendAll(shop, root(put()), image(picture(1)))).status, 200)
     const longer = picture(2, 6 * pieceOctets)
@@ -170,7 +170,7 @@ describe('B4.12 a part of many pieces, in', () => {
     assert.equal(await sweepLater(shop), 0)
   })
 
-  it('cut short: it is the transport’s to say, and nothing stays', async () => {
+  it('cut short: the transport reports it, and nothing stays', async () => {
     const shop = await startConversation()
     const whole = pack([root(put()), image(picture(1))])
     const cut: Content = {
@@ -208,7 +208,7 @@ describe('B4.12 a part of many pieces, out', () => {
   ]
   for (const [style, body] of styles)
     for (const length of [3 * pieceOctets + 100, 2 * pieceOctets, pieceOctets + 1, pieceOctets])
-      it(`${style}: ${length} octets in the XML, and outside of it for clients that accept packages`, async () => {
+      it(`${style}: ${length} octets are in the XML, or outside it for clients that accept packages`, async () => {
         const shop = await startConversation({ style })
         await shop.store.write(async writer => {
           const all = picture(4, length)

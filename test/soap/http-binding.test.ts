@@ -52,7 +52,7 @@ test('B4.1 H3 a message is POSTed; other methods: 405 with Allow, which names GE
   assert.equal((await shop.send({ method: 'BREW' })).status, 501)
 })
 
-test('A4.9 OPTIONS is answered at every address of an endpoint', async () => {
+test('A4.9 OPTIONS gets a response at every address of an endpoint', async () => {
   const allowOf = async (target: string) => (await shop.send({ method: 'OPTIONS', target })).fields['allow']
   assert.equal(await allowOf('/soap/v1'), endpointAllow)
   for (const target of ['/soap/v1?wsdl', '/soap/v1/GetOrder']) {
@@ -62,7 +62,7 @@ test('A4.9 OPTIONS is answered at every address of an endpoint', async () => {
   }
 })
 
-test('B4.1 a browser gets the page; a query a description, at the address that was asked', async () => {
+test('B4.1 a browser gets the page, and a query a description, at the requested address', async () => {
   const page = await shop.send({ method: 'GET', fields: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
   assert.deepEqual([page.status, page.fields['content-type']], [200, 'text/html; charset=utf-8'])
   const wsdl = await shop.send({ method: 'GET', target: '/soap/v1?wsdl' })
@@ -139,7 +139,7 @@ test('B4.4 B4.5 B7.1 200 with the response, 500 with a Fault, each in its media 
   }
 })
 
-test('B4.6 the operation is in the message, not in the path', async () => {
+test('B4.6 the message names the operation, not the path', async () => {
   const answer = await shop.send({
     target: '/soap/v1?op=PayOrder',
     fields: { ...xml11, ...bearer },
@@ -152,7 +152,7 @@ test('B4.6 the operation is in the message, not in the path', async () => {
   )
 })
 
-test('B4.10 One-Way: 202 and nothing, also for what is not there; a fault for what could not be read', async () => {
+test('B4.10 One-Way: 202 and no reply, even if the item is missing; a fault if the message cannot be read', async () => {
   const notify = (id: string) => `<NotifyDelivery xmlns="${ns}"><id>${id}</id></NotifyDelivery>`
   for (const id of ['o-nope', 'o-1']) {
     const answer = await shop.post({ body: notify(id) })
@@ -192,7 +192,7 @@ for (const [title, fields, status] of callers)
     }
   })
 
-test('A5.1 a password in the clear from elsewhere is not even tried; what is public asks for none', async () => {
+test('A5.1 a cleartext password from elsewhere is not even tried; public operations need none', async () => {
   const fields = { ...xml11, authorization: `Basic ${btoa('clara:clara-secret')}` }
   const asked = { fields, content: contentOf(envelope(get())) }
   assert.equal((await shop.send({ ...asked, from: '192.0.2.1' })).status, 401)
@@ -226,7 +226,7 @@ test('B8.1 over 1 MiB: 413, announced, chunked and with an action alike; a pictu
       }
 })
 
-test('P19 gzip is read within the limit; other codings, bombs, junk behind it are not', async () => {
+test('P19 gzip is read within the limit; other codings, bombs and trailing junk are refused', async () => {
   const raw = gzipSync(envelope(get()))
   const rows: readonly (readonly [string, Uint8Array, number])[] = [
     ['gzip', raw, 200],
@@ -248,7 +248,7 @@ const films = resource('films', {
 }).rules({ allow: { read: [anyone], change: [role('editor')] } })
 const cinema = implement(service('films', { namespace: 'urn:films', resources: [films] }), {})
 
-test('B8.1 P19 what no document can have is 413 from anybody, however large the files of a contract', async () => {
+test('B8.1 P19 content that no document can have is 413 for anybody, however large the files of a contract', async () => {
   const { server } = await startHosted({}, cinema)
   const zeros = Buffer.alloc(16 * 1024 * 1024 + 1)
   const rows: readonly (readonly [coding: object, Uint8Array])[] = [
@@ -267,7 +267,7 @@ test('B8.1 P19 what no document can have is 413 from anybody, however large the 
     }
 })
 
-test('B8.1 of a package nobody has more kept than its operation takes, or ahead of its root a document', async () => {
+test('B8.1 of a package, no more is kept than its operation accepts, or than a document before its root', async () => {
   const { server } = await startHosted({}, cinema)
   const get = '<GetFilm xmlns="urn:films:v1"><id>f-1</id></GetFilm>'
   const put = '<PutFilmFilm xmlns="urn:films:v1"><id>f-1</id></PutFilmFilm>'
@@ -331,7 +331,7 @@ test('SOAP 1.2 Part 2 §7.4 the response pattern: GET of a safe operation, with 
 })
 
 const uriParameters = [
-  // target, status, what the fault says
+  // target, status, text of the fault
   ['GetOrder', 500, /GetOrder\/id<\/path><detail>must be given exactly once</],
   ['GetOrder?id=o-1&id=o-2', 500, /GetOrder\/id<\/path><detail>must be given exactly once</],
   ['GetOrder?id=', 500, /GetOrder\/id<\/path><detail>must be an identifier/],
@@ -398,7 +398,7 @@ test('H1 a foreign target; exactly one Host, and an invalid one is never echoed'
   assert.equal((await octets(old.content)).toString(), '<wsdl at="http://localhost/soap/v1"/>')
 })
 
-test('B2.14 messages are exchanged where no WSDL is served', async () => {
+test('B2.14 messages are exchanged even if no WSDL is served', async () => {
   const bare = await startConversation()
   for (const query of ['wsdl', 'wsdl2', 'xsd'])
     assert.equal((await bare.send({ method: 'GET', target: `/soap/v1?${query}` })).status, 404, query)

@@ -22,7 +22,7 @@ import { givenIn, rowOf } from './values.ts'
 fc.configureGlobal({ includeErrorInReport: true })
 
 const createReading = (): LiteralReading => ({ found: [], parts: undefined, around: undefined, blocks: [] })
-/** The request of every operation, written as a client does and read back, in one style. */
+/** The request of every operation, written as by a client and read back, in one style. */
 function requests(service: Service, style: MessageStyle) {
   const namespace = `${service.namespace}:v1`
   const messages = compileMessages(service, 'v1')
@@ -166,7 +166,7 @@ const pieces = [
 ]
 
 for (const style of ['document', 'rpc', 'encoded'] as const)
-  test(`a message with anything done to it gets an envelope, never a bug, and never runs unless it is whole (${style})`, async () => {
+  test(`any damaged message gets an envelope, never reveals a bug, and runs only if it is whole (${style})`, async () => {
     const shop = await startConversation({ style })
     const changes = async () => (await shop.store.read(reader => reader.changes(0, 10_000))).length
     await fc.assert(
@@ -201,7 +201,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
     )
   })
 
-test('octets that are no message at all get one of the statuses that say so', async () => {
+test('octets that are no message at all get one of the statuses for that', async () => {
   const shop = await startConversation()
   await fc.assert(
     fc.asyncProperty(

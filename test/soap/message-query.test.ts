@@ -45,7 +45,7 @@ describe('a position that fits is read:', () => {
     })
 })
 
-describe('a position that was made up is refused, with its child:', () => {
+describe('a made-up position is refused, and the refusal names the child:', () => {
   const rows: readonly (readonly [what: string, place: unknown])[] = [
     ['a text', 'x'],
     ['null', null],

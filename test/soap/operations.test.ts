@@ -26,7 +26,7 @@ function writeTree(tree: Tree, style: Style): string {
 }
 
 const toCursor = (text: string): string => Buffer.from(text).toString('base64url')
-/** Not base64, not UTF-8, not JSON, damaged, nested deeper than the stack, not a place. */
+/** Not base64, not UTF-8, not JSON, damaged, nested deeper than the stack, not a position. */
 const strangeCursors = [
   '*',
   '_w',
@@ -180,7 +180,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
       assert.deepEqual(shop.incidents, [])
     })
 
-test('B9.3 v1 and v2 side by side: the note is of v2 alone, and a change through v1 keeps it', async () => {
+test('B9.3 v1 and v2 side by side: only v2 has the note, and a change through v1 keeps it', async () => {
   const { serving, ...rest } = await createContext()
   const at = (version: string) => {
     const endpoint = { version, path: `/soap/${version}`, style: 'document', secure: false, versions: 'both' } as const
@@ -207,7 +207,7 @@ test('B9.3 v1 and v2 side by side: the note is of v2 alone, and a change through
   assert.deepEqual(rest.incidents, [])
 })
 
-test('a page by number reaches item 10,000; beyond, the fault names the cursor (rule A4.1)', async () => {
+test('a page by number reaches item 10,000; beyond it, the fault names the cursor (rule A4.1)', async () => {
   const shop = await startConversation()
   const ask = (page: number) =>
     shop.post({

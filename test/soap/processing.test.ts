@@ -20,7 +20,7 @@ const body = `<e:Body>${create()}</e:Body>`
 const shop = await startConversation()
 const countChanges = async () => (await shop.store.read(reader => reader.changes(0, 1000))).length
 
-/** For any message: a fault that says why, nothing was performed, no internals are disclosed. */
+/** For any message: the fault says why, nothing was performed, no internals are disclosed. */
 async function requireFault(message: Message, code: string, reason = '') {
   const before = await countChanges()
   const answer = await shop.post(message)
@@ -469,7 +469,7 @@ for (const style of ['rpc', 'encoded'] as const)
   })
 
 for (const style of ['document', 'rpc', 'encoded'] as const)
-  test(`B7.5 a required parameter outside of its bounds is Invalid, and not missing, in ${style} style`, async () => {
+  test(`B7.5 a required parameter outside its bounds is Invalid, not missing, in ${style} style`, async () => {
     const styled = await startConversation({ style })
     const p = style === 'document' ? 'm:' : ''
     const inside = `<${p}id>o-1</${p}id><${p}method>card</${p}method><${p}amount>-1</${p}amount>`
@@ -478,7 +478,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
     assert.equal(find(fault?.detail, 'Invalid', 'problems', 'problem', 'path')?.text, '/PayOrder[1]/amount[1]')
   })
 
-test('S7 SOAP 1.1 §4.1.1 of several encodings, one that is known is enough', async () => {
+test('S7 SOAP 1.1 §4.1.1 of several encodings, one known encoding suffices', async () => {
   const known = 'http://schemas.xmlsoap.org/soap/encoding/'
   for (const [encodings, code] of [
     [`urn:narrow ${known}`, undefined],
@@ -493,7 +493,7 @@ test('S7 SOAP 1.1 §4.1.1 of several encodings, one that is known is enough', as
   }
 })
 
-test('B4.8 P17 a message that is not well-formed to its last octet is refused for that, whatever else is wrong', async () => {
+test('B4.8 P17 a message that is not well-formed up to its last octet is refused for that, whatever else is wrong', async () => {
   for (const inside of [get.replaceAll('GetOrder', 'GetNothing'), get.replaceAll('id>', 'nope>'), '<x/>'])
     for (const v of [ns11, ns12])
       await requireFault(
@@ -515,7 +515,7 @@ test('P17 B4.8 a message cut at any octet never runs', async () => {
   assert.equal(await countChanges(), before)
 })
 
-test('S1 B7.2 B9.1 an unknown envelope namespace: in the version of the media type, with what is spoken', async () => {
+test('S1 B7.2 B9.1 an unknown envelope namespace: the fault has the version of the media type, and lists what is supported', async () => {
   for (const version of ['1.1', '1.2'] as const) {
     const answer = await requireFault({ version, raw: wrapEnvelope(body, 'urn:soap:2030') }, 'VersionMismatch')
     assert.equal(answer.document?.root.name.uri, version === '1.1' ? ns11 : ns12)
@@ -551,7 +551,7 @@ test('S2 B4.2 an Envelope of one version under the media type of the other', asy
   }
 })
 
-test('B2.1 the prefix means nothing', async () => {
+test('B2.1 the prefix has no meaning', async () => {
   const raw = `<SOAP-ENV:Envelope xmlns:SOAP-ENV="${ns12}"><Body xmlns="${ns12}"><o:GetOrder xmlns:o="${ns}"><o:id>o-1</o:id></o:GetOrder></Body></SOAP-ENV:Envelope>`
   assert.equal((await shop.post({ version: '1.2', raw })).status, 200)
 })
@@ -578,7 +578,7 @@ for (const [title, attribute, code11, code12] of roles)
     }
   })
 
-test('S4 a role of its own, a block for another version’s next, mustUnderstand of the other namespace', async () => {
+test('S4 a role of its own, a block for the other version’s next, mustUnderstand of the other namespace', async () => {
   const own = await startConversation({}, { roles: ['urn:shop'] })
   const header = (attributes: string) => `<x:B xmlns:x="urn:x" xmlns:e="${ns12}" xmlns:f="${ns11}" ${attributes}/>`
   for (const [attributes, code] of [
@@ -602,7 +602,7 @@ test('B2.4 §5.4.8 every mandatory block that is not understood is named, and in
   assert.equal(old.fault?.detail, undefined, 'SOAP 1.1 §4.4: detail is for the Body')
 })
 
-test('B2.5 B2.3 a declared block is read, typed, by its handler, and written to the reply', async () => {
+test('B2.5 B2.3 a declared block is read typed by its handler, and written to the reply', async () => {
   const seen: unknown[] = []
   const receipt = compileBlockWriter('urn:t', 'Receipt', t.object({ total: t.decimal(9, 2) }))
   const withBlocks = await startConversation(
@@ -676,7 +676,7 @@ test('B2.5 B2.3 a declared block is read, typed, by its handler, and written to 
   assert.match(barred.text, /xml:lang="en">barred<.*xml:lang="de">gesperrt</, 'B2.9 several Texts')
 })
 
-test('SOAP 1.2 Part 1 §5.4.4 Role is that in which the node processed what failed', async () => {
+test('SOAP 1.2 Part 1 §5.4.4 Role is the role in which the node processed the block that failed', async () => {
   const declared = block({
     namespace: 'urn:t',
     name: 'Barred',
@@ -743,7 +743,7 @@ test('B2.9 B2.10 both structures of a fault, in their order', async () => {
   assert.equal(find(old.fault?.detail, 'NotFound')?.name.uri, ns, 'B7.4 the declared element')
 })
 
-test('B7.3 what is our bug is Receiver with an incident id and nothing else', async () => {
+test('B7.3 a bug of ours is Receiver with an incident id and nothing else', async () => {
   const broken = await startConversation(
     {},
     {
@@ -795,7 +795,7 @@ test('B7.2 content that breaks the schema: Sender with the path of the element; 
   )
 })
 
-test('P20 P21 one octet a chunk is the binding’s; ]]> comes back as it went', async () => {
+test('P20 P21 the binding receives one octet in each chunk; ]]> returns as it was sent', async () => {
   const answer = await shop.post({
     version: '1.2',
     body: `<SearchOrders xmlns="${ns}"><q>a]]&gt;b &amp;lt; ]]&gt;</q></SearchOrders>`,
@@ -803,7 +803,7 @@ test('P20 P21 one octet a chunk is the binding’s; ]]> comes back as it went', 
   assert.equal(answer.status, 200)
 })
 
-test('P27 xsi:schemaLocation is passed over', async () => {
+test('P27 xsi:schemaLocation is ignored', async () => {
   const hinted = get.replace(
     '>',
     ' xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:schemaLocation="urn:x http://127.0.0.1/x.xsd">',
@@ -822,7 +822,7 @@ test('RFC 7303 §3: a message in ISO-8859-1 is read by its charset, which its de
   assert.equal((await send('', 'utf-8')).fault?.code, 'Client', 'the octet of é is no UTF-8')
 })
 
-test('P18 UTF-16 is read by its mark; charset and mark that contradict each other are refused', async () => {
+test('P18 UTF-16 is read by its mark; a charset and a mark that contradict each other are refused', async () => {
   const raw = Buffer.from(`\ufeff${envelope(get)}`, 'utf16le')
   assert.equal((await shop.post({ raw, as: 'text/xml' })).status, 200)
   assert.equal((await shop.post({ raw, as: 'text/xml; charset=utf-16' })).status, 200)

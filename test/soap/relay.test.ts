@@ -104,7 +104,7 @@ test('§2.7.2 added blocks are in a Header, which is created if it is missing', 
   }
 })
 
-test('a UTF-16 message goes on in UTF-8, its declaration left behind', async () => {
+test('a UTF-16 message is forwarded in UTF-8, without its declaration', async () => {
   const text = message(block('A')).replace('1.0"?', '1.0" encoding="UTF-16"?')
   const relayed = await relayMessage(Buffer.from(`\ufeff${text}`, 'utf16le'), soap12, createIntermediary())
   assert.ok(relayed.kind === 'forward')

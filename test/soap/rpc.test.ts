@@ -29,7 +29,7 @@ const optional = {
 const none = t.string().nullable().optional()
 const scope = 'xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:xs="http://www.w3.org/2001/XMLSchema"'
 
-/** What a handler is given by an operation of these optional parameters, and the answer. */
+/** What a handler receives from an operation with these optional parameters, and the reply. */
 async function receive(inside: string, style: MessageStyle): Promise<{ row: unknown; answer: Answer }> {
   let row: unknown
   const echo = createEchoNode([
@@ -52,7 +52,7 @@ async function receive(inside: string, style: MessageStyle): Promise<{ row: unkn
 
 for (const style of ['rpc', 'encoded'] as const) {
   for (const name of Object.keys(optional))
-    test(`B2.6 WS-I BP 1.1 R2211 an empty or nil optional parameter is not given: ${name}, ${style}`, async () => {
+    test(`B2.6 WS-I BP 1.1 R2211 an empty or nil optional parameter is absent: ${name}, ${style}`, async () => {
       for (const element of [
         `<${name}/>`,
         `<${name}></${name}>`,
@@ -65,16 +65,16 @@ for (const style of ['rpc', 'encoded'] as const) {
       }
     })
 
-  test(`B2.6 white space alone is empty for a type that collapses it, and a text for a string, ${style}`, async () => {
+  test(`B2.6 white space only is empty for a type that collapses it, and text for a string, ${style}`, async () => {
     assert.deepEqual((await receive('<page> \n</page><token> </token>', style)).row, { must: '' })
     assert.deepEqual((await receive('<text> </text>', style)).row, { must: '', text: ' ' })
   })
 
-  test(`B2.6 nil is null for a parameter that is nullable, ${style}`, async () => {
+  test(`B2.6 nil is null for a nullable parameter, ${style}`, async () => {
     assert.deepEqual((await receive('<none i:nil="true"/>', style)).row, { must: '', none: null })
   })
 
-  test(`B2.6 what is inside of a parameter is checked as ever: nothing there is empty, ${style}`, async () => {
+  test(`B2.6 the inside of a parameter is checked as always: empty elements are values there, ${style}`, async () => {
     for (const element of [
       '<point><x/></point>',
       '<point><label/></point>',
@@ -89,7 +89,7 @@ for (const style of ['rpc', 'encoded'] as const) {
   })
 }
 
-test('B2.6 an empty parameter with an attribute that says something is given; with one that nobody declares it is refused', async () => {
+test('B2.6 an empty parameter is present if it has a significant attribute, and refused if it has an undeclared one', async () => {
   const { answer } = await receive('<point key="7"/>', 'rpc')
   assert.match(answer.fault?.reason ?? '', /must have the element x/)
   assert.match(
@@ -99,7 +99,7 @@ test('B2.6 an empty parameter with an attribute that says something is given; wi
   assert.equal((await receive('<page i:type="xs:int"/>', 'rpc')).answer.status, 200)
 })
 
-test('WSDL 1.1 §3.5 no element inside of an RPC/literal call or its answer has a namespace, whatever its depth', async () => {
+test('WSDL 1.1 §3.5 no element in an RPC/literal call or reply has a namespace, at any depth', async () => {
   const shop = await startConversation({ style: 'rpc' })
   const order = `<order><customer>c-1</customer><lines><line><product>p-1</product><quantity>2</quantity></line></lines><currency>EUR</currency></order>`
   const made = await shop.post({ body: `<m:CreateOrder xmlns:m="${ns}">${order}</m:CreateOrder>` })
@@ -113,7 +113,7 @@ test('WSDL 1.1 §3.5 no element inside of an RPC/literal call or its answer has 
   assert.equal(qualified.fault?.code, 'Client')
 })
 
-test('B7.2 an element in another namespace than the one expected: the message names both', async () => {
+test('B7.2 an element in an unexpected namespace: the message names both namespaces', async () => {
   const rpc = await startConversation({ style: 'rpc' })
   const document = await startConversation()
   const reason = async (shop: typeof rpc, body: string) => (await shop.post({ body })).fault?.reason

@@ -1,4 +1,4 @@
-/** XML as other parties declare it: decode(encode(v)) = v, and what is not valid is refused (XML Schema Part 1). */
+/** XML as other parties declare it: decode(encode(v)) = v, and invalid XML is refused (XML Schema Part 1). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type AnyRootElement, x } from '../../src/contract/xml-type.ts'
@@ -26,7 +26,7 @@ function read(root: AnyRootElement, text: string, parts?: PartSource): unknown {
   return value
 }
 
-test('decode(encode(v)) = v for 500 values with all that schemas declare', () => {
+test('decode(encode(v)) = v for 500 values of everything that schemas declare', () => {
   const random = createRandom(7)
   for (let run = 0; run < 500; run++) {
     const value = makeValue(random)
@@ -35,7 +35,7 @@ test('decode(encode(v)) = v for 500 values with all that schemas declare', () =>
   }
 })
 
-test('§3.3.2 names, namespaces and forms are those of the declarations', () => {
+test('§3.3.2 names, namespaces and forms are as declared', () => {
   const place = b.element('place', Place)
   assert.equal(
     write(place, { town: 'Ulm', code: '{urn:q}n' }),
@@ -43,14 +43,14 @@ test('§3.3.2 names, namespaces and forms are those of the declarations', () => 
   )
 })
 
-test('Namespaces in XML §3 a QName of the namespace of XML is written with its one prefix', () => {
+test('Namespaces in XML §3 a QName in the namespace of XML is written with its one prefix', () => {
   const name = a.element('name', x.QName)
   for (const value of ['{http://www.w3.org/XML/1998/namespace}lang', '{urn:q}n', 'n'])
     assert.equal(read(name, write(name, value)), value)
   assert.match(write(name, '{http://www.w3.org/XML/1998/namespace}lang'), /^<n1:name xmlns:n1="urn:a">xml:lang</)
 })
 
-test('§3.8.4 a group that has to be there, of which nothing is, has a value without members', () => {
+test('§3.8.4 a required group whose elements are all absent has a value without members', () => {
   const gap = a.element(
     'gap',
     x.object({
@@ -77,14 +77,14 @@ test('Part 2 §3.2.1.1 anySimpleType takes any type of XML Schema that xsi:type 
   assert.throws(() => typed('urn:a'), Refused)
 })
 
-test('Part 2 §3.2.17 a URI may have what its reader would escape: spaces, braces, letters of any language', () => {
+test('Part 2 §3.2.17 a URI may have characters that its reader would escape: spaces, braces, letters of any language', () => {
   const page = a.element('page', x.anyURI)
   for (const uri of ['http://h.example/an invoice.pdf', 'http://h.example/{id}|<é>', '', 'C:\\docs\\a.pdf'])
     assert.equal(read(page, write(page, uri)), uri)
   assert.equal(read(page, '<page xmlns="urn:a">\n urn:x </page>'), 'urn:x', 'white space around it is no part of it')
 })
 
-test('§3.3.4 xsi:type may name a built-in type that narrows the declared one, whose values count then', () => {
+test('§3.3.4 xsi:type may name a built-in type that narrows the declared one, and its values then apply', () => {
   const typed = (root: AnyRootElement, type: string, text: string) =>
     read(
       root,
@@ -107,7 +107,7 @@ test('§3.3.4 xsi:type may name a built-in type that narrows the declared one, w
     assert.throws(() => typed(root, type, value), `${type} ${value}`)
 })
 
-test('XOP 1.0 §3.2 in a package octets are those of their part, and a text beside them stays a text', () => {
+test('XOP 1.0 §3.2 in a package octets are in their part, and text beside them stays text', () => {
   const photo = a.element('photo', x.object({ title: x.element(x.string), octets: x.element(x.base64Binary).many() }))
   const text = `<p:photo xmlns:p="urn:a"><p:title>AQID</p:title><p:octets><x:Include
     xmlns:x="http://www.w3.org/2004/08/xop/include" href="cid:1@x"/></p:octets><p:octets>AQID</p:octets></p:photo>`
@@ -150,7 +150,7 @@ test('XOP 1.0 §3.2 octets with attributes, as xmime:base64Binary has them, are 
   assert.match(written, /contentType="image\/png"><xop:Include [^>]*href="cid:1@y"\/><\//)
 })
 
-test('XOP 1.0 §3.2 octets in a part are of the type that xsi:type names, and an empty element has its default', () => {
+test('XOP 1.0 §3.2 octets in a part have the type that xsi:type names, and an empty element has its default', () => {
   const Small = a.simple('Small', x.base64Binary, { maxLength: 1 })
   const small = a.element('small', Small)
   const octets = a.element('octets', x.object({ page: x.element(Small).default('AQ==') }))
@@ -258,7 +258,7 @@ test('patterns of XML Schema: classes, blocks and subtraction (Part 2, appendix 
   }
 })
 
-test('Part 2 §4.3.4 a value has the first of its texts that the pattern takes, and is read from each', () => {
+test('Part 2 §4.3.4 a value is written as the first of its texts that the pattern accepts, and read from each', () => {
   const digits = x.simple(x.integer, { patterns: ['\\d{5,}'] })
   const rows = [
     [x.simple(x.boolean, { patterns: ['0|1'] }), true, '1'],
@@ -283,7 +283,7 @@ test('Part 2 §4.3.4 a value has the first of its texts that the pattern takes, 
   for (const [type, value] of unfit) assert.throws(() => write(a.element('p', type as typeof x.int), value), UnfitValue)
 })
 
-test('§3.10.4 what a wildcard takes is told where nothing of it is there', () => {
+test('§3.10.4 an error names the elements that a wildcard accepts if none is there', () => {
   for (const [namespaces, says] of [
     ['any', /must have any element"/],
     [{ not: '' }, /must have any element of a namespace other than urn:a"/],
@@ -303,7 +303,7 @@ test('§3.10.4 what a wildcard takes is told where nothing of it is there', () =
   }
 })
 
-test('XSD 1.1 Part 1 §3.8.6.4 what a particle declares goes before a wildcard beside it', () => {
+test('XSD 1.1 Part 1 §3.8.6.4 an element that a particle declares takes precedence over a wildcard beside it', () => {
   const open = (min: number) =>
     a.element('r', x.object({ more: x.any().many(min), last: x.element(x.int).optional(), end: x.element(x.int) }))
   const [one, must] = [open(0), open(1)]
@@ -312,7 +312,7 @@ test('XSD 1.1 Part 1 §3.8.6.4 what a particle declares goes before a wildcard b
   assert.deepEqual(read(one, write(one, value)), value)
   assert.deepEqual(read(one, write(one, { more: [], end: 2 })), { more: [], end: 2 })
   assert.throws(() => write(one, { more: ['<end xmlns="urn:a">3</end>'], end: 2 }), UnfitValue)
-  // Nothing competes with a wildcard that still has to have one.
+  // Nothing competes with a wildcard that still needs an element.
   const first = { more: [lastElement], last: 1, end: 2 }
   assert.deepEqual(read(must, write(must, first)), first)
   assert.throws(() => write(must, { ...first, more: ['<f/>', lastElement] }), UnfitValue)
@@ -375,7 +375,7 @@ const readPut = (inside: string, values = '') =>
   readEncodedBody(put, `<Body xmlns:m="urn:a"><m:put>${inside}</m:put>${values}</Body>`)
 const many = (count: number, each: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => each(i)).join('')
-/** Of trees, each the branch of the one before it, by reference. */
+/** Trees, each the branch of the one before it, by reference. */
 const chainOf = (length: number, last: string) =>
   many(length, i => `<t id="${i}"><name/>${i < length - 1 ? `<branch href="#${i + 1}"/>` : last}</t>`)
 const refusals: Readonly<Record<string, readonly [inside: string, values: string, said: RegExp]>> = {

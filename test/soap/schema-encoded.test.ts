@@ -1,6 +1,6 @@
 /**
- * RPC/encoded by declared types (SOAP 1.1 §5, SOAP 1.2 Part 2 §3): each kind of type comes back as it
- * was written, in both versions, and what does not fit is refused with its place.
+ * RPC/encoded by declared types (SOAP 1.1 §5, SOAP 1.2 Part 2 §3): each kind of type is read as it
+ * was written, in both versions, and a value that does not fit is refused with its place.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -113,7 +113,7 @@ describe('decode(encode(v)) = v', () => {
         const written = codec.write(value, version)
         assert.deepEqual(read(written, version), { items: [], ...value }, written)
       })
-  test('XML of any type stays as it is, with the namespaces that it needs', () => {
+  test('XML of any type is unchanged, with the namespaces that it needs', () => {
     for (const member of ['anything', 'all'] as const) {
       const tag = member === 'all' ? 'item' : member
       const xml = `<${tag} xmlns:q="urn:q" q:at="1"><q:b>c</q:b> d</${tag}>`
@@ -129,7 +129,7 @@ describe('decode(encode(v)) = v', () => {
   })
 })
 
-test('a wildcard takes elements of its namespaces that no other part is for, and keeps their texts', () => {
+test('a wildcard accepts elements of its namespaces that no other part accepts, and keeps their texts', () => {
   const other = ['<q:b xmlns:q="urn:q">c</q:b>', '<name xmlns="urn:q"/>']
   const written = codec.write({ open: { name: 'n', other }, items: [] }, soap11)
   assert.deepEqual(read(written), { open: { name: 'n', other }, items: [] })
@@ -137,7 +137,7 @@ test('a wildcard takes elements of its namespaces that no other part is for, and
   assert.throws(() => readPut('<open><m:b/></open>'), Refused)
 })
 
-test('SOAP 1.1 §5.1 rule 5 an element alone has its own name, its scope and its type', () => {
+test('SOAP 1.1 §5.1 rule 5 an element by itself has its own name, its scope and its type', () => {
   const alone = createEncodedCodecs()(a.element('fault', Price))
   const written = alone.writeAlone({ value: '1.50', currency: 'EUR' }, soap11)
   assert.match(written, /^<(\w+:)?fault /)
@@ -197,7 +197,7 @@ const unreadable: Readonly<Record<string, readonly [inside: string, says: RegExp
   'an item that is not of its type': ['<list><item>x</item></list>', /whole number/],
 }
 const refusesType = /must not have the xsi:type/
-/** What a value says of its type: a value, or why it is refused. */
+/** What a value states as its type: a value, or why it is refused. */
 const stated: readonly [title: string, inside: string, expected: object | RegExp][] = [
   ['the declared type', '<number i:type="xs:int">7</number>', { number: 7 }],
   ['the same of the encoding', '<number i:type="enc:int">7</number>', { number: 7 }],
@@ -235,7 +235,7 @@ const itemTypes: readonly [stated: string, isTaken: boolean][] = [
 const listOf = (version: SoapVersion, type: string): string =>
   `<list ${version === soap11 ? `enc:arrayType="${type}[1]"` : `enc:itemType="${type}"`}><item>7</item></list>`
 
-/** What only SOAP 1.2 says of a graph: identifiers that are unique, and kinds of nodes. */
+/** What only SOAP 1.2 says of a graph: unique identifiers, and kinds of nodes. */
 const graphs: typeof stated = [
   ['§3.1.5.3 a reference', '<text enc:id="1">7</text><number enc:ref="1"/>', { text: '7', number: 7 }],
   ['§3.1.5.3 one with an id', '<text enc:id="1">7</text><number enc:id="2" enc:ref="1"/>', /has an id/],
@@ -256,7 +256,7 @@ const listItemRows = (version: SoapVersion): typeof stated =>
     listOf(version, type),
     isTaken ? { list: [7] } : /must not have items of the type/,
   ])
-describe('SOAP 1.1 §5.1, SOAP 1.2 Part 2 §3.1: what a message says of its values', () => {
+describe('SOAP 1.1 §5.1, SOAP 1.2 Part 2 §3.1: what a message states of its values', () => {
   for (const [version, rows] of [
     [soap11, [...stated, ...listItemRows(soap11)]],
     [soap12, [...stated, ...listItemRows(soap12), ...graphs]],
@@ -283,7 +283,7 @@ describe('refused, with its place', () => {
         thrown => thrown instanceof Refused && says.test(JSON.stringify(thrown.refusal)),
       )
     })
-  test('and what is nil and may be absent is absent', () => {
+  test('and a nil value that may be absent is absent', () => {
     assert.deepEqual(readPut('<text i:nil="true"/><number i:nil="1"/>'), { number: null, items: [] })
   })
 })
@@ -308,7 +308,7 @@ describe('a value that does not fit is not written', () => {
         thrown => thrown instanceof UnfitValue && says.test(String(thrown.message)),
       )
     })
-  test('and a member that is undefined is absent', () => {
+  test('and an undefined member is absent', () => {
     assert.deepEqual(read(codec.write({ text: undefined, other: undefined }, soap11)), { items: [] })
   })
 })

@@ -1,4 +1,4 @@
-/** A message with all that schemas declare, and values of it: the same ones in each run. */
+/** A message with everything that schemas declare, and values of it: the same ones in each run. */
 import { type ValueOf, x } from '../../src/contract/xml-type.ts'
 
 export const a = x.namespace('urn:a')

@@ -1,5 +1,5 @@
 /**
- * The security step as the face sees it: its place, its input, and that the face reads its result
+ * The security step as the face sees it: its position, its input, and that the face reads its result
  * (attacks X1, X14).
  */
 import assert from 'node:assert/strict'
@@ -25,7 +25,7 @@ test('X14 an endpoint whose policy nothing could enforce does not start', async 
   await assert.rejects(startConversation({ secure: true }), /demands WS-Security/)
 })
 
-test('B5.1 where WS-Security is demanded, a bearer token never replaces it', async () => {
+test('B5.1 if WS-Security is required, a bearer token never replaces it', async () => {
   const shop = await startConversation({ secure: true }, { secure: believing })
   for (const version of ['1.1', '1.2'] as const) {
     const bare = await shop.post({ version, body: get() })
@@ -41,7 +41,7 @@ test('B5.1 where WS-Security is demanded, a bearer token never replaces it', asy
   assert.equal(got.status, 404, 'nor does the response pattern go around it')
 })
 
-test('elsewhere a Security block is verified if there is one: an invalid one with a valid bearer token is refused', async () => {
+test('otherwise a Security block is verified if present: an invalid one with a valid bearer token is refused', async () => {
   const shop = await startConversation({}, { secure: believing })
   assert.equal((await shop.post({ body: get() })).status, 200)
   assert.equal(
@@ -52,7 +52,7 @@ test('elsewhere a Security block is verified if there is one: an invalid one wit
   assert.equal(mine.status, 200, 'who the message proves is who asks')
 })
 
-test('X1 the Body that is read is the element that was proven, and no other', async () => {
+test('X1 the Body that is read is exactly the element that was verified', async () => {
   const proven = parseXml(
     Buffer.from(`<s:Body xmlns:s="http://schemas.xmlsoap.org/soap/envelope/">${get('o-3')}</s:Body>`),
   )
@@ -71,7 +71,7 @@ test('X1 the Body that is read is the element that was proven, and no other', as
   assert.equal(find(answer.body, 'order', 'id')?.text, 'o-3')
 })
 
-test('it sees the message whole, its own elements, and the octets they came in', async () => {
+test('it sees the whole message, its own elements, and the octets that arrived', async () => {
   let seen: Evidence | undefined
   const shop = await startConversation({ secure: true }, { secure: evidence => believing((seen = evidence)) })
   const raw = envelope(get(), { header: `${block}<a:b xmlns:a="urn:a"/>` })
@@ -89,7 +89,7 @@ test('it sees the message whole, its own elements, and the octets they came in',
   )
 })
 
-test('S6 B4.8 the structure is checked in this path as well: nothing behind the Body, one operation, well-formed', async () => {
+test('S6 B4.8 the structure is checked on this path too: nothing after the Body, one operation, well-formed', async () => {
   const shop = await startConversation({ secure: true }, { secure: believing })
   for (const raw of [
     envelope(get(), { header: block }).replace('</s:Envelope>', '<x xmlns="urn:x"/></s:Envelope>'),

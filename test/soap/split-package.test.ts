@@ -1,4 +1,4 @@
-/** RFC 2046 §5.1.1, RFC 2387: a package that is forwarded, its root read and the rest as it came. */
+/** RFC 2046 §5.1.1, RFC 2387: a package that is forwarded: its root is read, the rest passes as it came. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refused } from '../../src/service/refusal.ts'
@@ -43,7 +43,7 @@ describe('(1) root and rest of a package', () => {
     assert.deepEqual([bare.root, bare.type, bare.rest], ['<Envelope/>', '', '\r\n--b--'])
     assert.equal((await split(whole('CONTENT-TYPE :  text/xml \r\n'))).type, 'text/xml')
   })
-  test('octets that look like the end of a line belong to the root', async () => {
+  test('octets that look like a line break belong to the root', async () => {
     const root = '<a>\r\n-b\r\n\r\n--c\r\n</a>'
     assert.equal((await split(whole(head, root), { size: 1 })).root, root)
   })
@@ -75,25 +75,25 @@ describe('RFC 2045 §6 the transfer encoding of the root', () => {
     })
 })
 
-describe('(2) what is in memory', () => {
+describe('(2) the part in memory', () => {
   test('is limited, to the octet', async () => {
     const text = whole()
     const limit = text.length + 2 // and the line that it follows
     assert.equal((await split(text, { limit })).root, '<Envelope/>')
     await assert.rejects(split(text, { limit: limit - 1 }), refusal(/too-long/))
   })
-  test('is the root alone: what follows is read when it is asked for', async () => {
+  test('is only the root: the rest is read when it is needed', async () => {
     const text = `${whole().slice(0, -20)}${'x'.repeat(5000)}`
     const found = await split(text, { size: 10, limit: 400 })
     assert.equal(found.before + found.root + found.rest, text)
   })
-  test('costs time in proportion to its octets, however it is cut', () =>
+  test('costs time in proportion to its octets, however the package is cut', () =>
     assertCpuMsBelow(100, async () => {
       const text = whole(head, 'x'.repeat(2 * 1024 * 1024))
       const found = await split(text, { size: 256, limit: 4 * 1024 * 1024 })
       assert.equal(found.root.length, 2 * 1024 * 1024)
     }))
-  test('is let go where the rest is not wanted', async () => {
+  test('is released if the rest is not wanted', async () => {
     const told: { isClosed?: boolean } = {}
     const { rest } = await splitPackage(cut(`${whole()}${'x'.repeat(5000)}`, 50, told), 'b', undefined, 1000)
     for await (const _ of rest) break

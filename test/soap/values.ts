@@ -85,7 +85,7 @@ function candidates(shape: Scalar): fc.Arbitrary<unknown> {
   }
 }
 
-/** Undefined if none of a hundred candidates is valid: such a type is skipped. */
+/** Undefined if none of a hundred candidates is valid: the type is then skipped. */
 function scalarOf(shape: Scalar): fc.Arbitrary<unknown> | undefined {
   const values = candidates(shape)
   const fits = (value: unknown) => !(checkScalar(shape, value) instanceof Flaw)
@@ -97,7 +97,7 @@ function scalarOf(shape: Scalar): fc.Arbitrary<unknown> | undefined {
 
 export function anyOf(field: AnyField): fc.Arbitrary<unknown> | undefined {
   const value = shapeOf(field.shape)
-  // XSD demands the required attributes of a nil element, too, and null has no attributes.
+  // XSD requires the required attributes of a nil element, too, and null has no attributes.
   const { shape } = field
   const wants =
     shape.kind === 'object' && Object.values(shape.fields).some(each => each.isAttribute && !each.isOptional)
@@ -143,14 +143,14 @@ export function rowOf(fields: Fields): fc.Arbitrary<Record<string, unknown>> | u
   return fc.record(parts, { requiredKeys: required, noNullPrototype: true })
 }
 
-/** What a message in a style gives of a row: an optional parameter of RPC that is empty is not given. */
+/** What a message in a style holds of a row: an empty optional parameter of RPC is absent. */
 export function givenIn(style: MessageStyle, row: object, fields: Fields): Record<string, unknown> {
   const given = ([key, value]: [string, unknown]) =>
     style === 'document' || !fields[key]?.isOptional || !isEmpty(value, style === 'encoded')
   return Object.fromEntries(Object.entries(row).filter(given))
 }
 
-/** The elements of SOAP encoding say of what an array has none. */
+/** In SOAP encoding, an element states the item type of an empty array. */
 const isEmpty = (value: unknown, isEncoded: boolean): boolean => {
   if (Array.isArray(value)) return value.length === 0 && !isEncoded
   if (value instanceof Uint8Array) return value.length === 0

@@ -1,6 +1,6 @@
 /**
  * PHP's schema serialisation cases: each schema is imported as the WSDL of another party, and each
- * request gives the value that was written. What is answered with that value reads as it again.
+ * request gives the value that was written. The reply with that value reads as the same value.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -59,7 +59,7 @@ const keptAsXml: Readonly<Record<string, RegExp>> = {
   schema004: /123\.5/,
   schema054: /<key[^>]*>a<.*<key[^>]*>b</,
 }
-/** Requests that are not valid by their schema, or hold what is not read, and what is said. */
+/** Requests that are invalid by their schema, or hold unsupported values, and the refusals. */
 const refused: Readonly<Record<string, readonly [reason: string, said: RegExp]>> = {
   schema020: ['a list of whole numbers with fractions', /must be a whole number/],
   schema028: ['an array of two dimensions (S9)', /must have one dimension/],
