@@ -1,4 +1,4 @@
-/** What the pages of the interface show: each part for the callers, and in the states, that have a use for it. */
+/** What the pages of the interface show: each part for those, and where, it has a use. */
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { anyone, fault, implement, resource, service, t } from '../../src/index.ts'

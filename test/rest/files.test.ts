@@ -87,7 +87,7 @@ describe('A4.10 a picture of many pieces', () => {
       [all.length - 5, all.length - 1],
     ]
     const range = `bytes=${ranges.map(range => range.join('-')).join(', ')}`
-    // The request's name may not be usable as a boundary: no token (RFC 9110 §8.3.1), over 70 characters
+    // A request's name may not be a boundary: no token (RFC 9110 §8.3.1), over 70 characters
     // (RFC 2046 §5.1.1).
     const several = await shop.as.anyone('GET', at, { range }, undefined, { id: `Root=1:${'a'.repeat(99)}` })
     const [, boundary = ''] =

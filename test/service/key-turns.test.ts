@@ -1,4 +1,4 @@
-/** docs/operations.md "What a write on PostgreSQL guarantees": works on one item have turns and a cap. */
+/** docs/operations.md "What a write on PostgreSQL guarantees": works on an item have turns, a cap. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeyTurns } from '../../src/service/key-turns.ts'

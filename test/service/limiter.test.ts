@@ -1,4 +1,4 @@
-/** Rates per caller in the memory of one process, and the queries of instances that share them (A8.1). */
+/** Rates per caller in the memory of a process, and queries of instances that share them (A8.1). */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {

@@ -1,4 +1,4 @@
-/** The reference service keeps the promises of orders.md for its handlers: prices, sums, reports, mergers. */
+/** The reference service does what orders.md promises: prices, sums, reports, mergers. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { shop } from '../../examples/orders/contract.ts'

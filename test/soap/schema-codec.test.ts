@@ -1,4 +1,4 @@
-/** XML as other parties declare it: decode(encode(v)) = v, and invalid XML is refused (XML Schema Part 1). */
+/** XML as others declare it: decode(encode(v)) = v; invalid XML is refused (XML Schema Part 1). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type AnyRootElement, x } from '../../src/contract/xml-type.ts'

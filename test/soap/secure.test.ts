@@ -1,5 +1,5 @@
 /**
- * The security step as the face sees it: its position, its input, and that the face reads its result
+ * The security step as the face sees it: its place, its input, and that the face reads its result
  * (attacks X1, X14).
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** RFC 2046 §5.1.1, RFC 2387: a package that is forwarded: its root is read, the rest passes as it came. */
+/** RFC 2046 §5.1.1, RFC 2387: of a forwarded package the root is read, the rest passes. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refused } from '../../src/service/refusal.ts'

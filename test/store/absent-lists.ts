@@ -1,4 +1,4 @@
-/** Lists of what is absent or beyond a cursor, and what both databases look at to give them. */
+/** Lists of absent values or beyond a cursor, and the rows that both databases read for them. */
 import { anyone, resource, service, t } from '../../src/index.ts'
 import type { Query, Sort } from '../../src/service/store.ts'
 import type { Dialect } from '../../src/store/dialect.ts'

@@ -46,7 +46,7 @@ export interface Place {
   open(service: Service, options?: StoreOptions): Promise<Store>
   /** Where it is, for stores that have an address. */
   readonly url?: string
-  /** Statements that no program of ours runs: what an older one has left. */
+  /** Statements that no program of ours runs: they stand for what an older one has left. */
   direct?(text: string): Promise<void>
   remove(): Promise<void>
 }
@@ -720,7 +720,7 @@ const transactions: readonly Case[] = [
   ],
 ]
 
-/** The order of the contract, in plain code: absent first, then by what the value stands for. */
+/** The order of the contract, in plain code: absent first, then by the value that is meant. */
 type Sortable = null | number | string
 const sortable: Readonly<Record<string, (value: unknown) => Sortable>> = {
   rank: value => (value as number | undefined) ?? null,
@@ -729,7 +729,7 @@ const sortable: Readonly<Record<string, (value: unknown) => Sortable>> = {
   at: value => (value === undefined ? null : Date.parse(String(value))),
   id: value => String(value),
 }
-/** Text by code point, as UTF-8 is: JavaScript's own order is that of UTF-16. */
+/** Text by code point, as UTF-8 orders it: JavaScript's own order is that of UTF-16. */
 const less = (a: Sortable, b: Sortable): number => {
   if (a === b) return 0
   if (a === null || b === null) return a === null ? -1 : 1
@@ -797,7 +797,7 @@ function holds(row: Snapshot, filter: Filter): boolean {
   return { gt: difference > 0, gte: difference >= 0, lt: difference < 0, lte: difference <= 0 }[filter.is]
 }
 
-/** Rows for one run of a property, told from other runs' by their maker. */
+/** Rows for one run of a property, distinguished from other runs' by their maker. */
 async function fill(store: Store, maker: string, rows: readonly Values[]): Promise<Snapshot[]> {
   return await store.write(async writer => {
     const made: Snapshot[] = []

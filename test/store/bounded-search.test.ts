@@ -1,4 +1,4 @@
-/** What one request looks at for a frequent word is bounded, and the page says so (B8). */
+/** The rows that one request reads for a frequent word are bounded, and the page says so (B8). */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -56,13 +56,13 @@ describe('a word in 55,000 of 70,000 items, none of the last 15,000 by number', 
   const newest = [{ field: 'number', descending: true }]
   const idsOf = (page: ItemPage) => page.items.map(each => each.id)
 
-  test('a page ends after 10,000 items, without a total, and says how many it has looked at', async () => {
+  test('a page ends after 10,000 items, without a total, and says how many were looked at', async () => {
     const page = await list({ sort: newest })
     assert.deepEqual([idsOf(page), page.total, page.looked, page.more.after], [[], undefined, 10_000, true])
     assert.deepEqual(page.edges?.last, { keys: [60_001], id: 'p-60001' })
   })
 
-  test('next leads to the matches, and none is left out or doubled', async () => {
+  test('next leads to the matches, and none is omitted or doubled', async () => {
     const { edges } = await list({ sort: newest })
     assert.ok(edges)
     const second = await list({ sort: newest, from: { ...edges.last, backwards: false } })
@@ -79,13 +79,13 @@ describe('a word in 55,000 of 70,000 items, none of the last 15,000 by number', 
     assert.deepEqual([idsOf(none), none.more.before, none.edges?.first.id], [[], true, 'p-60000'])
   })
 
-  test('a filter with few items leads, in any order', async () => {
+  test('a filter with few items is applied first, in any order', async () => {
     const films = { filters: [{ field: 'kind', is: 'eq', value: 'film' }] } as const
     const page = await list({ ...films, sort: newest })
     assert.deepEqual([idsOf(page)[0], page.items.length, page.total, page.looked], ['p-55000', 20, 55, undefined])
   })
 
-  test("without a sort the contract's order, which has an index, not the order of creation", async () => {
+  test("without a sort the order is the contract's, which has an index, not that of creation", async () => {
     const page = await list({ words: [], filters: [{ field: 'kind', is: 'eq', value: 'book' }], counted: false })
     assert.deepEqual([idsOf(page)[0], page.edges?.first.keys], ['p-69999', [69_999]])
   })
@@ -95,7 +95,7 @@ describe('a word in 55,000 of 70,000 items, none of the last 15,000 by number', 
   })
 })
 
-describe('B5: where the statistics tell of a third of a million books by one author', () => {
+describe('B5: if the statistics show a third of a million books by one author', () => {
   const authors = resource('authors', { fields: { id: t.id('a'), name: t.string({ max: 100 }) } }).rules({
     search: ['name'],
     allow: { read: [role('reader')] },
@@ -156,7 +156,7 @@ describe('B5: where the statistics tell of a third of a million books by one aut
       )
     })
 
-  test('SQLite makes no plan anew for the number of rows that are asked for', () => {
+  test('SQLite makes no new plan for another number of requested rows', () => {
     const listed = [query, { ...query, offset: 40 }].flatMap(each => {
       const { near, ...own } = compileListing(table, tables, each, sqlite, sql`"id"`, lead).texts()
       return [...Object.values(own).flat(), ...Object.values(near ?? {})].map(
@@ -172,7 +172,7 @@ describe('B5: where the statistics tell of a third of a million books by one aut
   })
 })
 
-test('words of rows come into the index once a sweep, however many are written meanwhile', {
+test('words of rows enter the index once a sweep, however many are written meanwhile', {
   timeout: 60_000,
 }, async () => {
   const file = join(folder, 'busy.sqlite')

@@ -1,4 +1,4 @@
-/** `diglot copy`: what a database has is what its copy has, in a database of either kind. */
+/** `diglot copy`: a copy has everything that its database has, in a database of either kind. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -110,7 +110,7 @@ async function fillStore(store: Store): Promise<void> {
   })
 }
 
-/** All that the port tells of it. */
+/** Everything that the port reports of it. */
 const readAll = (store: Store): Promise<object> =>
   Promise.resolve(
     store.read(async (reader: StoreReader) => ({
@@ -190,7 +190,7 @@ async function assertWhole(store: Store): Promise<void> {
   }
 }
 
-test('a copy has all that the database has, and goes on counting', async () => {
+test('a copy has all that the database has, and continues counting', async () => {
   const to = fileAt('again')
   const tables = new Map<string, number>()
   await copyDatabase(app, { data: filled }, databasePlaceOf(to), {
@@ -217,7 +217,7 @@ test('a file becomes a PostgreSQL and a file again', {
   )
 })
 
-test('no table and no column stays behind', async () => {
+test('no table or column is left behind', async () => {
   const database = new DatabaseSync(filled, { readOnly: true })
   const inside = (of: string): readonly string[] =>
     database
@@ -259,7 +259,7 @@ test('no table and no column stays behind', async () => {
   database.close()
 })
 
-test('what an instance changes meanwhile would be missing: nothing is copied while one runs', async () => {
+test('changes of a running instance would be missing, so nothing is copied while one runs', async () => {
   const busy = fileAt('busy')
   const store = openSqliteStore(everything, busy)
   await store.write(writer =>
@@ -279,7 +279,7 @@ test('what an instance changes meanwhile would be missing: nothing is copied whi
   assert.equal(existsSync(to), false)
 })
 
-test('nothing replaces a file, and what the contract does not have is named', async () => {
+test('no file is replaced, and an error names what the contract does not have', async () => {
   await assert.rejects(
     copyDatabase(app, { data: filled }, { data: filled }, quiet),
     /already exists: give another file/,

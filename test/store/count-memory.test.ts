@@ -14,21 +14,21 @@ function countUp(memory: CountMemory) {
   return (...values: readonly Cell[]): number => memory.recall(second, values, () => ++counted)
 }
 
-test('a count is remembered for the values that its statement has, whatever others the list has', () => {
+test('a count is remembered for the values in its statement, whatever other values the list has', () => {
   const count = countUp(new CountMemory())
   assert.equal(count('cursor', 'x'), 1)
   assert.equal(count('another', 'x'), 1)
   assert.equal(count('cursor', 'y'), 2)
 })
 
-test('values that differ are counted apart: infinite, large, absent', () => {
+test('different values are counted apart: infinite, large, absent', () => {
   const count = countUp(new CountMemory())
   const values: readonly Cell[] = [1, 2n ** 62n, 2n ** 62n + 1n, Infinity, -Infinity, null, 0.5]
   for (const [i, value] of values.entries()) assert.equal(count('', value), i + 1)
   for (const [i, value] of values.entries()) assert.equal(count('', value), i + 1)
 })
 
-test('nothing is remembered of another state', () => {
+test('no count of another state is used', () => {
   const memory = new CountMemory()
   const count = countUp(memory)
   memory.follow(1)

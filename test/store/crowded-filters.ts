@@ -1,4 +1,4 @@
-/** What the statistics of a database tell of filters, as cases of the battery. */
+/** What the statistics of a database say of filters, as cases of the battery. */
 import assert from 'node:assert/strict'
 import { anyone, resource, service, t } from '../../src/index.ts'
 import type { Case } from './battery.ts'

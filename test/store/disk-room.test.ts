@@ -31,7 +31,7 @@ for (const [title, free, all, spare, hasRoom] of rows)
       )
   })
 
-test('a disk that does not tell takes files', () => {
+test('a disk of unknown size accepts files', () => {
   requireRoom(
     '/data/shop.sqlite',
     () => 0,

@@ -1,4 +1,4 @@
-/** What a sweep looks for, by which it passes over no row that has to stay. */
+/** A sweep finds its rows without reading those that have to stay. */
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -44,7 +44,7 @@ function ageOf(keeps: readonly number[], text: RegExp): readonly number[] {
   return found.map(({ values }) => -Number(values(0)[0]))
 }
 
-test('calls of exchanges that are gone are looked for among those that no job is kept for', () => {
+test('calls of exchanges that are gone are searched only among those that no job is kept for', () => {
   assert.deepEqual(ageOf([], /like/), [day, day])
   assert.deepEqual(ageOf([60, 7 * 86_400, 3600], /like/), [7 * day, 7 * day])
   assert.deepEqual(ageOf([60, 7 * 86_400], /"job" = /), [60_000, 7 * day])

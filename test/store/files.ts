@@ -201,7 +201,7 @@ export const files: readonly Case[] = [
     'files that an older program has kept as one value stand, in pieces, after the upgrade',
     async place => {
       const first = await place.open(everything)
-      // Whatever is given as one value is kept as one.
+      // A content that is given as one value is kept as one.
       const { version } = await give(first, inMemoryFile(octets(1)))
       await first.write(writer =>
         writer.putFile('things', 'x-2', 'picture', { mediaType: 'image/png', octets: inMemoryFile(octets(2, 9)) }, 7),

@@ -1,5 +1,5 @@
 /**
- * Writes to the file named until it can't, and prints what was answered, why it ended, what can
+ * Writes to the named file until it can't, and prints the responses, why it ended, what can
  * still be read, and whether the store is ready: before, then, and ten seconds later.
  */
 import { openSqliteStore } from '../../src/store/sqlite.ts'

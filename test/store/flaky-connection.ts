@@ -7,19 +7,19 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { after } from 'node:test'
 
 /**
- * What becomes of a statement, or of a connection that begins (`''`): `silent` lasts, as where a
- * network has swallowed the other side.
+ * What happens to a statement, or to a connection that begins (`''`): `silent` lasts, as if a
+ * network had swallowed the other side.
  */
 export type Fate = 'answered' | 'silent' | 'cut' | 'stopped'
 
 export interface Wire {
   readonly url: string
   readonly port: number
-  /** Connections that stand. */
+  /** Open connections. */
   readonly open: () => number
   /** Texts of statements in the order they came. */
   readonly heard: readonly string[]
-  /** Cuts all connections that stand, as the restart of a server does. */
+  /** Cuts all open connections, as the restart of a server does. */
   readonly cutAll: () => void
 }
 
@@ -32,9 +32,9 @@ const message = (type: string, content = Buffer.alloc(0)): Buffer => {
 const ready = message('Z', Buffer.from('I'))
 const welcome = Buffer.concat([message('R', Buffer.alloc(4)), ready])
 const done = message('C', Buffer.from('BEGIN\0'))
-/** §55.8: what a server says that is being shut down. */
+/** §55.8: what a server says when it is shut down. */
 const stopped = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'))
-/** The answers to Parse, Bind, Describe, Execute and Sync. */
+/** The replies to Parse, Bind, Describe, Execute and Sync. */
 const answers: Readonly<Record<string, Buffer>> = {
   P: message('1'),
   B: message('2'),
@@ -45,7 +45,7 @@ const answers: Readonly<Record<string, Buffer>> = {
 }
 
 /**
- * `fate` is asked at each statement, and with `''` at the beginning of each connection; `n` counts
+ * `fate` is called at each statement, and with `''` at the beginning of each connection; `n` counts
  * those with this text.
  */
 export async function wire(fate: (text: string, n: number) => Fate): Promise<Wire> {

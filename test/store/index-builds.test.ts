@@ -1,4 +1,4 @@
-/** Indexes that a contract comes to declare over a large table, on PostgreSQL. */
+/** Indexes that a new contract declares over a large table, on PostgreSQL. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -73,7 +73,7 @@ async function waitFor(is: () => Promise<boolean>): Promise<void> {
 }
 
 test(
-  '(2) an index of a large table is made while others write, which the start and they do not wait for',
+  '(2) an index of a large table is made while others write; neither they nor the start wait for it',
   only,
   async t => {
     const { open, writer, watcher } = await fillPlace(t)
@@ -103,7 +103,7 @@ test(
   },
 )
 
-test('(3) a store that is closed ends its build, and what is left of it is made again', only, async t => {
+test('(3) a store that is closed ends its build, and its unfinished index is made again', only, async t => {
   const { place, open, writer, watcher } = await fillPlace(t)
   await holdTable(writer)
   const first = await place.open(now)
@@ -125,7 +125,7 @@ test('(3) a store that is closed ends its build, and what is left of it is made 
   assert.notEqual(made?.[0], left?.[0])
 })
 
-test('(1) of two instances that start at once one makes an index, and the other leaves it as it is', only, async t => {
+test('(1) of two instances that start at once one makes an index, and the other leaves it alone', only, async t => {
   const { open, writer, watcher } = await fillPlace(t)
   await holdTable(writer)
   const [one, other] = [await open(), await open()]
@@ -140,7 +140,7 @@ test('(1) of two instances that start at once one makes an index, and the other 
   assert.deepEqual(await look(watcher), made, 'it is not made again')
 })
 
-test('an instance starts while another makes an index, its limits included', only, async t => {
+test('an instance starts while another makes an index, even one of its limits', only, async t => {
   const { place, open, writer, watcher } = await fillPlace(t)
   await holdTable(writer)
   const filling = (await open()).fill?.()
@@ -152,7 +152,7 @@ test('an instance starts while another makes an index, its limits included', onl
   assert.equal(await filling, true)
 })
 
-test('(1) an index that was completed by the time that its turn came is not made again', only, async t => {
+test('(1) an index that another completed before its turn is not made again', only, async t => {
   const pool = new pg.Pool({ connectionString: url ?? '', max: 2 })
   t.after(() => pool.end())
   const sessions = new Sessions(pool, 5000)
@@ -170,7 +170,7 @@ test('(1) an index that was completed by the time that its turn came is not made
   assert.equal(await builds.make(build, () => assert.fail('nothing is filled')), true)
 })
 
-test('a plan tells of an index that is made while the service runs, and makes none', only, async t => {
+test('a plan reports an index that would be made while the service runs, and makes none', only, async t => {
   const { place, open, watcher } = await fillPlace(t)
   const told: string[] = []
   const wish = { drop: [], now: 0, tell: (says: string, text: string) => void told.push(`${says}: ${text}`) }
@@ -186,7 +186,7 @@ test('a plan tells of an index that is made while the service runs, and makes no
   assert.equal(told.length, 2, 'nothing is left to do')
 })
 
-test('the share of a build that is done only grows, through all phases that PostgreSQL tells', () => {
+test('the completed share of a build only grows, through all phases that PostgreSQL reports', () => {
   const phases = [
     'initializing',
     'waiting for writers before build',

@@ -1,4 +1,4 @@
-/** A list that is filtered by references within looks at those that refer, not at all (B5, B8). */
+/** A list filtered by inner references reads only the items that refer, not all (B5, B8). */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,7 +39,7 @@ function fillLists(count: number): string {
   return file
 }
 
-describe('a filter by a reference within, over 30,000 lists', async () => {
+describe('a filter by an inner reference, over 30,000 lists', async () => {
   const file = fillLists(30_000)
   const opened = openSqliteStore(store, file)
   after(() => opened.close())
@@ -69,11 +69,11 @@ describe('a filter by a reference within, over 30,000 lists', async () => {
       [10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map(each => each * 1000),
     )
   })
-  test('all of them: the next of the list are looked at, and what is not counted is not told', async () => {
+  test('all of them: the next items of the list are looked at, and no total is given', async () => {
     const page = await list([within('p-all')])
     assert.deepEqual([idsOf(page)[0], page.items.length, page.total, page.more.after], [30_000, 20, undefined, true])
   })
-  test('beside another filter, and the one with the fewest leads', async () => {
+  test('beside another filter, and the one with the fewest items is applied first', async () => {
     const open: Filter = { field: 'kind', is: 'eq', value: 'open' }
     assert.deepEqual((await list([within('p-all'), open])).total, 300)
     assert.deepEqual((await list([within('p-some'), open])).total, 30)

@@ -1,4 +1,4 @@
-/** What may become of a contract between two starts, and what a store makes of it. */
+/** How a contract may change between two starts, and what a store makes of it. */
 import assert from 'node:assert/strict'
 import type { Fields } from '../../src/contract/field.ts'
 import { t } from '../../src/contract/field.ts'
@@ -30,7 +30,7 @@ const was: Fields = {
 }
 const less = (name: string): Fields => Object.fromEntries(Object.entries(was).filter(([each]) => each !== name))
 
-/** The contract becomes this, and what stood is read as it was. */
+/** The contract becomes this, and existing rows read as before. */
 const additions: readonly (readonly [what: string, now: Service, then?: Values])[] = [
   ['a new resource', notes(was, {}, ['others'])],
   ['a new optional field', notes({ ...was, extra: t.dateTime().optional() })],

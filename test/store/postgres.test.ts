@@ -43,13 +43,13 @@ async function ask(text: string, values: unknown[] = []): Promise<Record<string,
   }
 }
 const schemaOf = ({ url }: Place) => new URL(url ?? '').searchParams.get('options')?.split('=')[1]
-/** Ends the connections that are at work on some text, as a restart of the server would. */
+/** Ends the connections that are busy with this text, as a restart of the server would. */
 const cut = (part: string) =>
   ask('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query like $1', [
     `%${part}%`,
   ])
 
-test('B5 what a search reads besides its words is bounded: the list of new entries of GIN', only, async () => {
+test('B5 a search reads a bounded number of rows besides its words: the list of new entries of GIN', only, async () => {
   const place = await running.place()
   const store = await place.open(everything)
   const options = await ask(
@@ -61,7 +61,7 @@ test('B5 what a search reads besides its words is bounded: the list of new entri
   await place.remove()
 })
 
-test('(3) whether what was read by lists has changed costs no more with many changes', only, async t => {
+test('(3) to check whether lists that were read have changed costs no more with many changes', only, async t => {
   const place = await running.place()
   t.after(() => place.remove())
   await (await place.open(desk)).close()
@@ -114,7 +114,7 @@ test('jobs of a short life are found by their kind, past all that are kept for l
 for (const [name, list, isServed] of absentLists)
   test(`B8 ${name}: ${isServed ? 'from an index, not sorted' : 'no index has it'}`, only, async t => {
     const plan = await planOfPage(t, list)
-    // Items of one date are few, and put in the order of their ids; so are those of a page.
+    // Few items have the same date; they are sorted by id; so are those of a page.
     assert.equal(
       !/^[\s>-]*Sort\n.*Sort Key.*\n(?![\s>-]*(Limit|Append))/m.test(plan) && /Index Cond: \(.*IS NULL/.test(plan),
       isServed,
@@ -129,42 +129,38 @@ for (const [name, list, ranges] of cursorLists)
     assert.doesNotMatch(plan, /Filter: /)
   })
 
-test(
-  '(1) a search over a large table gets its index after the start, and again where making it failed',
-  only,
-  async t => {
-    const notes = resource('notes', {
-      fields: { id: t_.id('n'), text: t_.string({ max: 99 }) },
-    }).rules({ search: ['text'], allow: { read: [anyone] } })
-    const contract = service('notebook', { namespace: 'urn:notebook', resources: [notes], versions: { v1: {} } })
-    const place = await running.place()
-    t.after(() => place.remove())
-    await (await place.open(contract)).close()
-    const indexes = (): Promise<Record<string, unknown>[]> =>
-      ask(
-        `select indexname as name, indexdef as text from pg_indexes
+test('(1) a search over a large table gets its index after the start, and again if making it failed', only, async t => {
+  const notes = resource('notes', {
+    fields: { id: t_.id('n'), text: t_.string({ max: 99 }) },
+  }).rules({ search: ['text'], allow: { read: [anyone] } })
+  const contract = service('notebook', { namespace: 'urn:notebook', resources: [notes], versions: { v1: {} } })
+  const place = await running.place()
+  t.after(() => place.remove())
+  await (await place.open(contract)).close()
+  const indexes = (): Promise<Record<string, unknown>[]> =>
+    ask(
+      `select indexname as name, indexdef as text from pg_indexes
         where schemaname = $1 and tablename = 'notes' and indexdef like '%USING gin%'`,
-        [schemaOf(place)],
-      )
-    const [made] = await indexes()
-    assert.ok(made)
-    const lose = (more: string) =>
-      place.direct?.(
-        `drop index "${made['name']}"; ${more}
+      [schemaOf(place)],
+    )
+  const [made] = await indexes()
+  assert.ok(made)
+  const lose = (more: string) =>
+    place.direct?.(
+      `drop index "${made['name']}"; ${more}
         update "_shape" set "is" = replace("is", ',"filled":true', '') where "of" = 'index'`,
-      )
-    const store = await place.open(contract)
-    t.after(() => store.close())
-    for (const left of ['', `create index "${made['name']}" on "notes" ("id");`]) {
-      await lose(left)
-      assert.deepEqual(await indexes(), [])
-      assert.equal(await store.fill?.(), true)
-      assert.deepEqual(await indexes(), [made])
-    }
-  },
-)
+    )
+  const store = await place.open(contract)
+  t.after(() => store.close())
+  for (const left of ['', `create index "${made['name']}" on "notes" ("id");`]) {
+    await lose(left)
+    assert.deepEqual(await indexes(), [])
+    assert.equal(await store.fill?.(), true)
+    assert.deepEqual(await indexes(), [made])
+  }
+})
 
-test('(3) words are made of the values that stand, also where another field is changed meanwhile', only, async t => {
+test('(3) words are made of the current values, even if another field is changed meanwhile', only, async t => {
   const notes = resource('notes', {
     fields: { id: t_.id('n'), text: t_.string({ max: 99 }), rank: t_.int() },
   }).rules({ search: ['text'], allow: { read: [anyone] } })
@@ -175,7 +171,7 @@ test('(3) words are made of the values that stand, also where another field is c
   t.after(() => store.close())
   const value = { id: 'n-1', text: 'needle', rank: 1 }
   const made = await store.write(writer => writer.put('notes', 'n-1', value, {}, undefined, 1))
-  // As after a start that has words still to make.
+  // As after a start that still has words to make.
   await place.direct?.(
     `update "notes" set "text#words" = '';
     update "_shape" set "is" = replace("is", ',"filled":true', ',"folding":["text#words"]') where "of" = 'index'`,
@@ -238,7 +234,7 @@ test(
 )
 
 test(
-  '(4) a replica reads what its original has written, writes nothing, and is unavailable when it is away',
+  '(4) a replica reads what its original has written, writes nothing, and is unavailable if it is unreachable',
   only,
   async () => {
     const place = await running.place()
@@ -256,7 +252,7 @@ test(
   },
 )
 
-test('a deed that was under way while the audit was listed stays where what was listed is removed', only, async () => {
+test('a deed that was under way while the audit was listed stays when the listed ones are removed', only, async () => {
   const place = await running.place()
   const store = await place.open(everything)
   const deed = { subject: 'ada', operation: 'x', resource: 'towns', id: 't-1', version: undefined, face: 'rest', at: 1 }
@@ -288,11 +284,11 @@ test('a deed that was under way while the audit was listed stays where what was 
   await place.remove()
 })
 
-test('a server that is not there fails the start, in words for an operator', only, async () => {
+test('an absent server fails the start, with an error for operators', only, async () => {
   await assert.rejects(openPostgresStore(everything, 'postgres://nobody@127.0.0.1:1/none'), /ECONNREFUSED/)
 })
 
-test('(6) with every connection in use a call waits, and is unavailable when its time is up', only, async () => {
+test('(6) if every connection is in use a call waits, and is unavailable when its time is up', only, async () => {
   const place = await running.place()
   const store = await place.open(everything, { work: 200 })
   const slow = Array.from({ length: 10 }, () => store.write(() => sleep(500)))
@@ -313,7 +309,7 @@ function addressOf({ hostname, port, searchParams }: URL) {
   return folder ? { path: `${folder}/.s.PGSQL.5432` } : { host: hostname, port: Number(port || 5432) }
 }
 
-test('(6) a client that is gone without a word holds its locks no longer than a work may last', only, async () => {
+test('(6) a client that vanishes holds its locks no longer than a work may last', only, async () => {
   const place = await running.place()
   const direct = new URL(place.url ?? '')
   const between = await proxy(addressOf(direct))
@@ -339,7 +335,7 @@ test('(6) a client that is gone without a word holds its locks no longer than a 
   await place.remove()
 })
 
-test('a server that takes no changes is not ready: set to be read alone, or its disk is full', only, async t => {
+test('a server that accepts no changes is not ready: it is read-only, or its disk is full', only, async t => {
   const place = await running.place()
   const role = `keeper_${process.pid}`
   await ask(`create role ${role} superuser login password 'kept'`)
@@ -387,7 +383,7 @@ test('(6) a plan that is older than its table is unavailable once', only, async 
   await place.remove()
 })
 
-test('a start waits for its turn to migrate, and goes on when whoever had it is gone', only, async () => {
+test('a start waits for its turn to migrate, and continues when the holder of the turn is gone', only, async () => {
   const place = await running.place()
   const other = new pg.Client({ connectionString: place.url ?? '' })
   await other.connect()
@@ -406,7 +402,7 @@ test('a start waits for its turn to migrate, and goes on when whoever had it is 
   await place.remove()
 })
 
-test('a start that another session keeps waiting leaves the tables to others, and goes on after it', only, async () => {
+test('a start that another session delays leaves the tables to others, and continues after it', only, async () => {
   const towns = (of: Parameters<typeof resource>[1]['fields']) =>
     service('towns', {
       namespace: 'urn:towns',
@@ -446,13 +442,13 @@ test('a start that another session keeps waiting leaves the tables to others, an
   await place.remove()
 })
 
-test('a start in a schema that is not there ends, with its cure', only, async () => {
+test('a start in a schema that does not exist ends, with its cure', only, async () => {
   const place = await running.place()
   await place.remove()
   await assert.rejects(place.open(everything), /search_path .* names no schema that is there .*: create one/)
 })
 
-test('(3) two processes: a version is written over once, and what one wrote the other reads', only, async () => {
+test('(3) two processes: a version is overwritten once, and each reads what the other wrote', only, async () => {
   const place = await running.place()
   const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
   const { version } = await put(one, 't-1')
@@ -480,7 +476,7 @@ for (const [what, look] of Object.entries({
   'what has no match': isNowhere,
   'an absent item': isAbsent,
 }))
-  test(`(3) ${what} that a work has read still holds when it commits: it runs again`, only, async () => {
+  test(`(3) ${what} that a work has read still holds when it commits, or the work runs again`, only, async () => {
     const place = await running.place()
     const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
     const seen: number[] = []
@@ -499,7 +495,7 @@ for (const [what, look] of Object.entries({
     await place.remove()
   })
 
-test('works that are independent run once, however many there are', only, async () => {
+test('independent works run once, however many there are', only, async () => {
   const place = await running.place()
   const store = await place.open(everything)
   await put(store, 't-0')
@@ -521,7 +517,7 @@ test('works that are independent run once, however many there are', only, async 
   await place.remove()
 })
 
-test('works that count in one item wait for each other in place of running again', only, async () => {
+test('works that count in one item wait for each other instead of running again', only, async () => {
   const place = await running.place()
   const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
   await put(one, 't-1', undefined, '0')
@@ -561,7 +557,7 @@ test('(4) of two that make a key at once one makes it; the other runs again and 
 })
 
 test(
-  '(6) a work that refuses by what another has done under the same key runs again, and finds the key',
+  '(6) a work that refuses because of another work under the same key runs again, and finds the key',
   only,
   async () => {
     const place = await running.place()
@@ -590,7 +586,7 @@ test(
   },
 )
 
-test('an item that another session has locked holds up those who change it, and nobody else', only, async () => {
+test('an item that another session has locked delays only those who change it', only, async () => {
   const place = await running.place()
   const store = await place.open(everything, { work: 4000 })
   const { version } = await put(store, 't-1')
@@ -618,7 +614,7 @@ test('an item that another session has locked holds up those who change it, and 
   await place.remove()
 })
 
-test('(1) a key removed and made again by others at the same time goes on from its last version', only, async () => {
+test('(1) a key that others remove and make again at the same time continues from its last version', only, async () => {
   const place = await running.place()
   const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
   const seen = [(await put(one, 't-1')).version]
@@ -642,7 +638,7 @@ test('(1) a key removed and made again by others at the same time goes on from i
   await place.remove()
 })
 
-test('(1) a key that another has made and removed meanwhile goes on from that version', only, async () => {
+test('(1) a key that another has made and removed meanwhile continues from that version', only, async () => {
   const place = await running.place()
   const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
   const began = Promise.withResolvers<void>()
@@ -667,7 +663,7 @@ test('(1) a key that another has made and removed meanwhile goes on from that ve
   await place.remove()
 })
 
-test('a work that caught the failure of a statement is not answered as if it had been written', only, async () => {
+test('a work that caught the failure of a statement is not reported as written', only, async () => {
   const place = await running.place()
   const store = await place.open(everything)
   await assert.rejects(

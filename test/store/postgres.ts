@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL to test with: the server at DATABASE_URL, else one of our own where its programs are
- * installed, else PGlite, which is PostgreSQL itself with one connection (DIGLOT_POSTGRES=pglite
- * asks for it).
+ * A PostgreSQL to test with: the server at DATABASE_URL; else one of our own if its programs are
+ * installed; else PGlite, which is PostgreSQL itself with one connection (DIGLOT_POSTGRES=pglite
+ * requests it).
  */
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -60,8 +60,8 @@ function at(url: string, stop: () => Promise<void>): Server {
 }
 
 /**
- * A cluster in a temporary folder, reached by a socket in it alone. PostgreSQL refuses to run as
- * root: the user `nobody` runs it then.
+ * A cluster in a temporary folder, reached only by a socket in it. PostgreSQL refuses to run as
+ * root: then the user `nobody` runs it.
  */
 async function cluster(): Promise<Server> {
   const folder = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'pg-'))

@@ -6,7 +6,7 @@ import { Unavailable } from '../../src/service/store.ts'
 import { toLossError } from '../../src/store/sqlite-connections.ts'
 import { defaultBounds, Queue, type Transaction } from '../../src/store/write-queue.ts'
 
-/** A transaction that writes down what is done to it; `fails` says which steps throw. */
+/** A transaction that records the steps of its use; `fails` says which steps throw. */
 class Noted implements Transaction {
   readonly log: string[] = []
   readonly fails: (step: string) => boolean
@@ -51,7 +51,7 @@ const work = <T>(run: () => T | Promise<T>) => [{ end: () => {} }, run] as const
 const told = async (all: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(all)).map(each => (each.status === 'fulfilled' ? each.value : each.reason))
 
-test('works that come together share one transaction, each saved by itself; one alone has its own', async () => {
+test('works that come together share one transaction, each with its savepoint; a single one has its own', async () => {
   const noted = new Noted()
   const queue = new Queue(noted)
   assert.deepEqual(await told([1, 2].map(each => queue.add(...work(() => each)))), [1, 2])
@@ -60,7 +60,7 @@ test('works that come together share one transaction, each saved by itself; one 
   assert.deepEqual(noted.log, ['begin', ...one, ...one, 'commit', 'begin', ...one, 'commit'])
 })
 
-test('callers take turns: what one has waiting delays another by one work', async () => {
+test("callers take turns: a caller's queue delays another caller by one work", async () => {
   const queue = new Queue(new Noted())
   const order: string[] = []
   const add = (caller: string) => queue.add(...work(() => void order.push(caller)), caller)
@@ -107,7 +107,7 @@ test('works of successive turns of the event loop join a group, which waits for 
   assert.ok(noted.log.filter(each => each === 'begin').length > 5, 'it waited for them all')
 })
 
-test('(1) what one throws undoes it alone', async () => {
+test('(1) a work that throws undoes only itself', async () => {
   const noted = new Noted()
   const queue = new Queue(noted)
   const problem = new Error('no')
@@ -122,7 +122,7 @@ test('(1) what one throws undoes it alone', async () => {
 })
 
 for (const step of ['commit', 'release', 'undo', 'save'])
-  test(`(2) when ${step} fails, all of the group are unavailable, also those that refused, and the next group goes on`, async () => {
+  test(`(2) when ${step} fails, all of the group are unavailable, also those that refused, and the next group runs`, async () => {
     let broken = true
     const noted = new Noted(each => broken && each === step)
     const queue = new Queue(noted)
@@ -138,7 +138,7 @@ for (const step of ['commit', 'release', 'undo', 'save'])
     assert.equal(await queue.add(...work(() => 2)), 2)
   })
 
-test('(2) nothing is told before the transaction is committed', async () => {
+test('(2) no result is reported before the transaction is committed', async () => {
   const noted = new Noted()
   const queue = new Queue(noted)
   const order: string[] = []
@@ -148,7 +148,7 @@ test('(2) nothing is told before the transaction is committed', async () => {
   assert.deepEqual(order, ['told after commit'])
 })
 
-test('when no transaction can begin, the waiting works are told why, and later ones may try', async () => {
+test('if no transaction can begin, the waiting works get the reason, and later ones may try', async () => {
   let broken = true
   const queue = new Queue(new Noted(step => broken && step === 'begin'))
   const [why] = await told([queue.add(...work(() => 1))])
@@ -157,7 +157,7 @@ test('when no transaction can begin, the waiting works are told why, and later o
   assert.equal(await queue.add(...work(() => 2)), 2)
 })
 
-test('(3) a work that hangs is unavailable when its time is up, and is told that it is over', async () => {
+test('(3) a work that hangs is unavailable when its time is up, and learns that it is over', async () => {
   const noted = new Noted()
   const queue = new Queue(noted, { ...defaultBounds, open: 1000, work: 10 })
   let over = false
@@ -167,7 +167,7 @@ test('(3) a work that hangs is unavailable when its time is up, and is told that
   assert.deepEqual(noted.log, ['begin', 'save', 'undo', 'save', 'release', 'commit'])
 })
 
-test('a group is bounded: in number and in time', async () => {
+test('a group is bounded in number and in time', async () => {
   const noted = new Noted()
   const few = new Queue(noted, { ...defaultBounds, group: 2 })
   await told([1, 2, 3].map(each => few.add(...work(() => each))))
@@ -177,7 +177,7 @@ test('a group is bounded: in number and in time', async () => {
   assert.equal(noted.log.filter(each => each === 'commit').length, 4)
 })
 
-test('a look waits for the transaction that is open, and none begins while it looks', async () => {
+test('a look waits for the open transaction, and none begins while it looks', async () => {
   const noted = new Noted()
   const queue = new Queue(noted)
   assert.equal(queue.look(...work(() => 1)), 1)
@@ -191,7 +191,7 @@ test('a look waits for the transaction that is open, and none begins while it lo
   assert.equal(await later, 'save')
 })
 
-test('once closed it finishes what waits and takes nothing more', async () => {
+test('once closed it finishes waiting works and accepts no more', async () => {
   const queue = new Queue(new Noted())
   const last = queue.add(...work(() => sleep(2).then(() => 1)))
   await queue.close()
@@ -199,7 +199,7 @@ test('once closed it finishes what waits and takes nothing more', async () => {
   assert.ok((await told([queue.add(...work(() => 2))]))[0] instanceof Unavailable)
 })
 
-test('a writer that writes again as soon as it was told leaves the event loop to others between groups', async () => {
+test('a writer that writes again at once leaves the event loop to others between groups', async () => {
   const queue = new Queue(new Noted())
   let turns = 0
   let isDone = false

@@ -50,7 +50,7 @@ describe('long reads of a file of 50,000 rows', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test('are done beside the event loop; short ones at once', async () => {
+  test('run beside the event loop; short ones run at once', async () => {
     const read = list(store, long)
     assert.ok(read instanceof Promise)
     const item = store.read(reader => reader.get('papers', 'p-00007'))
@@ -60,7 +60,7 @@ describe('long reads of a file of 50,000 rows', () => {
   })
 
   const isLinux = process.platform === 'linux'
-  test('yield a core that the event loop wants', {
+  test('yield a core if the event loop wants it', {
     skip: !isLinux && 'threads have priorities on Linux alone',
   }, async () => {
     await list(store, long)
@@ -74,7 +74,7 @@ describe('long reads of a file of 50,000 rows', () => {
     assert.equal(getPriority(), own, 'the event loop keeps its own')
   })
 
-  test('see what was committed before they were asked for', async () => {
+  test('see what was committed before them', async () => {
     for (let i = 0; i < 20; i++) {
       const id = `p-new${i}`
       await store.write(writer =>
@@ -96,7 +96,7 @@ describe('long reads of a file of 50,000 rows', () => {
     assert.deepEqual(beside, within)
   })
 
-  test('a reader goes on after a long read, also with short ones', async () => {
+  test('a reader continues after a long read, and after short ones', async () => {
     const seen = await store.read(async reader => {
       const page = await reader.list('papers', { within: 'all', sort: [], size: 1, counted: false, ...long })
       const item = await reader.get('papers', 'p-00001')
@@ -105,7 +105,7 @@ describe('long reads of a file of 50,000 rows', () => {
     assert.deepEqual(seen, [0, 'p-00001'])
   })
 
-  test('callers take turns, and more of one than may wait are refused at once', async () => {
+  test('callers take turns, and beyond a number of waiting reads a caller is refused at once', async () => {
     await Promise.all(['one', 'two'].map(party => list(store, { ...long, party }))) // both threads have begun
     const order: string[] = []
     const ask = (party: string) => Promise.resolve(list(store, { ...long, party })).then(() => order.push(party))
@@ -117,7 +117,7 @@ describe('long reads of a file of 50,000 rows', () => {
     await Promise.all(greedy)
   })
 
-  test('one that takes longer than its time is ended with a cause that names it; the next is answered', async () => {
+  test('a read that takes longer than its time ends with a cause that names it; the next one runs', async () => {
     const hasty = openSqliteStore(library, file, { longRead: 3 })
     const ended = await Promise.resolve(list(hasty, long)).then(() => undefined, asUnavailable)
     assert.match(String(ended?.cause), /^a list of papers \(note\[ne\], number\[lt\]\) took longer than 3 ms: /)
@@ -126,7 +126,7 @@ describe('long reads of a file of 50,000 rows', () => {
     await Promise.all([hasty.close(), patient.close()])
   })
 
-  test('the end of the store ends those under way', async () => {
+  test('the end of the store ends reads under way', async () => {
     const closing = openSqliteStore(library, file)
     const ended = Promise.resolve(list(closing, long)).then(() => undefined, asUnavailable)
     await closing.close()
@@ -141,7 +141,7 @@ test('a database in memory is read in the event loop', async () => {
   await store.close()
 })
 
-test('(4) while the log is long, a read begins once a commit has begun it anew', async t => {
+test('(4) while the log is long, a read begins only after a commit has restarted the log', async t => {
   let octets = longLogOctets + 1
   const asked = Promise.withResolvers<void>()
   const logOctets = (): number => {
@@ -169,7 +169,7 @@ test('(4) while the log is long, a read begins once a commit has begun it anew',
   await threads.close()
 })
 
-test('(4) a log that another program keeps: reads go on, and wait again once it has grown by as much', async () => {
+test('(4) a log that another program keeps: reads continue, and wait again once it has grown as much again', async () => {
   let octets = 0
   let looks = 0
   const look = (): number => {

@@ -342,7 +342,7 @@ export const rollingChanges: readonly Case[] = [
       assert.deepEqual(await migrate(place, notes({ ...older, at: t.dateTime().optional() }), { drop: [] }), [])
       await lease.end()
       await migrate(place, less, { drop: ['others'], now })
-      // An instance that was killed ends nothing: its record ends by itself.
+      // An instance that was killed ends nothing: its record expires by itself.
       await lease.begin()
       now += 179_999
       await assert.rejects(migrate(place, less, { drop: ['notes.at'], now }), /forgotten in 1 s/)

@@ -17,7 +17,7 @@ const read = ([version, , , , id, text]: Cells): Snapshot => ({
 const orders = { table: { name: 'orders' }, item: read }
 const products = { table: { name: 'products' }, item: read }
 
-test('a row that comes for the second time is kept, and given again while its cells are the same', () => {
+test('a row that is read for the second time is kept, and given again while its cells are the same', () => {
   const cache = new RowCache()
   const first = cache.item(orders, row('o-1', 1, 'a'))
   const second = cache.item(orders, row('o-1', 1, 'a'))
@@ -42,7 +42,7 @@ test('the same identifier in two tables is two items', () => {
   assert.equal(cache.item(orders, row('x', 1, 'a')).value['text'], 'a')
 })
 
-test('rows that come once take no place of those that come again, which leave in their turn', () => {
+test('rows that are read once take no place of rows that recur, and leave in their turn', () => {
   const cache = new RowCache()
   const hot = () => cache.item(orders, row('hot', 1, 'a'))
   hot()
@@ -60,7 +60,7 @@ test('a row with octets, or with long texts, is read each time', () => {
   for (const each of [octets, long]) for (let i = 0; i < 3; i++) assert.equal(isShared(cache.item(orders, each)), false)
 })
 
-test('4,096 rows that come again are all kept, and the next one drives out the oldest alone', () => {
+test('4,096 recurring rows are all kept, and the next one displaces only the oldest', () => {
   const cache = new RowCache()
   const items = Array.from({ length: 4097 }, (_, at) => row(`again-${at}`, 1, 'a'))
   const twice = (each: Cells) => [cache.item(orders, each), cache.item(orders, each)][1]
@@ -79,7 +79,7 @@ test('4,096 rows that come again are all kept, and the next one drives out the o
   }
 })
 
-test('rows that are read together are all kept when they come again, whatever their identifiers', () => {
+test('rows that are read together are all kept when they recur, whatever their identifiers', () => {
   for (let page = 0; page < 400; page++) {
     const cache = new RowCache()
     const read = () => Array.from({ length: 25 }, (_, at) => cache.item(orders, row(`o-${25 * page + at}`, 1, 'a')))
@@ -88,7 +88,7 @@ test('rows that are read together are all kept when they come again, whatever th
   }
 })
 
-test('of identifiers that end alike, the one that was read last is kept', () => {
+test('of identifiers with the same ending, the last one read is kept', () => {
   const cache = new RowCache()
   const item = (id: string) => cache.item(orders, row(`${id}-1234567890123456`, 1, id))
   const [a, b] = [item('a'), item('b')]

@@ -18,7 +18,7 @@ test('(1) a version is larger than the one before it, whatever the clock says', 
   )
 })
 
-test('(2) a version is larger than all that were given 64 ms before, also by a lost original', () => {
+test('(2) a version is larger than all that were given 64 ms before, even by a lost original', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 42 - 64 }), now => {
       assert.ok(drawVersion(now + 64) > drawVersion(now))

@@ -40,4 +40,5 @@ for (const address of [
   'postgres://one.example:5432/shop?application_name=a,b',
   'postgresql://shop@/shop?host=/run/postgresql',
 ])
-  test(`a comma elsewhere names no second server: ${address}`, () => assert.equal(parseServerList(address), undefined))
+  test(`a comma elsewhere does not name a second server: ${address}`, () =>
+    assert.equal(parseServerList(address), undefined))

@@ -1,6 +1,6 @@
 /**
- * Transactions on connections that fail in every way a network and a server can: the call ends in
- * time, and the pool is whole.
+ * Transactions on connections that fail in every way that a network and a server can: the call ends
+ * in time, and the pool is whole.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -33,7 +33,7 @@ const once =
   (at: string, fate: Fate) =>
   (text: string, n: number): Fate =>
     text === at && n === 1 ? fate : 'answered'
-/** When it fails, it fails as unavailable, within its time. */
+/** If it fails, it fails as unavailable, within its time. */
 async function unavailable(work: Promise<unknown>): Promise<void> {
   const began = performance.now()
   await assert.rejects(work, Unavailable)
@@ -47,7 +47,7 @@ async function until(holds: () => boolean, what: string): Promise<void> {
   }
 }
 
-describe('one connection, and what befalls it once', () => {
+describe('one connection, and one failure of it', () => {
   const places = ['', beginRead, 'select 1', 'commit', beginWrite] as const
   for (const fate of ['silent', 'cut', 'stopped'] as const)
     for (const begin of [beginRead, beginWrite])
@@ -75,7 +75,7 @@ describe('one connection, and what befalls it once', () => {
         })
 })
 
-test('(1) all connections silent at once: each call ends in its time, and as many can be had again', async () => {
+test('(1) all connections silent at once: each call ends in its time, and as many are available again', async () => {
   const { run, server, pool } = await sessions((text, n) => (text === 'commit' && n <= 10 ? 'silent' : 'answered'), 10)
   await Promise.all(Array.from({ length: 10 }, () => unavailable(run(beginWrite))))
   await Promise.all(Array.from({ length: 10 }, () => run(beginWrite)))
@@ -99,16 +99,16 @@ test('(1) a work waits for a connection as long as its time, and a connection th
 })
 const always = (): Fate => 'answered'
 
-test('(2) a server that stops in one breath with its readiness ends no process', async () => {
+test('(2) a server that stops just as it becomes ready ends no process', async () => {
   const { run } = await sessions((text, n) => (text === '' && n <= 3 ? 'stopped' : 'answered'))
   for (let i = 0; i < 3; i++) await run(beginWrite).catch(thrown => assert.ok(thrown instanceof Unavailable))
   await run(beginWrite)
 })
 
-test('(3) what a work does after its time is not sent, neither a statement nor its commit', async () => {
+test('(3) nothing that a work does after its time is sent, neither a statement nor its commit', async () => {
   const sent: string[] = []
   let given = 0
-  // Its connection is given to the next without being closed.
+  // Its connection goes to the next work without being closed.
   const client: PostgresClient = {
     query: async ({ text }) => {
       sent.push(text)
@@ -132,7 +132,7 @@ test('(3) what a work does after its time is not sent, neither a statement nor i
   assert.deepEqual([sent, given], [[beginWrite], 1])
 })
 
-describe('an error of the work itself stays what it is, and is thrown once, whatever it looks like', () => {
+describe('an error of the work itself is unchanged, and is thrown once, whatever it looks like', () => {
   const errors = [
     ['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:25'],
     ['57P01', 'a database of its own was stopped'],
@@ -179,7 +179,7 @@ test('after a begin that failed nothing of a write is sent: it would commit by i
   )
 })
 
-test('what a transaction that has ended resolved to is not kept', async () => {
+test('the result of a transaction that has ended is not kept', async () => {
   const { sessions: made } = await sessions(always)
   const found = new WeakRef((await made.run(beginRead, () => ({ large: true }))) as object)
   await until(() => {
@@ -188,7 +188,7 @@ test('what a transaction that has ended resolved to is not kept', async () => {
   }, 'it is still there')
 })
 
-test('what is asked in one turn leaves together, and what is asked later is not held back', async () => {
+test('statements of one turn leave together, and later ones are not held back', async () => {
   const done: string[] = []
   const client: PostgresClient = {
     query: async ({ text }) => {
@@ -231,7 +231,7 @@ describe('limits', () => {
   const key = { key: 'k', span: 1000, by: 1 }
   const counting = (text: string) => text.includes('insert into "_limit"')
   for (const fate of ['silent', 'cut', 'stopped'] as const)
-    test(`a connection that is ${fate}: the count fails in time, and the next has another`, async () => {
+    test(`a connection that is ${fate}: the count fails in time, and the next count has another`, async () => {
       let befallen = false
       const server = await wire(text => {
         if (befallen || !counting(text)) return 'answered'
@@ -246,7 +246,7 @@ describe('limits', () => {
       await windows.close()
     })
 
-  test('a connection that is cut while nothing is counted ends no process; the next has another', async () => {
+  test('a connection that is cut while nothing is counted ends no process; the next count has another', async () => {
     const server = await wire(() => 'answered')
     const windows = await openRateWindows(server.url)
     for (let round = 0; round < 2; round++) {

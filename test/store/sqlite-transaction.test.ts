@@ -19,7 +19,7 @@ const putStatement = compileStatement(
 )
 const all = compileStatement(sqlite, sql`select "key", "value" from "held" order by "key"`)
 
-/** Notes the texts that are executed as they are; `after` happens behind one. */
+/** Records the texts that are executed as they are; `after` runs after one. */
 class NotedDatabase extends DatabaseSync {
   readonly executed: string[] = []
   after: Readonly<Record<string, () => void>> = {}
@@ -64,7 +64,7 @@ const plannedWork: fc.Arbitrary<PlannedWork> = fc.record({
   waits: fc.boolean(),
 })
 
-test('(1) whatever works of groups write and throw, those that throw have not happened, and the others see that', async () => {
+test('(1) whatever works of groups write and throw, those that throw leave no trace, and the others see that', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(plannedWork, { maxLength: 6 }), { maxLength: 4 }), async groups => {
       const { database, add, held, put } = openQueue(undefined)
@@ -113,7 +113,7 @@ test('(2) works have no savepoint, and one that throws before it writes undoes n
   )
 })
 
-test('(3) a hundred works that throw late, all among others, make one transaction be written again', async t => {
+test('(3) a hundred works that throw late, all among others, cause one transaction to be written again', async t => {
   const { database, add, put, held } = openQueue(t)
   const works = Array.from({ length: 200 }, (_, i) => add(i % 2 ? throwLate(() => put(i, 0)) : () => put(i, 1)))
   await outcomesOf(works)
@@ -133,7 +133,7 @@ for (const [what, count, value] of [
   ['statements', 4001, 1],
   ['octets', 2, 'x'.repeat(4 << 20)],
 ] as const)
-  test(`(4) behind a work of more ${what} than are recorded, one that throws late is undone alone`, async t => {
+  test(`(4) after a work of more ${what} than are recorded, one that throws late undoes only itself`, async t => {
     const { database, on, add, put, held } = openQueue(t)
     const large = () => {
       for (let key = 0; key < count; key++) on.run(putStatement, [key, value])
@@ -146,7 +146,7 @@ for (const [what, count, value] of [
     assert.equal(held().get(9998), 1)
   })
 
-/** On a file that another process changes behind each rollback. */
+/** On a file that another process changes after each rollback. */
 async function openDisturbed(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'group-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -172,7 +172,7 @@ test('(5) the first of a group to write may throw late, whatever another process
   assert.deepEqual(await outcomesOf([add(throwLate(() => put(2, 2))), add(() => held().get(50))]), ['late', 1])
 })
 
-test('a work that goes on after SQLite has ended the transaction writes nothing outside of one', async t => {
+test('a work that continues after SQLite has ended the transaction writes nothing outside one', async t => {
   const { database, add, put, held } = openQueue(t)
   const works = [
     add(() => put(1, 1)),
@@ -188,7 +188,7 @@ test('a work that goes on after SQLite has ended the transaction writes nothing 
   assert.deepEqual([...held()], [[4, 4]])
 })
 
-test('a constraint that was deferred to the commit is told to a work that is alone, and others may try again', async t => {
+test('a single work gets the error of a constraint deferred to the commit; a group may try again', async t => {
   const { database, on, add } = openQueue(t)
   database.exec(`create table "owned" ("key" integer primary key, "owner" integer references "held" ("key")
     deferrable initially deferred)`)
@@ -205,7 +205,7 @@ test('a constraint that was deferred to the commit is told to a work that is alo
   await add(() => on.run(putStatement, [1, 1]))
 })
 
-/** The primary codes of SQLite that a commit may end with, and whether another try may do better. */
+/** The primary codes of SQLite that a commit may end with, and whether a retry may succeed. */
 const commitFailures = [
   ['SQLITE_BUSY', 5, true],
   ['SQLITE_IOERR_FSYNC', 10 | (4 << 8), true],

@@ -29,7 +29,7 @@ import { everything } from './every-type.ts'
 
 const isRefused = (thrown: unknown): boolean => thrown instanceof Refused
 
-/** Memory that looks like a disk, where there is one: what is tested here is no disk's speed. */
+/** Memory that looks like a disk, if there is any: these tests are not about a disk's speed. */
 const temporary = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 const folder = () => mkdtemp(join(temporary, 'store-'))
 
@@ -82,7 +82,7 @@ const direct = (file: string, text: string): void => {
   }
 }
 
-test('a new table is made in one statement, with the columns of its words', () => {
+test('a new table is made in one statement, including the columns for its words', () => {
   const schema = compileStoreSchema(everything, sqlite, () => {
     throw new Error('nothing is filled')
   })
@@ -101,8 +101,8 @@ test('a new table is made in one statement, with the columns of its words', () =
   )
 })
 
-describe('sqlite: what only a file shows', () => {
-  test('a store that is opened has statistics of the rows that are there now', async t => {
+describe('sqlite: behaviour that only a file shows', () => {
+  test('a store that is opened has statistics of its present rows', async t => {
     const { store, file } = await opened(t)
     await store.write(async writer => {
       for (let i = 0; i < 3000; i++)
@@ -117,7 +117,7 @@ describe('sqlite: what only a file shows', () => {
     for (const { stat } of rows) assert.match(String(stat), /^3000 /)
   })
 
-  test('statistics are made from a sample: a million rows hold up no one for long', async t => {
+  test('statistics come from a sample: a million rows delay nobody for long', async t => {
     const { store, file } = await opened(t)
     await store.write(async writer => {
       for (let i = 0; i < 6000; i++) await writer.put('towns', `t-${i}`, { id: `t-${i}`, name: 'x' }, {}, undefined, 1)
@@ -130,7 +130,7 @@ describe('sqlite: what only a file shows', () => {
     assert.ok(perValue.some(each => each > 1) && perValue.every(each => each < 3000), perValue.join())
   })
 
-  test('a store that stays open has them made again each minute', async t => {
+  test('a store that stays open refreshes them each minute', async t => {
     t.mock.timers.enable({ apis: ['setInterval'] })
     const { store, file } = await opened(t)
     const countOf = () => {
@@ -162,7 +162,7 @@ describe('sqlite: what only a file shows', () => {
     assert.ok(writes >= 6, `${writes} writes during 6 batches`)
   })
 
-  test('(2) killed at any moment, it has lost no write that was answered, and holds no half of one', async t => {
+  test('(2) killed at any moment, it has lost no confirmed write, and holds no half of one', async t => {
     const own = await folder()
     t.after(() => rm(own, { recursive: true }))
     const file = join(own, 'data.sqlite')
@@ -175,7 +175,7 @@ describe('sqlite: what only a file shows', () => {
         name,
       ])
       child.stdout.on('data', chunk => {
-        // A line that was cut off names nothing.
+        // A truncated line names nothing.
         for (const line of String(chunk).split('\n').slice(0, -1)) answered.add(line)
       })
       await once(child.stdout, 'data')
@@ -215,7 +215,7 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual((await towns(store)).toSorted(), ['t-1', 't-2'], 'whoever was answered sees it, at once')
   })
 
-  test('(4) a total is that of the state that is read, also after another process has written', async t => {
+  test('(4) a total belongs to the state that is read, also after another process has written', async t => {
     const { file, store } = await opened(t)
     const totalOf = async (): Promise<unknown> =>
       (await store.read(reader => reader.list('towns', { ...all, size: 1 }))).total
@@ -233,7 +233,7 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual([during, await totalOf()], [1, 2], 'a snapshot keeps its own')
   })
 
-  test('(6) another process that writes is waited for, and for no longer than was said', async t => {
+  test('(6) a write waits for another process that writes, and no longer than configured', async t => {
     const { file, store } = await opened(t, { patience: 150 })
     const other = new DatabaseSync(file)
     other.exec('begin immediate')
@@ -246,7 +246,7 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual(await towns(store), ['t-2'])
   })
 
-  test('(6) where no more can be written it is unavailable, nothing stays of the write, and what was answered does', async t => {
+  test('(6) if no more can be written it is unavailable, nothing of the write stays, and confirmed writes do', async t => {
     const own = await folder()
     t.after(() => rm(own, { recursive: true }))
     const file = join(own, 'data.sqlite')
@@ -283,7 +283,7 @@ describe('sqlite: what only a file shows', () => {
       },
     ],
   ] as const)
-    test(`(7) no write is answered once the file${end} is ${what}, until it is put back`, async t => {
+    test(`(7) no write is confirmed once the file${end} is ${what}, until it is put back`, async t => {
       const { file, store } = await opened(t)
       await put(store, 't-1')
       await move(`${file}${end}`)
@@ -301,7 +301,7 @@ describe('sqlite: what only a file shows', () => {
       assert.deepEqual((await towns(store)).toSorted(), ['t-1', 't-3'])
     })
 
-  test('a file whose pages are damaged while it is open is not ready once one of them was asked for', async t => {
+  test('a file whose pages are damaged while it is open is not ready once one of them was read', async t => {
     const { file, store } = await opened(t)
     await put(store, 't-1')
     await store.close()
@@ -318,7 +318,7 @@ describe('sqlite: what only a file shows', () => {
     assert.equal(await damaged.ready(), false)
   })
 
-  test('a store that is closed lets go of its file: nothing stands beside it', async t => {
+  test('a closed store releases its file: nothing is left beside it', async t => {
     const { own, store } = await opened(t)
     await put(store, 't-1')
     await towns(store)
@@ -327,7 +327,7 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual(await readdir(own), ['data.sqlite'])
   })
 
-  test('a file that cannot be written or made fails the start, in words for an operator', async t => {
+  test('a file that cannot be written or made fails the start, with an error for operators', async t => {
     const { own, store, file } = await opened(t)
     assert.throws(() => openSqliteStore(everything, join(own, 'none', 'data.sqlite')), /unable to open/)
     await store.close()
@@ -335,7 +335,7 @@ describe('sqlite: what only a file shows', () => {
     if (process.getuid?.() !== 0) assert.throws(() => openSqliteStore(everything, file), /readonly/)
   })
 
-  test('(6) a file that is not a database, or is cut short, is an error of its own at start, never unavailable', async t => {
+  test('(6) a file that is not a database, or is truncated, is an error of its own at start, never unavailable', async t => {
     const own = await folder()
     t.after(() => rm(own, { recursive: true }))
     const file = join(own, 'data.sqlite')
@@ -370,7 +370,7 @@ describe('sqlite: what only a file shows', () => {
   })
 
   const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
-  test('SECURITY.md promise 3: the file, its -wal, its -shm and a copy are for their owner alone', async t => {
+  test('SECURITY.md promise 3: the file, its -wal, its -shm and a copy are for their owner only', async t => {
     const { store, own } = await opened(t)
     await store.write(writer => writer.remember('a', 'b', { value: '', expires: 1e15 }, 0))
     for (const end of ['', '-wal', '-shm']) assert.equal(modeOf(`${join(own, 'data.sqlite')}${end}`), '600', end)
@@ -429,7 +429,7 @@ describe('sqlite: what only a file shows', () => {
     assert.ok(next.version > 2 ** 40)
   })
 
-  test('a change writes the columns of what changes alone, and all of them where it is not told what stood', async t => {
+  test('a change writes only the columns that change, or all of them if the former values are unknown', async t => {
     const { file, store } = await opened(t)
     const value = { id: 'i-1', maker: 'm-1', note: 'b', rank: 1 }
     const written = (): unknown[] => {
@@ -469,7 +469,7 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual(stands && !isFormer(stands) && stands.value, emptied.value)
   })
 
-  test('an item that a write has read is not asked for again until that write changes something', async t => {
+  test('an item that a write has read is not read again until that write changes something', async t => {
     const { store } = await opened(t)
     const value = { id: 'i-1', maker: 'm-1', note: 'b', rank: 1 }
     const made = await store.write(writer => writer.put('items', 'i-1', value, {}, undefined, 1))
@@ -491,7 +491,7 @@ describe('sqlite: what only a file shows', () => {
     assert.ok(countOf() > before, 'the next write asks for itself')
   })
 
-  test('taking a job, queueing one, counting and listing those of a state, and asking whether an item is referred to read indexes alone, and sort a hundred due jobs at most', async t => {
+  test('taking a job, queueing one, counting and listing those of a state, and checking references read only indexes, and sort a hundred due jobs at most', async t => {
     const { file, store } = await opened(t)
     await store.write(async writer => {
       for (let i = 0; i < 500; i++) {
@@ -533,7 +533,7 @@ describe('sqlite: what only a file shows', () => {
     }
   })
 
-  test('a snapshot that a failing disk does not end is given up with its connection', async t => {
+  test('a snapshot that a failing disk does not end is dropped with its connection', async t => {
     const { store } = await opened(t)
     await put(store, 't-1')
     let fails = 0
@@ -558,7 +558,7 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual((await towns(store)).sort(), ['t-1', 't-2'])
   })
 
-  test('a write whose unique key is taken leaves nothing of its row, also where its work goes on', async t => {
+  test('a write whose unique key is taken leaves nothing of its row, even if its work continues', async t => {
     const members = resource('members', {
       fields: { id: field.id('m'), code: field.string({ max: 9 }), note: field.string().optional() },
     }).rules({ unique: [['code']], search: ['note'], allow: { read: [anyone] } })
@@ -585,7 +585,7 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual(column('pragma integrity_check'), ['ok'])
   })
 
-  test('what was listed of the audit is removed a thousand at a time, over gaps, and what was not stays', async t => {
+  test('listed records of the audit are removed a thousand at a time, over gaps, and unlisted ones stay', async t => {
     const { store } = await opened(t)
     const deed = { at: 1, subject: 'ada', operation: 'x', resource: 'towns', id: 't-1', version: 1, face: 'rest' }
     await store.write(async writer => {
@@ -678,7 +678,7 @@ const planOf = (database: DatabaseSync, { text, values }: ReturnType<typeof comp
 const keysPlanOf = (plan: string): string =>
   plan.replace(/^SEARCH tickets USING INDEX \S+ \(id=\?\); LIST SUBQUERY 1; (.*); USE TEMP B-TREE FOR ORDER BY$/, '$1')
 
-test('rows that no index has in their order are sorted by their keys, by an index alone, and then read', async t => {
+test('rows that no index has in their order are first sorted by their keys, from an index only, and then read', async t => {
   const { file } = await opened(t, {}, desk)
   const database = new DatabaseSync(file)
   t.after(() => database.close())
@@ -690,7 +690,7 @@ test('rows that no index has in their order are sorted by their keys, by an inde
   assert.deepEqual(plansOf(false), ['SCAN tickets USING INDEX tickets#closed'])
 })
 
-test('an order of many keys is asked for in few ranges, however many a caller names', () => {
+test('an order of many keys is queried in few ranges, however many a caller names', () => {
   const sort = ['agent', 'closed', 'kind', 'due'].map(field => ({ field, descending: true }))
   const keys = ['ann', '2026-01-01T12:00:00Z', 'question', '2026-01-01']
   const pages = compilePages({ sort, from: { keys, id: 't-5', backwards: false } }, sqlite)
@@ -722,11 +722,11 @@ for (const [name, list, isServed] of absentLists)
     const plan = compilePages(list, sqlite)
       .map(each => keysPlanOf(planOf(database, each)))
       .join('; ')
-    // Items of one date are few, and put in the order of their ids.
+    // Few items have the same date; they are sorted by id.
     assert.equal(/SEARCH tickets USING/.test(plan) && !/TEMP B-TREE FOR ORDER BY/.test(plan), isServed, plan)
   })
 
-test('a search by index outlives VACUUM, and takes in rows that were there before it while others write', async t => {
+test('a search by index outlives VACUUM, and takes in older rows while others write', async t => {
   const { file, own, store } = await opened(t)
   const put = (on: Store, id: string, note: string) =>
     on.write(writer => writer.put('items', id, { id, note }, {}, undefined, 1))
@@ -772,7 +772,7 @@ test('a search by index outlives VACUUM, and takes in rows that were there befor
   assert.ok(own)
 })
 
-test('rows that were written come into the index soon, and are found before they are in it', async t => {
+test('written rows enter the index soon, and are found before that', async t => {
   const { file, store } = await opened(t)
   const put = (id: string, note: string, seen?: number) =>
     store.write(writer =>
@@ -802,7 +802,7 @@ test('rows that were written come into the index soon, and are found before they
   await looks()
 })
 
-test('what one work wrote comes into the index at once, also where it is more than a batch', async t => {
+test('the rows of one work enter the index at once, even if they are more than a batch', async t => {
   const { file, store } = await opened(t)
   await store.write(async writer => {
     for (let i = 0; i < 1100; i++) await writer.put('items', `i-${i}`, { id: `i-${i}`, note: 'hay' }, {}, undefined, 1)

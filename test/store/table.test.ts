@@ -16,7 +16,7 @@ const shopOf = (names: readonly string[], fields: Fields = {}, rules: Partial<Ru
   }) as unknown as Service // a service of these resources is read as one of any
 const compile = (of: Service) => compileTables(of, sqlite)
 
-describe('a name that a database cannot hold, or not apart from another, is told at start:', () => {
+describe('a name that a database cannot hold, or not distinguish from another, is an error at start:', () => {
   const long = 'n'.repeat(50)
   const rows: readonly (readonly [what: string, first: string, second: string, says: RegExp | undefined])[] = [
     ['two that differ in case alone', 'note', 'Note', /"note" and "Note" differ only in case/],
@@ -50,7 +50,7 @@ describe('a name that a database cannot hold, or not apart from another, is told
   })
 })
 
-describe('the index of a field has only rows with a value, where no order needs the others:', () => {
+describe('the index of a field has only rows with a value, if no order needs the others:', () => {
   const rows: readonly (readonly [what: string, field: Fields[string], rules: Partial<Rules>, isPartial: boolean])[] = [
     ['optional and filtered', t.int().optional(), { filter: ['rank'] }, true],
     ['optional and sorted', t.int().optional(), { sort: ['rank'] }, false],

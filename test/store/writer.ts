@@ -1,5 +1,5 @@
 /**
- * Writes one item after the other to the file named and prints each once it was answered, until it
+ * Writes one item after the other to the named file and prints each once it is confirmed, until it
  * is killed.
  */
 import { openSqliteStore } from '../../src/store/sqlite.ts'
