@@ -63,7 +63,7 @@ describe('diglot serve --workers 2', async () => {
     assert.equal(workers().length, 2)
   })
 
-  test('figures that are the first thing asked of a worker are answered', async () => {
+  test('a request for figures gets a response even if it is the first to a worker', async () => {
     for (let i = 0; i < 4; i++) assert.equal((await ask('GET', '/metrics')).status, 200)
   })
 
@@ -112,7 +112,7 @@ describe('diglot serve --workers 2', async () => {
     for (const { status } of answers) assert.ok(status === 201 || status === 409, `${status}`)
   })
 
-  test('figures are of all of them', async () => {
+  test('the figures are totals of all of them', async () => {
     const sum = async () =>
       Number(
         /diglot_http_responses_total\{face="rest",status="200"\} (\d+)/.exec((await ask('GET', '/metrics')).text)?.[1],
@@ -122,7 +122,7 @@ describe('diglot serve --workers 2', async () => {
     assert.equal(await sum(), before + 7)
   })
 
-  test('one that dies is replaced, and what it had written is there', async () => {
+  test('a worker that dies is replaced, and what it had written is there', async () => {
     const made = await ask(
       'POST',
       '/api/v1/products',
@@ -141,7 +141,7 @@ describe('diglot serve --workers 2', async () => {
     for (let i = 0; i < 4; i++) assert.equal((await ask('GET', target)).status, 200)
   })
 
-  test('a signal ends all of them in peace', async () => {
+  test('a signal ends all of them cleanly', async () => {
     const all = workers()
     child.kill('SIGTERM')
     assert.equal(await ended, 0)
@@ -156,7 +156,7 @@ test('a service that cannot start ends with the cause, and leaves no process', a
   assert.match(said.err, /^diglot: .*unable to open database file|is a directory|diglot: /)
 })
 
-test('A8.1 a limit over instances is exact, and asks once for many', async () => {
+test('A8.1 a limit over instances is exact, and needs one query for many requests', async () => {
   const count = createMemoryWindows()
   let asks = 0
   const ask = async (counts: Parameters<typeof count>[0]) => {
@@ -178,7 +178,7 @@ test('A8.1 a limit over instances is exact, and asks once for many', async () =>
   assert.ok(asks <= 4, `${asks} asks`)
 })
 
-test('A8.1 a large limit over instances is never exceeded, is used but for one in a hundred each, and is asked about seldom', async () => {
+test('A8.1 a large limit over instances is never exceeded, is used but for one in a hundred each, and needs few queries', async () => {
   const count = createMemoryWindows()
   let asks = 0
   let now = 0
@@ -211,7 +211,7 @@ test('A8.1 a large limit over instances is never exceeded, is used but for one i
   assert.ok(asks < 50, `${asks} asks for two hundred times ten`)
 })
 
-test('A8.1 what an instance counts ahead ends with the window, to the millisecond', async () => {
+test('A8.1 counts that an instance takes ahead end with the window, to the millisecond', async () => {
   const count = createMemoryWindows()
   let now = 0
   const shared = createSharedLimiter(async counts => count(counts, now))
@@ -223,7 +223,7 @@ test('A8.1 what an instance counts ahead ends with the window, to the millisecon
   assert.equal((await shared.take('a', rate, now)).remaining, 9_999)
 })
 
-test('A8.1 while the windows are out of reach, each instance counts for itself', async () => {
+test('A8.1 while the windows are unreachable, each instance counts for itself', async () => {
   const alone = createSharedLimiter(async () => {
     throw new Error('out of reach')
   })
@@ -235,7 +235,7 @@ test('A8.1 while the windows are out of reach, each instance counts for itself',
   )
 })
 
-test('A8.1 windows that do not answer hold up one caller a second, and count again for all when they are back', async () => {
+test('A8.1 windows that do not respond delay one caller a second, and count again for all when they are back', async () => {
   let gone = true
   let asks = 0
   const outages: PromiseWithResolvers<never>[] = []

@@ -45,7 +45,7 @@ test('diglot work runs the jobs that an instance without workers has accepted, a
   assert.equal(await ended, 0)
 })
 
-test('diglot jobs lists what has failed and puts it back', async () => {
+test('diglot jobs lists failed jobs and puts them back', async () => {
   const data = join(folder, 'jobs.sqlite')
   const store = openSqliteStore(orders.contract, data)
   const caller = { subject: 'clara', roles: ['clerk'], claims: {} }
@@ -83,7 +83,7 @@ test('diglot jobs lists what has failed and puts it back', async () => {
   await store.close()
 })
 
-test('RFC 9110 §8.8.3 after a restore no entity tag that was given since the backup holds', async () => {
+test('RFC 9110 §8.8.3 after a restore no entity tag given since the backup holds', async () => {
   const data = join(folder, 'lost.sqlite')
   const copy = join(folder, 'restored.sqlite')
   const lost = await startHosted({ data })
@@ -127,7 +127,7 @@ test('diglot backup copies a file in use, whole, and overwrites none', async () 
   assert.ok(!readdirSync(folder).some(name => name.startsWith('third') || name.endsWith('unfinished')))
 })
 
-test('diglot backup takes the place of a copy that was killed, and leaves nothing of it', async () => {
+test('diglot backup replaces a copy that was killed, and leaves nothing of it', async () => {
   const data = join(folder, 'killed.sqlite')
   await startHosted({ data })
   const copy = join(folder, 'after-kill.sqlite')

@@ -39,7 +39,7 @@ const startBank = (security: MessageSecurity = {}, options: ServeOptions = {}) =
 const { server, ask } = await startBank()
 const address = `${server.url}/soap/partner`
 
-/** What went over the wire, and what an attacker made of it. */
+/** What crossed the wire, and what an attacker made of it. */
 interface Wire {
   request: (text: string) => string
   response: (text: string, response: TransportResponse) => string
@@ -102,7 +102,7 @@ for (const soap of ['1.1', '1.2'] as const) {
   }
 }
 
-test('faults after the proof are signed and encrypted as answers are, and are typed', async () => {
+test('faults after the proof are signed and encrypted like responses, and are typed', async () => {
   const client = connect()
   await assert.rejects(client.GetPayment({ id: 'p-none' }), thrown => {
     assert.ok(thrown instanceof FaultError, String(thrown))
@@ -119,7 +119,7 @@ const unproven = (why: RegExp) => (thrown: unknown) => {
   return true
 }
 
-test('a fault before the proof is not signed: the client tells it, and takes it for no answer', async () => {
+test('a fault before the proof is not signed: the client reports it, and does not take it for a response', async () => {
   const stranger = issuePartner('O=Acme/CN=nobody')
   await assert.rejects(listed({}, { by: stranger }), unproven(/fault FailedAuthentication/))
   assert.doesNotMatch(answered.at(-1) ?? '', /Signature/, 'nobody makes the service sign')
@@ -175,12 +175,12 @@ for (const [name, attack] of attacks) {
     await listed()
   })
   if (name.includes('address')) continue // the client of these tests processes none
-  test(`the client refuses an answer when an attacker ${name}`, async () => {
+  test(`the client refuses a response when an attacker ${name}`, async () => {
     await assert.rejects(listed({ response: wrap }), unproven(/./))
   })
 }
 
-test('F6 addressing and declared blocks are what the signer sent: none is added, changed or taken from the signature', async () => {
+test('F6 addressing and declared blocks are what the signer sent: none is added, changed or removed from the signature', async () => {
   const other = (text: string) => text.replace('>0042<', '>0666<')
   await assert.rejects(listed({ request: other }), unproven(/FailedCheck/))
   const unsigned = (text: string) => {
@@ -208,7 +208,7 @@ test('F6 addressing and declared blocks are what the signer sent: none is added,
   assert.ok(relaying.lines.some(({ fields }) => /ReplyTo is not signed/.test(String(fields['why']))))
 })
 
-test('X12 a request comes once, and an answer answers one request', async () => {
+test('X12 a request is accepted once, and a response belongs to one request', async () => {
   const { CreatePayment } = connect()
   await CreatePayment(draft)
   const [request, answer] = [sent.at(-1) ?? '', answered.at(-1) ?? '']
@@ -216,7 +216,7 @@ test('X12 a request comes once, and an answer answers one request', async () => 
   await assert.rejects(connect({ response: () => answer }).CreatePayment(draft), unproven(/another request/))
 })
 
-test('the client takes answers of the named service alone: a partner of the same authority is not it', async () => {
+test('the client accepts responses only from the named service, and not from a partner of the same authority', async () => {
   const other = issueBank('O=Bank/CN=other.example')
   const { server: impostor } = await startBank({ keyFiles: [writeKeyFiles(other).files] })
   const target = `${impostor.url}/soap/partner`
@@ -258,7 +258,7 @@ test('keys are rolled over without a stop: half of a pair changes nothing, and t
   assert.notEqual(token().replace(/.*>(.*)<.*/s, '$1'), before)
 })
 
-test('XML Encryption 1.1 §5.6.4 a caller with a key on an elliptic curve gets answers that it alone can read', async () => {
+test('XML Encryption 1.1 §5.6.4 a caller with an elliptic-curve key gets responses that only it can read', async () => {
   const curve = issuePartner('O=Acme/CN=acme', x.createEcKey())
   await connect({}, { by: curve }).CreatePayment(draft)
   const answer = answered.at(-1) ?? ''
@@ -286,10 +286,10 @@ const useless: readonly (readonly [string, PemPair, RegExp])[] = [
   ['yet to come', issueUnusual({ notBefore: Date.now() + hour }), /a certificate that is valid from 20/],
 ]
 for (const [what, pair, text] of useless) {
-  test(`X14 a key that cannot sign answers does not start: ${what}`, async () => {
+  test(`X14 a service whose key cannot sign responses does not start: ${what}`, async () => {
     await assert.rejects(startBank({ keyFiles: [writeKeyFiles(pair).files] }), text)
   })
-  test(`a key that cannot sign answers does not take the place of one that can: ${what}`, async () => {
+  test(`a key that cannot sign responses does not replace one that can: ${what}`, async () => {
     const rolling = writeKeyFiles(bank)
     let skew = 0
     const started = await startBank({ keyFiles: [rolling.files] }, { clock: () => Date.now() + skew })
@@ -301,7 +301,7 @@ for (const [what, pair, text] of useless) {
   })
 }
 
-test('nothing is done whose answer could no longer be signed, since the certificate has ended', async () => {
+test('nothing is done if its response could no longer be signed because the certificate has expired', async () => {
   const minute = 60_000
   const pair = issueUnusual({ notAfter: Date.now() + minute })
   const short = writeKeyFiles(pair)
@@ -319,7 +319,7 @@ test('nothing is done whose answer could no longer be signed, since the certific
   assert.match(JSON.stringify(started.lines), /the key that signs answers has a certificate that ended at/)
 })
 
-test('a client without what the contract demands is not made', () => {
+test('a client without what the contract requires cannot be made', () => {
   const create = (keys: object) => () => createSoapClient(payment, { address, headers, keys })
   assert.throws(create({}), /give keys.key and keys.certificate/)
   assert.throws(create(acme), /encryptTo/)
@@ -328,7 +328,7 @@ test('a client without what the contract demands is not made', () => {
   assert.throws(() => createSoapClient(payment, { address, headers, security: {} }), /give keys/)
 })
 
-test('the WSDL says it for each direction and operation, at this endpoint alone; others are not there', async () => {
+test('the WSDL states it for each direction and operation, and only at this endpoint; no other has it', async () => {
   for (const query of ['wsdl', 'wsdl=1.1', 'wsdl=1.2', 'wsdl2']) {
     const { text } = await ask('GET', `/soap/partner?${query}`)
     const parsed = parseXml(Buffer.from(text))

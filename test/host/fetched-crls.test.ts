@@ -1,4 +1,4 @@
-/** CRLs at an address: RFC 5280 §6.3 by what is fetched, and what holds while nothing can be. */
+/** CRLs at an address: RFC 5280 §6.3 with fetched lists, and what holds while none can be fetched. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -15,7 +15,7 @@ const issue = (revoked: readonly number[], from: number, until: number): Buffer 
 type Answer = (response: ServerResponse) => void
 const listed = (der: Uint8Array) => (response: ServerResponse) => void response.end(der)
 
-/** Lists at a loopback address, whose answer a test changes. */
+/** Lists at a loopback address, whose response a test changes. */
 async function publish(first: Answer) {
   const place = { answer: first, asked: 0, paths: [] as string[] }
   const server = createServer((request, response) => {
@@ -53,7 +53,7 @@ test('a list is fetched at start, waited for, kept for an hour, and fetched agai
   assert.equal(place.asked, 2)
 })
 
-test('where the last list has ended, the next message waits for the next list', async () => {
+test('if the last list has expired, the next message waits for the next list', async () => {
   const { place, world, lists } = await watch(listed(issue([3], -hour, 600_000)))
   place.answer = listed(issue([3, 7], 0, 24 * hour))
   world.now += 600_000
@@ -61,7 +61,7 @@ test('where the last list has ended, the next message waits for the next list', 
   assert.deepEqual([sizes(lists), place.asked], [[2], 2])
 })
 
-test('a clock that was ahead and is put back: a list is asked for at once', async () => {
+test('after a clock that was ahead is put back, a list is fetched at once', async () => {
   const { place, world, lists } = await watch(listed(issue([3], -24 * hour, 24 * hour)))
   world.now -= 5 * hour
   lists.current()
@@ -84,7 +84,7 @@ const refusals: readonly (readonly [string, Answer, RegExp])[] = [
   ['an end of the connection', response => void response.destroy(), /cannot be used/],
 ]
 for (const [name, answer, says] of refusals) {
-  test(`${name} changes nothing, is told, and is asked for again after a minute`, async () => {
+  test(`${name} changes nothing, is reported, and is fetched again after a minute`, async () => {
     const { place, world, lists } = await watch(listed(issue([3, 7], -hour, 600_000)))
     place.answer = answer
     world.now += 600_000

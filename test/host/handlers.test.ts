@@ -44,7 +44,7 @@ async function startClinic(more: ClinicHandlers = {}) {
   return { ...hosted, rest, soap, create }
 }
 
-// Not in a hook: what a hook starts ends with it.
+// Not in a hook: anything that a hook starts ends with it.
 const clinic = await startClinic()
 const id = await clinic.create('busy')
 const held = await clinic.create('holds')
@@ -117,7 +117,7 @@ describe('B7.5 a declared fault ends any operation, in both faces', () => {
       assert.match(told.text, status < 500 ? /Sender/ : /Receiver/)
     })
   test('remove and bulk: HasHistory', async () => {
-    // What an invoice refers to stays in any case: another one that was held, without invoice.
+    // An invoice keeps whatever it refers to: this order was held, without invoice.
     const other = await startClinic({ visits: { hold: () => {} } })
     const old = await other.create('old')
     await other.rest('POST', `/visits/${old}/holding`, '{"minutes":5}')
@@ -130,7 +130,7 @@ describe('B7.5 a declared fault ends any operation, in both faces', () => {
     }
     assert.match((await other.soap(`<DeleteVisit><id>${old}</id></DeleteVisit>`)).text, /HasHistory/)
   })
-  test('WSDL 1.1 and 2.0 and OpenAPI list each where it may come from', async () => {
+  test('WSDL 1.1 and 2.0 and OpenAPI list each fault where it may occur', async () => {
     const { text } = await clinic.ask('GET', '/soap/v1?wsdl')
     const faultsOf = (operation: string) =>
       [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createItemIdentifier } from '../../src/host/item-identifier.ts'
 
-test('an identifier is a prefix, the time and 55 random bits, in characters that a path segment takes', () => {
+test('an identifier is a prefix, the time and 55 random bits, in characters that a path segment allows', () => {
   assert.match(createItemIdentifier('o'), /^o-[0-9a-hjkmnp-tv-z]{20}$/)
   assert.equal(createItemIdentifier('o', 0).slice(0, 11), 'o-000000000')
   assert.equal(createItemIdentifier('o', 33).slice(0, 11), 'o-000000011')
@@ -15,7 +15,7 @@ test('later identifiers sort later, by octets', () => {
   assert.deepEqual([...made].sort(), made)
 })
 
-test('no two of many are the same, also in one millisecond', () => {
+test('no two of many are the same, even in one millisecond', () => {
   const made = new Set(Array.from({ length: 20_000 }, () => createItemIdentifier('n', 7)))
   assert.equal(made.size, 20_000)
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { IdleLoops } from '../../src/host/jobs/idle-loops.ts'
 
-/** Loops that look and find nothing, and what they do in turn. */
+/** Loops that look for work and find none, and what they do in turn. */
 function startLoops(count: number, lookEveryMs: number) {
   const idle = new IdleLoops(lookEveryMs)
   const looks: number[] = []
@@ -35,7 +35,7 @@ test('of loops that have nothing to do one looks again after a while, in turn', 
   )
 })
 
-test('one is woken at once, and what comes while all are busy is looked for before the next sleep', async () => {
+test('an idle loop is woken at once, and work that arrives while all are busy is found before the next sleep', async () => {
   const { idle, looks, stop } = startLoops(2, 60_000)
   idle.wakeOne()
   await pause(0)

@@ -1,4 +1,4 @@
-/** What an instance tells other programs on its database, from its start to its end. */
+/** What an instance announces to other programs on its database, from its start to its end. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const notes = resource('notes', {
 }).rules({ allow: { read: [anyone] } })
 const app = implement(service('notes', { namespace: 'urn:notes', resources: [notes] }), {})
 
-test('a service tells what it needs by the names of the database, and takes that back when it ends', async t => {
+test('a service announces what it needs by the names of the database, and takes that back when it ends', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'lease-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const data = join(folder, 'notes.sqlite')
@@ -33,7 +33,7 @@ test('a service tells what it needs by the names of the database, and takes that
   }
 })
 
-test('a store that does not answer holds up the end of an instance for two seconds', async t => {
+test('a store that does not respond delays the end of an instance by two seconds', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const never = new Promise<never>(() => {})
   const lease = new InstanceLease(

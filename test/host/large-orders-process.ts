@@ -1,6 +1,6 @@
 /**
- * The orders service with a hundred large orders, in a process of its own. Asked by a message, it
- * tells the longest turn of its event loop since then, in milliseconds of its thread's CPU.
+ * The orders service with a hundred large orders, in a process of its own. In reply to a message, it
+ * gives the longest turn of its event loop since then, in milliseconds of its thread's CPU.
  */
 import orders from '../../examples/orders/service.ts'
 import { startService } from '../../src/host/serve.ts'

@@ -185,7 +185,7 @@ const ways: readonly (readonly [string, Way, readonly string[], string | false])
 
 describe('A4.10 A8.3 a file of 50 MB', () => {
   for (const [name, way, words, skip] of ways)
-    test(`${name}: in as fast as it comes, out as slowly as it is read`, { skip }, async () => {
+    test(`${name}: in at full speed, out as slowly as it is read`, { skip }, async () => {
       const service = await startFileService(words)
       const upload = async () => {
         const put = await way(service, octets())
@@ -245,7 +245,7 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
     service.child.kill()
   })
 
-  test('for a reader that stalls the server reads no more, and closes the connection', async () => {
+  test('if a reader stalls the server reads no more, and closes the connection', async () => {
     const service = await startFileService()
     const put = await overHttp(http, {})(service, octets())
     for await (const _ of put);
@@ -269,7 +269,7 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
     service.child.kill()
   })
 
-  test('a server that is killed: the old file stays, and received pieces are swept after an hour', async () => {
+  test('if a server is killed the old file stays, and received pieces are swept after an hour', async () => {
     const service = await startFileService()
     for await (const _ of await overHttp(http, {})(service, [Buffer.from('the old one')]));
     await beginPut(service)

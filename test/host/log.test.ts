@@ -1,4 +1,4 @@
-/** Each answer that an operator must know of has a line in the log, with its cause and its name. */
+/** Each response that an operator must know of has a line in the log, with its cause and its name. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -26,7 +26,7 @@ const order = '{"customer":"c-1","lines":[{"product":"p-1","quantity":1}],"curre
 const soapOrder = `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body><CreateOrder xmlns="urn:diglot:orders:v1"><order><customer>c-1</customer><lines><line><product>p-1</product><quantity>1</quantity></line></lines><currency>EUR</currency></order></CreateOrder></e:Body></e:Envelope>`
 const soap = { ...clara, 'content-type': 'application/soap+xml' }
 
-/** The orders, but what a client's content becomes is computed by this. */
+/** The orders, but this computes what a client's content becomes. */
 function deriving(derive: NonNullable<ErasedHandlers['derive']>): Implementation {
   const orders = { actions: {}, ...app.handlers['orders'], derive }
   return { ...app, handlers: { ...app.handlers, orders } }
@@ -68,7 +68,7 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     assert.match(String(told(lines, 'answered 503')[0]?.['error']), /too many requests are in progress/)
   })
 
-  test('a connection that is refused before it says anything has a line with why, and whose it is', async () => {
+  test('a connection that is refused before it sends anything has a line with the reason and the address', async () => {
     const { ask, lines, server } = await startHosted({ limits: { connections: 1 } })
     const first = connect(server.port, '127.0.0.1')
     await once(first, 'connect')
@@ -84,14 +84,14 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     ])
     assert.ok(ask)
   })
-  test('a probe that learns that the service is not ready is no request that was not served', async () => {
+  test('a probe that learns that the service is not ready does not count as an unserved request', async () => {
     const { ask, lines } = await startHosted({ overload: { concurrent: 0 } })
     assert.equal((await ask('GET', '/health/ready')).status, 503)
     assert.deepEqual(told(lines, 'answered 503'), [])
     assert.deepEqual(told(lines, 'readiness has changed'), [{ status: 'overloaded' }])
   })
 
-  test('work that a store keeps waiting is no internal error: one line a minute', t => {
+  test('work that a store delays is no internal error: one line a minute', t => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const lines: [string, object][] = []
     const line = (fields: object, message: string) => void lines.push([message, fields])
@@ -106,7 +106,7 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     assert.equal(lines.at(-1)?.[0], 'internal error')
   })
 
-  test('a mistake of a schedule is an internal error, with its stack, and no store that is waited for', async () => {
+  test('a mistake in a schedule is an internal error, with its stack, and does not count as a waiting store', async () => {
     const { promise: told, resolve } = Promise.withResolvers<object>()
     const lines: string[] = []
     const add = (_: object, message: string) => void lines.push(message)
@@ -131,7 +131,7 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     assert.ok(!lines.includes('work waits for the store'))
   })
 
-  test('one line a second for each cause, and the count of all others', async t => {
+  test('one line a second for each cause, with the count of all others', async t => {
     const lines: object[] = []
     const log = new OutageLog({ warn: fields => void lines.push(fields) })
     t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -211,7 +211,7 @@ describe('a change that holds the store for more than a second is named while it
       assert.deepEqual([line?.['operation'], line?.['subject'], more], ['CreateOrder', 'clara', []])
     })
 
-  test('one of a job, under the name of the job', async () => {
+  test('a change of a job is named by the job', async () => {
     const archives: ClinicHandlers['archives'] = {
       run: async ctx => {
         await sleep(1100) // what a job does between its changes holds nothing
@@ -229,7 +229,7 @@ describe('a change that holds the store for more than a second is named while it
     assert.deepEqual([line?.['operation'], line?.['subject'], more, told(lines, slow)], ['archives', 'dora', [], []])
     assert.match(String(line?.['request']), /^j-/)
   })
-  test('a quick one is not', async () => {
+  test('a quick change is not', async () => {
     const { ask, lines } = await startHosted()
     assert.equal((await ask('POST', '/api/v1/orders', clara, order)).status, 201)
     assert.deepEqual(told(lines, slow), [])
@@ -253,7 +253,7 @@ test('whatever is thrown has words in the log', () => {
   }
 })
 
-test('B8 a filter that leaves many items, as the data shows, is told at start with its index', async () => {
+test('B8 a filter that the data shows to leave many items is reported at start, with its index', async () => {
   const data = join(folder, 'crowded.sqlite')
   const first = await startHosted({ data })
   await first.server.close(0)

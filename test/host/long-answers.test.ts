@@ -1,4 +1,4 @@
-/** Long answers are written in turns of the event loop: others are answered while they are. */
+/** Long responses are written in turns of the event loop, and others are served meanwhile. */
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ const [{ port, token }] = (await once(child, 'message')) as [{ port: number; tok
 const clerk = bearer(token)
 const page = '/api/v2/orders?size=100&sort=-placedAt'
 
-/** How often /health/live answers while something is under way, asked every few milliseconds. */
+/** How often /health/live responds while something is under way, requested every few milliseconds. */
 async function countHealthDuring(work: () => Promise<void>): Promise<number> {
   let answers = 0
   let hasEnded = false
@@ -31,7 +31,7 @@ async function countHealthDuring(work: () => Promise<void>): Promise<number> {
   return answers
 }
 
-/** Milliseconds of CPU of the longest turn since this was asked before. */
+/** Milliseconds of CPU of the longest turn since the last call. */
 async function takeLongestTurn(): Promise<number> {
   child.send('longest turn')
   const [{ longestTurnMs }] = (await once(child, 'message')) as [{ longestTurnMs: number }]
@@ -71,7 +71,7 @@ const rows: readonly (readonly [string, () => Promise<{ readonly status: number;
   ],
 ]
 for (const [title, ask] of rows)
-  test(`no turn takes 100 ms, and /health/live answers, while eight pages of 100 large orders are written ${title}`, async () => {
+  test(`no turn takes 100 ms, and /health/live responds, while eight pages of 100 large orders are written ${title}`, async () => {
     const askAll = async (): Promise<void> => {
       for (const { status, text } of await Promise.all(ask()))
         assert.deepEqual([status, text.length > 10_000], [200, true])
@@ -79,7 +79,7 @@ for (const [title, ask] of rows)
     await askAll() // modules are loaded, and code is compiled
     const tries: { readonly answers: number; readonly longestTurnMs: number }[] = []
     const hasPassed = () => tries.some(({ answers, longestTurnMs }) => answers >= 2 && longestTurnMs < 100)
-    // One collection of garbage may take long where all processors are busy, but not each.
+    // One garbage collection may take long if all processors are busy, but not each.
     for (let i = 0; i < 5 && !hasPassed(); i++) {
       await takeLongestTurn()
       tries.push({ answers: await countHealthDuring(askAll), longestTurnMs: await takeLongestTurn() })
@@ -103,7 +103,7 @@ test('B1 the PDF of an order of a thousand lines takes no turn of 100 ms', async
   )
 })
 
-test('a page of a SOAP list ends at a budget of octets, and `next` goes on from there', async () => {
+test('a page of a SOAP list ends at a budget of octets, and `next` continues from there', async () => {
   const found: string[] = []
   let pages = 0
   for (let parameters: string | undefined = '<size>100</size>'; parameters !== undefined; pages++) {

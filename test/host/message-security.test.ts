@@ -44,7 +44,7 @@ async function host(messageSecurity: MessageSecurity, options: ServeOptions = {}
     messageSecurity: { authorities: authority, ...messageSecurity },
     ...options,
   })
-  /** Whether an order is read that maria alone may read, by a message signed with this certificate. */
+  /** Whether an order that only maria may read is read, by a message signed with this certificate. */
   const sign = async (certificate: string): Promise<boolean> => {
     const security = { signature: { key, by: { certificate } } } as const
     const shop = createSoapClient(orders, { address: `${server.url}/soap/v2/secure`, version: 'v2', security })
@@ -99,7 +99,7 @@ test('CRLs in PEM: a revoked signer is refused; without a fresh list the setting
   assert.equal(await (await host({ crls: old, revocation: 'ifKnown' })).sign(maria), true)
 })
 
-test('RFC 5280 §6.3: an authority of a file that another one of it has issued is not trusted once it is revoked', async () => {
+test('RFC 5280 §6.3: an authority in a file that another one of it has issued is not trusted once it is revoked', async () => {
   const issuing: x.Holder = { name: 'O=Bank/CN=Issuing', key: x.createEcKey() }
   const ca = [x.authority(), x.usage(5, 6)]
   const between = x.writePem(
@@ -122,7 +122,7 @@ test('RFC 5280 §6.3: an authority of a file that another one of it has issued i
   assert.equal(await signed(between, [own]), true, 'an authority whose issuer is not there ends paths itself')
 })
 
-test('a file of CRLs is read again when it changes; one that cannot be used is reported, and changes nothing', async () => {
+test('a file of CRLs is read again when it changes; an unusable one is reported, and changes nothing', async () => {
   const file = join(folder, 'changing.crl')
   writeFileSync(file, listOf([]))
   let skew = 0
@@ -140,7 +140,7 @@ test('a file of CRLs is read again when it changes; one that cannot be used is r
   assert.equal(await sign(maria), true)
 })
 
-test('CRLs at an address: the first message waits for them; `revocation` decides where they cannot be had', async () => {
+test('CRLs at an address: the first message waits for them; `revocation` decides if they cannot be fetched', async () => {
   let answer: string | undefined = listOf([7])
   const place = createServer((_request, response) => {
     if (answer === undefined) response.destroy()
@@ -165,7 +165,7 @@ interface Responder {
   readonly by: x.Holder
   readonly types: Set<string | undefined>
   readonly url: string
-  /** Of the last question by GET. */
+  /** Of the last query by GET. */
   hash?: 'sha1' | 'sha256'
 }
 /** The object identifier of SHA-256, as hexadecimal DER. */
@@ -193,7 +193,7 @@ async function respond(first: Responder['status'], by: x.Holder = bank): Promise
   return found
 }
 
-test('RFC 6960: a responder is asked once; a revoked signer is refused with the fault of a CRL', async () => {
+test('RFC 6960: a responder is queried once; a revoked signer is refused with the fault of a CRL', async () => {
   const responder = await respond('good')
   const good = await host({ ocspAddresses: [responder.url] })
   assert.deepEqual([await good.sign(maria), await good.sign(maria), responder.asked], [true, true, 1])
@@ -204,7 +204,7 @@ test('RFC 6960: a responder is asked once; a revoked signer is refused with the 
   assert.match(JSON.stringify(revoked.lines), /its responder says that it is revoked/)
 })
 
-test('without an OCSP answer that can be used, a CRL and then `revocation` decide', async () => {
+test('without a usable OCSP response, a CRL and then `revocation` decide', async () => {
   const other = { name: 'CN=Other', key: x.createEcKey() }
   const rows = [
     ['silent', 1, /does not respond: /],
@@ -224,19 +224,19 @@ test('without an OCSP answer that can be used, a CRL and then `revocation` decid
   }
 })
 
-test('RFC 6960 §2.2: one that its responder does not know is refused, unless a CRL clears it', async () => {
+test('RFC 6960 §2.2: a certificate that its responder does not know is refused, unless a CRL clears it', async () => {
   const ocspAddresses = [(await respond('unknown')).url]
   assert.equal(await (await host({ ocspAddresses, revocation: 'ifKnown' })).sign(maria), false)
   assert.equal(await (await host({ ocspAddresses, crls: listOf([]) })).sign(maria), true)
 })
 
-test('RFC 9654: a responder that repeats no nonce is not enough where one is demanded', async () => {
+test('RFC 9654: a responder that repeats no nonce is not enough if one is required', async () => {
   const responder = await respond('good')
   assert.equal(await (await host({ ocspAddresses: [responder.url], ocspNonce: true })).sign(maria), false)
   assert.deepEqual([...responder.types], ['POST application/ocsp-request'])
 })
 
-test('RFC 9919: a question by SHA-256, where the settings say so', async () => {
+test('RFC 9919: a query by SHA-256, if the settings say so', async () => {
   const responder = await respond('good')
   const { sign } = await host({ ocspAddresses: [responder.url], ocspHash: 'sha256' })
   assert.equal(await sign(maria), true)
@@ -245,7 +245,7 @@ test('RFC 9919: a question by SHA-256, where the settings say so', async () => {
   assert.equal(responder.hash, 'sha1')
 })
 
-test('responders of the settings alone are asked, first the one that the certificate names', async () => {
+test('only responders of the settings are queried, first the one that the certificate names', async () => {
   const [named, strange, other] = [await respond('good'), await respond('good'), await respond('good')]
   const certificateNaming = ({ url }: Responder) => {
     const place = x.sequence(x.identifier('1.3.6.1.5.5.7.48.1'), x.uriName(url))
@@ -258,7 +258,7 @@ test('responders of the settings alone are asked, first the one that the certifi
   assert.deepEqual([strange.asked, other.asked], [0, 1])
 })
 
-test('no responder is asked about the signer of a message whose signature does not hold', async () => {
+test('no responder is queried about the signer of a message whose signature does not hold', async () => {
   const responder = await respond('good')
   const { server } = await startHosted({ messageSecurity: { authorities: authority, ocspAddresses: [responder.url] } })
   const between = createServer(async (request, response) => {
@@ -285,7 +285,7 @@ test('no responder is asked about the signer of a message whose signature does n
   assert.equal(responder.asked, 0)
 })
 
-test('an authority of one partner does not name the people of another, and several have to say whom they name', async () => {
+test('an authority of one partner does not name the people of another, and each of several must declare whom it names', async () => {
   const other: x.Holder = { name: 'O=Other/CN=Root', key: x.createEcKey() }
   const ca = [x.authority(), x.usage(5, 6)]
   const pemOf = (octets: Uint8Array) => x.writePem('CERTIFICATE', octets)
@@ -330,7 +330,7 @@ test('a file that brings another authority while the service runs changes nothin
   assert.match(JSON.stringify(lines), /trusts 2 authorities/)
 })
 
-test('a mistake ends the start, by its place', async () => {
+test('a mistake ends the start, with its place', async () => {
   const rows: readonly (readonly [MessageSecurity, RegExp])[] = [
     [{ authorities: ['root.pem'] }, /messageSecurity\.authorities\[0\] contains no -----BEGIN CERTIFICATE-----/],
     [{ crls: 'root.crl' }, /messageSecurity\.crls contains no -----BEGIN X509 CRL-----/],
@@ -349,7 +349,7 @@ test('a mistake ends the start, by its place', async () => {
     await assert.rejects(startHosted({ messageSecurity: { authorities: authority, ...messageSecurity } }), says)
 })
 
-test('the command line: revocation, purposes and names; mistakes are told before anything is served', () => {
+test('the command line: revocation, purposes and names; mistakes are reported before anything is served', () => {
   const root = join(import.meta.dirname, '..', '..')
   const run = (...words: string[]) => {
     const cli = [

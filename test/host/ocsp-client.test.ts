@@ -1,4 +1,4 @@
-/** Questions to OCSP responders: turns by issuer, caps, and an end in time. */
+/** Queries to OCSP responders: turns by issuer, caps, and an end in time. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { createOcspClient } from '../../src/host/trust/ocsp-client.ts'
 
-/** A responder that answers with what it was asked, once it is released. */
+/** A responder that sends its query back, once it is released. */
 async function hold() {
   const held: (() => void)[] = []
   const place = { open: false }
@@ -27,7 +27,7 @@ async function hold() {
 const request = Buffer.from('question')
 const question = { request, isCacheable: false }
 
-test('fifty questions of one issuer wait; another issuer still has its turn', async () => {
+test('fifty queries of one issuer wait; another issuer still has its turn', async () => {
   const { address, release } = await hold()
   const send = createOcspClient()
   const { signal } = new AbortController()
@@ -39,13 +39,13 @@ test('fifty questions of one issuer wait; another issuer still has its turn', as
   assert.deepEqual(new Set((await Promise.all([another, ...waiting])).map(String)), new Set(['question']))
 })
 
-test('a responder that is silent is left when the time is over', async () => {
+test('a silent responder is abandoned when the time is over', async () => {
   const { address } = await hold()
   const send = createOcspClient()
   await assert.rejects(send({ ...question, address, party: 'one', signal: AbortSignal.timeout(50) }), /timeout/)
 })
 
-/** A responder that says how it was asked; `refuses` GET or not. */
+/** A responder that says how it was queried; `refuses` GET or not. */
 async function tell(refuses: boolean): Promise<string> {
   const server = createServer(async (asked, response) => {
     const content = Buffer.concat(await asked.toArray()).toString()
@@ -65,7 +65,7 @@ const rows: readonly [string, boolean, string, Buffer, boolean, string][] = [
   ['a responder that refuses GET is asked by POST', true, '/', request, true, 'POST / question'],
 ]
 for (const [what, refuses, path, octets, isCacheable, expected] of rows)
-  test(`RFC 6960 §A.1, RFC 5019 §5, of questions: ${what}`, async () => {
+  test(`RFC 6960 §A.1, RFC 5019 §5, queries: ${what}`, async () => {
     const address = `${await tell(refuses)}${path}`
     const { signal } = new AbortController()
     const answer = await createOcspClient()({ address, request: octets, isCacheable, party: 'one', signal })

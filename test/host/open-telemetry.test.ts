@@ -156,7 +156,7 @@ describe('without OpenTelemetry', () => {
     'x',
     `${traceparent}\u00e9`,
   ])
-    test(`what is no traceparent is not handed on: ${wrong.slice(0, 20)}`, async () => {
+    test(`an invalid traceparent is not handed on: ${wrong.slice(0, 20)}`, async () => {
       assert.equal(await post({ traceparent: wrong }), undefined)
     })
 })

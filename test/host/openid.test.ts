@@ -16,14 +16,14 @@ import { type Answer, form, type Hosted, startHosted } from './hosted-service.ts
 const [right, wrong] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')])
 const client = 'orders'
 
-/** What the provider does otherwise than it should. */
+/** How the provider deviates from the standard. */
 interface Mischief {
   /** Changes the claims of the ID token. */
   readonly claims?: (claims: Record<string, unknown>) => Record<string, unknown>
   readonly key?: CryptoKey
-  /** Answers the code in place of the tokens. */
+  /** Answers the code instead of the tokens. */
   readonly answer?: readonly [status: number, content: string]
-  /** Octets of white space behind the tokens, in gzip. */
+  /** Octets of white space after the tokens, in gzip. */
   readonly padding?: number
 }
 
@@ -123,7 +123,7 @@ const follow = async (address: unknown): Promise<string> => {
 }
 const pathOf = (address: string): string => address.replace(/^https?:\/\/[^/]+/, '')
 
-/** There and back; gives the answer to the return, and what the browser has kept. */
+/** There and back; gives the response to the return, and what the browser has kept. */
 async function signIn(open: Hosted, to = '') {
   const left = await open.ask('GET', `/login/openid${to}`)
   assert.equal(left.status, 303)
@@ -140,7 +140,7 @@ describe('OpenID Connect Core 1.0 §3.1: signing in with a browser', async () =>
     assert.doesNotMatch((await open.ask('GET', '/login?to=//evil.example')).text, /evil/)
   })
 
-  test('who comes back proven has a session with the roles of the ID token', async () => {
+  test('a person who returns with proof has a session with the roles of the ID token', async () => {
     const { answer } = await signIn(open, '?to=/api/v1/orders')
     assert.deepEqual([answer.status, answer.fields['location']], [303, '/api/v1/orders'])
     const [session, removed] = answer.fields['set-cookie'] as string[]
@@ -150,7 +150,7 @@ describe('OpenID Connect Core 1.0 §3.1: signing in with a browser', async () =>
     assert.equal(orders.status, 200, 'a clerk reads orders')
   })
 
-  test('a session of less rights has less rights, and a changed one none', async () => {
+  test('a session with fewer rights has fewer rights, and an altered one none', async () => {
     provider.misbehave({ claims: claims => ({ ...claims, realm: { roles: [] } }) })
     const [session = ''] = (await signIn(open)).answer.fields['set-cookie'] as string[]
     provider.misbehave({})
@@ -182,7 +182,7 @@ describe('OpenID Connect Core 1.0 §3.1: signing in with a browser', async () =>
     })
 })
 
-describe('RFC 6749 §10.12, RFC 7636, RFC 9700 §4: what a forger sends', async () => {
+describe('RFC 6749 §10.12, RFC 7636, RFC 9700 §4: requests of a forger', async () => {
   const open = await startHosted(options)
   test('a return that this browser did not begin', async () => {
     const { returned, kept } = await signIn(open)
@@ -234,7 +234,7 @@ describe('RFC 6749 §10.12, RFC 7636, RFC 9700 §4: what a forger sends', async 
     })
 })
 
-describe('a provider that cannot answer', async () => {
+describe('a provider that cannot respond', async () => {
   const open = await startHosted(options)
   test('5xx at the end is 503 with Retry-After, and no session', async () => {
     provider.misbehave({ answer: [503, '{}'] })
@@ -242,7 +242,7 @@ describe('a provider that cannot answer', async () => {
     provider.misbehave({})
     assert.deepEqual([answer.status, answer.fields['retry-after']], [503, '5'])
   })
-  test('a provider that is down is 503 at the beginning, and is asked again', async () => {
+  test('a provider that is down gives 503 at the beginning, and is tried again', async () => {
     const other = await startProvider()
     const away = await startHosted({ openid: { ...options.openid, issuer: 'http://127.0.0.1:9' } })
     assert.equal((await away.ask('GET', '/login/openid')).status, 503)
@@ -251,20 +251,20 @@ describe('a provider that cannot answer', async () => {
   })
 })
 
-describe('the people of the service have the rights', async () => {
+describe("the service's own people have rights", async () => {
   const open = await startHosted({ openid: { ...options.openid, rights: 'people' } })
-  test('a name that they have begins a session of that person', async () => {
+  test('a name among them begins a session of that person', async () => {
     const { answer } = await signIn(open)
     assert.match(cookieOf(answer), /^orders=[^~]/)
   })
-  test('another name is told so', async () => {
+  test('any other name is refused, and the person learns why', async () => {
     provider.misbehave({ claims: claims => ({ ...claims, sub: 'stranger' }) })
     const { answer } = await signIn(open)
     provider.misbehave({})
     assert.equal(answer.status, 403)
     assert.match(answer.text, /knows you as stranger/)
   })
-  test('rights that fill no cookie are told so', async () => {
+  test('rights that exceed a cookie are refused, and the person learns why', async () => {
     const full = await startHosted(options)
     provider.misbehave({ claims: claims => ({ ...claims, realm: { roles: Array(900).fill('clerk') } }) })
     const { answer } = await signIn(full)
@@ -274,7 +274,7 @@ describe('the people of the service have the rights', async () => {
   })
 })
 
-describe('RP-Initiated Logout 1.0: signing out goes on at the provider', async () => {
+describe('RP-Initiated Logout 1.0: signing out continues at the provider', async () => {
   const ending = await startProvider(issuer => ({ end_session_endpoint: `${issuer}/end` }))
   const own = { openid: { ...options.openid, issuer: ending.issuer } }
   const open = await startHosted(own)
@@ -317,7 +317,7 @@ describe('RP-Initiated Logout 1.0: signing out goes on at the provider', async (
     const { fields } = await open.ask('POST', '/login', form, 'name=clara&password=clara-secret')
     assert.match(String((fields['set-cookie'] as string[])[1]), /^orders-provider=; Max-Age=0;/)
   })
-  test('an ID token that fills more than a cookie is left out', async () => {
+  test('an ID token that exceeds a cookie is left out', async () => {
     ending.misbehave({ claims: claims => ({ ...claims, padding: 'x'.repeat(4000) }) })
     const cookie = cookieOf(await signedIn(open))
     ending.misbehave({})
@@ -325,7 +325,7 @@ describe('RP-Initiated Logout 1.0: signing out goes on at the provider', async (
     const sent = new URL(String(out.fields['refresh']).slice(6)).searchParams
     assert.deepEqual([sent.has('id_token_hint'), sent.get('client_id')], [false, client])
   })
-  test('a provider without such an address, one that is away, and the option `here`: it ends here', async () => {
+  test('a provider without such an address, an unreachable one, and the option `here`: it ends here', async () => {
     const without = await startHosted(options)
     const cookie = cookieOf(await signedIn(without))
     assert.doesNotMatch(cookie, /orders-provider/)
@@ -365,7 +365,7 @@ describe('Back-Channel Logout 1.0: the provider ends sessions', async () => {
     assert.deepEqual([answer.status, answer.fields['cache-control']], [200, 'no-store'])
     assert.deepEqual([await isSignedIn(one), await isSignedIn(two)], [false, true])
   })
-  test('§2.7: a token with a subject alone ends all sessions that began before', async () => {
+  test('§2.7: a token with only a subject ends all sessions that began before', async () => {
     const sessions = [await begin('s-3'), await begin(undefined), await begin('s-3', people)]
     assert.deepEqual(await Promise.all(sessions.map(each => isSignedIn(each))), [true, true, true])
     assert.equal((await send(await provider.signLogout({ ...times(), sub: 'clara' }))).status, 200)
@@ -381,7 +381,7 @@ describe('Back-Channel Logout 1.0: the provider ends sessions', async () => {
     aheadMs += 10_001
     assert.equal(await isSignedIn(cookie, other), false)
   })
-  test('a cookie without its mark is none', async () => {
+  test('a cookie without its mark is invalid', async () => {
     const cookie = await begin('s-6', people)
     assert.match(cookie, /^orders=[\w-]+\.[0-9a-z]+~[\w-]{43}\.[\w-]{43}$/)
     assert.equal(await isSignedIn(cookie.replace(/~[^.]*/, ''), people), false)

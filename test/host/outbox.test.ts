@@ -145,7 +145,7 @@ const sampleMessage = (to: string, mediaType = 'text/xml'): OutboundMessage => (
 })
 const never = new AbortController().signal
 
-test('W1 a name that leads to this machine, alone or among others, is not asked', async () => {
+test('W1 a name that leads to this machine, among others or not, is not connected to', async () => {
   const { came, port } = await startReceiver()
   for (const found of [['127.0.0.1'], ['93.184.216.34', '127.0.0.1'], ['::ffff:127.0.0.1'], ['169.254.169.254']])
     await assert.rejects(
@@ -258,7 +258,7 @@ async function createEndedOutbox(to: string) {
   return { store, failures, time, posting, lease }
 }
 
-test('A8.1 an address that is silent holds up no other', async () => {
+test('A8.1 a silent address delays no other', async () => {
   const { came, url } = await startReceiver()
   const silent = createServer(() => {})
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
@@ -295,7 +295,7 @@ test('A8.1 replies that wait for one address have a bound, and others have their
   await store.close()
 })
 
-test('where no reply waits the store is read once a second, not written, and all that are due are delivered at once', async t => {
+test('if no reply waits the store is read once a second and not written, and all due replies are delivered at once', async t => {
   const { came, url } = await startReceiver()
   const { store, time, posting, lease } = await createEndedOutbox(url)
   const row = (await lease()) ?? assert.fail()
@@ -337,7 +337,7 @@ test('where no reply waits the store is read once a second, not written, and all
   await store.close()
 })
 
-test('what someone had in hand when he died is delivered when his lease is over, and forgotten', async () => {
+test('a reply of a worker that died is delivered when its lease is over, and forgotten', async () => {
   const { came, url } = await startReceiver()
   const { store, failures, time, posting, lease } = await createEndedOutbox(url)
   const row = (await lease()) ?? assert.fail()
@@ -350,7 +350,7 @@ test('what someone had in hand when he died is delivered when his lease is over,
   await store.close()
 })
 
-test('a reply that an instance queued whose clock was ahead is delivered at once by another', async () => {
+test('a reply queued by an instance whose clock was ahead is delivered at once by another', async () => {
   const { came, url } = await startReceiver()
   const { store, time, posting } = await createEndedOutbox(url)
   time.now -= 15 * 60_000
@@ -360,7 +360,7 @@ test('a reply that an instance queued whose clock was ahead is delivered at once
   await store.close()
 })
 
-test('the twelfth try is the last; what is not allowed any more is not tried', async () => {
+test('the twelfth attempt is the last; an address that is no longer allowed gets none', async () => {
   const { came, url } = await startReceiver(() => 500)
   for (const [tried, prefixes] of [
     [11, [url]],

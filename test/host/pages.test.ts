@@ -29,7 +29,7 @@ describe('A1.4 pages for people', async () => {
     assert.ok(!missing.text.includes('/login'), 'only a 401 does')
   })
 
-  test('a page that is the same for everyone names the person that has signed in, and is theirs then', async () => {
+  test('a page that is the same for everyone names a person who has signed in, and is then only theirs', async () => {
     for (const path of ['/decisions', '/problems/stale']) {
       const open = await ask('GET', path, html)
       assert.deepEqual(
@@ -43,7 +43,7 @@ describe('A1.4 pages for people', async () => {
     }
   })
 
-  test('every link of every page is a page, from the entry on; each leads to the entry, the lists and SOAP', async () => {
+  test('every link of every page, from the entry on, is a page; each leads to the entry, the lists and SOAP', async () => {
     const seen = new Set(['/'])
     for (const at of seen) {
       if (seen.size > 150) break
@@ -65,7 +65,7 @@ describe('A1.4 pages for people', async () => {
     )
   })
 
-  test('what takes POST alone is a form on the entry, and no link', async () => {
+  test('targets that accept only POST are forms on the entry, and no links', async () => {
     const { text } = await ask('GET', '/', { ...html, ...basic('clara', 'clara-secret') })
     assert.ok(!text.includes('>Sign in</a>\n<p>'), 'who has signed in is not asked to')
     for (const path of ['/api/v2/searches', '/api/v2/reports']) {
@@ -97,7 +97,7 @@ describe('A1.4 pages for people', async () => {
   })
 })
 
-test('an origin that the settings name may ask pages and SOAP, too', async () => {
+test('an origin that the settings name may fetch pages and SOAP too', async () => {
   const origin = 'https://app.example'
   const { ask } = await startHosted({ settings: { origins: [origin] } })
   const preflight = {
@@ -133,7 +133,7 @@ test('/openapi.json is OpenAPI 3.1, 3.2 on request, and no other release', async
   assert.match(other.text, /openapi=2\.0 is not a release that is written: ask for 3\.1 or 3\.2/)
 })
 
-test('row 8 an expectation that is not known is refused on either face before anything runs', async () => {
+test('row 8 an unknown expectation is refused in either face before anything runs', async () => {
   const { ask, server } = await startHosted()
   const clerk = { authorization: `Bearer ${await server.token('clara', ['clerk'])}` }
   const before = (await ask('GET', '/api/v1/orders/o-1', clerk)).text
@@ -145,13 +145,13 @@ test('row 8 an expectation that is not known is refused on either face before an
   assert.equal((await ask('GET', '/api/v1/orders/o-1', clerk)).text, before)
 })
 
-test('RFC 9110 §7.4 an https target on a cleartext connection is misdirected, whatever is asked', async () => {
+test('RFC 9110 §7.4 an https target on a cleartext connection is misdirected, whatever its path', async () => {
   const { ask } = await startHosted()
   for (const path of ['/', '/api/v2/products', '/soap/v2?wsdl', '/openapi.json', '/health/live', '/login'])
     assert.equal((await ask('GET', `https://127.0.0.1${path}`)).status, 421, path)
 })
 
-test('A2.5 a refusal outside of the faces is a whole problem', async () => {
+test('A2.5 a refusal outside the faces is a whole problem', async () => {
   const { ask } = await startHosted()
   for (const [method, at] of [
     ['DELETE', '/openapi.json'],

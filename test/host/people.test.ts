@@ -109,7 +109,7 @@ test('diglot people import adds all or none; list prints nothing of a password',
       assert.ok(!readFileSync(join(folder, name)).includes(password), `${name} holds a password`)
 })
 
-describe('diglot people: what is wrong is one line, and changes nothing', () => {
+describe('diglot people: a mistake is one line, and changes nothing', () => {
   const rows: readonly (readonly [string, string, readonly string[], RegExp])[] = [
     ['a name that exists', 'long enough', ['add', 'erin'], /erin already exists/],
     ['a name that does not', 'long enough', ['password', 'nobody'], /nobody is not a known person/],
@@ -168,7 +168,7 @@ describe('ServeOptions.people: people of a directory of one’s own, in place of
     assert.deepEqual(asked, ['kim kim elsewhere'], 'what was proven is remembered')
     assert.equal(await waysOf(await startHosted({ ...options, insecure: true }), 'clara', 'clara-secret'), '')
   })
-  test('the lock-out is asked first', async () => {
+  test('the lock-out comes first', async () => {
     const hosted = await startHosted(options)
     for (let i = 0; i < 10; i++) assert.equal(await status(hosted, basic('kim', `wrong-${i}`)), 401)
     asked.length = 0
@@ -186,7 +186,7 @@ describe('ServeOptions.people: people of a directory of one’s own, in place of
     directory.set('kim', { password: 'kim elsewhere', roles: ['clerk'], stamp: '2' })
     assert.equal(await status(hosted, { cookie }), 401)
   })
-  test('a directory that fails is 503 with Retry-After, no wrong password, and a line of the log', async () => {
+  test('a directory that fails is 503 with Retry-After, not a wrong password, and a line of the log', async () => {
     const hosted = await startHosted(options)
     isDown = true
     for (let i = 0; i < 11; i++) {

@@ -1,4 +1,4 @@
-/** Bodies that are not one element (WSDL 1.1 §3.5): served by both faces, described, and refused when wrong. */
+/** Bodies of several elements or none (WSDL 1.1 §3.5): served, described, and refused if wrong. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Port } from '../../src/contract/exchange.ts'
@@ -82,7 +82,7 @@ test('WSDL 1.1 §3.5 the parts of a message are the elements of its Body, in the
   const written = (name: string, value: string) => `<n1:${name} xmlns:n1="urn:shop">${value}</n1:${name}>`
   assert.equal(bodyOf(text), written('Count', '2') + written('Item', 'tea') + written('Item', 'gift'))
 })
-test('an element of a part that is nillable may be nil', async () => {
+test('a nillable element of a part may be nil', async () => {
   const { text } = await send(`${item}<s:Count xsi:nil="true"/>${gift}`, 'urn:order')
   assert.match(text, /<n1:Count [^>]*xsi:nil="true"/)
 })
@@ -106,22 +106,22 @@ for (const [what, body, detail] of [
     assert.equal(asked.length, before)
   })
 
-test('operations that begin with one element are told apart by their action', async () => {
+test('operations that begin with the same element are distinguished by their action', async () => {
   assert.equal(bodyOf((await send(item + count, 'urn:count')).text), '<n1:Count xmlns:n1="urn:shop">3</n1:Count>')
   assert.match((await send(item, 'urn:find')).text, />7</)
   assert.match((await send(item, 'urn:count')).text, /must have the element Count/)
 })
-test('WS-I Basic Profile 1.1 R1127 without an action, by all that the Body has', async () => {
+test('WS-I Basic Profile 1.1 R1127 or, without an action, by the whole Body', async () => {
   assert.match((await send(item + count + gift)).text, />tea<.*>gift</)
   assert.match((await send(item + count)).text, />3</)
   assert.match((await send(item)).text, />7</)
 })
-test('operations of RPC that share their element are told apart by their accessors', async () => {
+test('operations of RPC that share their element are distinguished by their accessors', async () => {
   assert.match((await send('<r:add xmlns:r="urn:r"><a>1</a></r:add>')).text, /<sum>1</)
   assert.match((await send('<r:add xmlns:r="urn:r"><a>1</a><b>2</b></r:add>')).text, /<sum>3</)
   assert.match((await send('<r:add xmlns:r="urn:r"><c>1</c></r:add>')).text, /soap:Client/)
 })
-test('a message whose operation its whole Body tells has to be well-formed behind it, too', async () => {
+test('a message whose operation depends on its whole Body must be well-formed after it too', async () => {
   const { text } = await send(`${item}</e:Body></e:Envelope><!--`)
   assert.match(text, /soap:Client/)
   assert.match((await send(`${item}</e:Body><e:Body>`)).text, /content after the Body/)
@@ -133,7 +133,7 @@ test('the type of the only part is that of the Body', async () => {
   assert.equal(bodyOf(text), '')
   assert.match((await send('<s:weight>4</s:weight><s:weight>4</s:weight>', 'urn:weigh')).text, /expected note</)
 })
-test('WSDL 2.0 Part 1 §2.5.1 any element is kept as it is, and is one', async () => {
+test('WSDL 2.0 Part 1 §2.5.1 any element is kept as it is, and exactly one', async () => {
   const { text } = await send('<a:x xmlns:a="urn:a" k="s:v"><b/></a:x>')
   assert.match(
     bodyOf(text),
@@ -180,7 +180,7 @@ interface Content {
 const post = async (operation: string, type: string, content: string) =>
   (await hosted).ask('POST', `/api/v1/Shop/${operation}`, { 'content-type': type, accept: type }, content)
 
-test('by REST, such a Body is an object with a member for each element', async () => {
+test('in REST, such a Body is an object with a member for each element', async () => {
   const { text, status } = await post('order', 'application/json', '{"what":"tea","count":null,"gift":false}')
   assert.equal(status, 200, text)
   assert.deepEqual(JSON.parse(text), { count: null, item: 'tea', again: 'none' })
@@ -189,7 +189,7 @@ test('by REST, such a Body is an object with a member for each element', async (
   assert.match(wrong.text, /\/count.*is required/s)
   assert.match(wrong.text, /\/more.*is not a known member/s)
 })
-test('by REST, its XML is the element Body around the elements', async () => {
+test('in REST, its XML is the element Body around the elements', async () => {
   const { text, status } = await post(
     'order',
     'application/xml',
@@ -213,7 +213,7 @@ test('openapi.json has the members of such a Body', async () => {
 
 // Described
 
-test('the WSDL that is served has a part for each element, and means the same messages', async () => {
+test('the WSDL that is served has a part for each element, and describes the same messages', async () => {
   const { text } = await (await hosted).ask('GET', '/soap/Shop?wsdl')
   for (const part of [
     '<wsdl:part name="what" element="ns1:Item"/>',
@@ -229,7 +229,7 @@ test('the WSDL that is served has a part for each element, and means the same me
   assert.equal(digestPort(again ?? assert.fail('no port')), digestPort(Shop as unknown as Port))
 })
 
-test('XML that is kept as text repeats no namespace of a long name without bounds', async () => {
+test('XML that is kept as text does not repeat a long namespace without bounds', async () => {
   const a = x.namespace('urn:a')
   const input = a.element('Many', x.object({ rest: x.any({ not: 'urn:a' }).many() }))
   const output = a.element('Length', x.int)

@@ -155,7 +155,7 @@ const soapNs = 'http://schemas.xmlsoap.org/soap/envelope/'
 type Of = Awaited<ReturnType<typeof open>>
 const open = () => startTestService(contract, app)
 
-/** The same content by either face: the status, and the text of the answer. */
+/** The same content in either face: the status, and the text of the response. */
 const faces = {
   rest: async ({ fetchAs, address }: Of, caller: TestCaller | undefined, name: string, json: unknown) => {
     const answer = await fetchAs(caller)(`${address}/api/v1/Freight/${name}`, {
@@ -187,7 +187,7 @@ const faces = {
 
 for (const [face, ask] of Object.entries(faces))
   describe(`an exchange by ${face}`, () => {
-    test('makes items that resources have, for whom they belong to, and jobs once they are kept', async () => {
+    test('makes items of resources, for their owners, and jobs once the items are kept', async () => {
       await using of = await open()
       mailed.length = 0
       const booked = await ask(of, 'ann', 'Book', { parcel: [{ grams: 10 }, { grams: 20 }] })
@@ -205,7 +205,7 @@ for (const [face, ask] of Object.entries(faces))
       )
     })
 
-    test('keeps nothing of a transaction that was refused, and says so by its own fault', async () => {
+    test('keeps nothing of a refused transaction, and reports it by its own fault', async () => {
       await using of = await open()
       mailed.length = 0
       const refused = await ask(of, 'ann', 'Book', { parcel: [{ grams: 100 }, { grams: 20_000 }] })
@@ -233,7 +233,7 @@ for (const [face, ask] of Object.entries(faces))
       assert.deepEqual(await Array.fromAsync(of.rest('ann').parcels.list()), [])
     })
 
-    test('what a handler of the resource makes wrong is a bug all the same', async () => {
+    test("an error of a resource's handler is a bug all the same", async () => {
       await using of = await open()
       assert.equal((await ask(of, 'ann', 'Book', { parcel: [{ grams: 13 }] })).status, 500)
       assert.match(of.incidents.map(String).join('\n'), /invalid value of a handler: parcels\.label/)
@@ -247,7 +247,7 @@ for (const [face, ask] of Object.entries(faces))
       assert.match((await ask(of, 'ann', 'Send', 'p-1')).text, /unknown/) // the parcel of another shop
     })
 
-    test('moves an item by its machine, and meets what the state does not allow', async () => {
+    test('moves an item by its machine, and is refused if the state does not allow it', async () => {
       await using of = await open()
       assert.match((await ask(of, 'bob', 'Send', 'p-1')).text, /sent/)
       const again = await ask(of, 'bob', 'Send', 'p-1')
@@ -255,7 +255,7 @@ for (const [face, ask] of Object.entries(faces))
       assert.equal((await of.rest('bob').parcels.get('p-1')).state, 'sent')
     })
 
-    test('what a transaction refuses and nobody catches is told as everywhere', async () => {
+    test('a refusal of a transaction that nobody catches is reported as everywhere', async () => {
       await using of = await open()
       const invalid = await ask(of, 'ann', 'Misuse', 'invalid')
       assert.equal(invalid.status, face === 'rest' ? 422 : 500)
@@ -274,19 +274,19 @@ for (const [face, ask] of Object.entries(faces))
         assert.match(of.incidents.map(String).join('\n'), says)
       })
 
-    test('transactions that are begun at once are made, too', async () => {
+    test('transactions that are begun at once all happen', async () => {
       await using of = await open()
       assert.equal((await ask(of, 'ann', 'Misuse', 'twice')).status, 200)
     })
 
-    test('an exchange that is safe has no transaction', async () => {
+    test('a safe exchange has no transaction', async () => {
       await using of = await open()
       assert.equal((await ask(of, undefined, 'LookAndChange', {})).status, 500)
       assert.match(of.incidents.map(String).join('\n'), /Freight\.LookAndChange is safe, and changes nothing/)
     })
   })
 
-test('an exchange has the items, the faults and the services of its own service, and no others', () => {
+test('an exchange has only the items, the faults and the services of its own service', () => {
   const Freight = { ...app.ports?.['Freight'] } as never
   const others = { parcels: app.handlers['parcels'], mails: app.handlers['mails'] } as never as object
   const withFreight = (handlers: Parameters<typeof implement<typeof contract, { name: string }>>[1]) => handlers

@@ -77,7 +77,7 @@ describe('B2.10 a port in a browser', async () => {
       new URLSearchParams({ _message: message, _version: version, _next: 'send' }).toString(),
     )
 
-  test('its page has its operations, who may ask them, its WSDL and the other endpoints', async () => {
+  test('its page has its operations, who may call them, its WSDL and the other endpoints', async () => {
     const { status, text } = await ask('GET', '/soap/Shop', html)
     assert.equal(status, 200)
     for (const name of Object.keys(exchanges)) assert.ok(text.includes(`href="/soap/Shop?operation=${name}"`), name)
@@ -96,7 +96,7 @@ describe('B2.10 a port in a browser', async () => {
     ['/soap/Calc', 'addEncoded', ['1.1']],
   ] as const)
     for (const version of versions)
-      test(`${operation}: its example in SOAP ${version} is taken as the message of the person`, async () => {
+      test(`${operation}: its example in SOAP ${version} is accepted as the message of the person`, async () => {
         const page = await ask('GET', `${path}?operation=${operation}&version=${version}`, html)
         assert.equal(page.status, 200)
         const message = exampleOf(page.text)
@@ -107,27 +107,27 @@ describe('B2.10 a port in a browser', async () => {
         assert.doesNotMatch(text, /A fault came back/)
       })
 
-  test('its own text stands escaped, and a message by hand gets its fault', async () => {
+  test('its own text is escaped, and a message by hand gets its fault', async () => {
     const { text } = await ask('GET', '/soap/Shop?operation=PlaceOrder', html)
     assert.match(text, /Orders &lt;some&gt; goods\./)
     assert.match((await send('/soap/Shop', 'PlaceOrder', '<nothing/>', '1.1')).text, /HTTP\/1\.1 500/)
   })
 
-  test('what a page cannot send is said', async () => {
+  test('a message that a page cannot send is named as such', async () => {
     const { text } = await ask('GET', '/soap/Shop?operation=SendScan', html)
     assert.match(text, /Parts travel with its message/)
     assert.equal(exampleOf(text), undefined)
     assert.equal((await ask('GET', '/soap/Shop?operation=toString', html)).status, 404)
   })
 
-  test('A5.2 no page of another origin sends a message, and an anonymous person asks what anyone may', async () => {
+  test('A5.2 no page of another origin sends a message, and an anonymous person calls what anyone may', async () => {
     const message = exampleOf((await ask('GET', '/soap/Shop?operation=Close', html)).text) ?? ''
     const foreign = await send('/soap/Shop', 'Close', message, '1.2', { ...own, origin: 'https://evil.example' })
     assert.equal(foreign.status, 403)
     assert.match((await send('/soap/Shop', 'Close', message, '1.2', { ...own, cookie: '' })).text, /HTTP\/1\.1 401/)
   })
 
-  test('RFC 9110 §15.5.2 its page for credentials that are wrong is 401, not an incident', async () => {
+  test('RFC 9110 §15.5.2 its page for wrong credentials is 401, not an incident', async () => {
     for (const authorization of ['Bearer stale', `Basic ${btoa('clara:wrong')}`])
       for (const [method, path] of [
         ['GET', '/soap/Shop'],

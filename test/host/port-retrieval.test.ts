@@ -1,4 +1,4 @@
-/** Ports asked by GET: the response pattern of SOAP 1.2 (Part 2 §7.4), by the addresses of WSDL 2.0. */
+/** Ports called by GET: the response pattern of SOAP 1.2 (Part 2 §7.4), by the addresses of WSDL 2.0. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -55,7 +55,7 @@ const hosted = startHosted({}, app)
 const get = async (path: string, fields = {}) => (await hosted).ask('GET', `/soap/Desk${path}`, fields)
 const textOf = (text: string): string => /<n1:Answer [^>]*>(.*)<\/n1:Answer>/.exec(text)?.[1] ?? text
 
-test('WSDL 2.0 Part 2 §6.8.1 an operation is asked at the address of its template', async () => {
+test('WSDL 2.0 Part 2 §6.8.1 an operation is called at the address of its template', async () => {
   const { text, status, fields } = await get('/day/2007/12:00:00-13:00:00.html?month=6')
   assert.equal(status, 200, text)
   assert.match(String(fields['content-type']), /^application\/soap\+xml/)
@@ -75,17 +75,17 @@ test('WSDL 2.0 Part 2 §6.8.2 without a template, its elements are parameters of
   assert.equal((await get('?wsdl')).status, 200)
   assert.match((await get('?wsdl')).text, /<wsdl:definitions/)
 })
-test('an element that is nillable and not there is nil', async () => {
+test('a nillable element that is absent is nil', async () => {
   assert.match(textOf((await get('?year=1&time=12:00:00')).text), /"month":null/)
 })
-test('SOAP 1.2 Part 2 §7.4 an operation that sends nothing is asked by its address', async () => {
+test('SOAP 1.2 Part 2 §7.4 an operation that sends nothing is called by its address', async () => {
   assert.equal((await get('/now')).status, 200)
 })
-test('RFC 9110 §12.5.5 Vary names each field with credentials, also that of keys', async () => {
+test('RFC 9110 §12.5.5 Vary names each field with credentials, including that of keys', async () => {
   const answers = [await get('/now'), await get('', { accept: 'text/html' })]
   for (const { fields } of answers) assert.match(String(fields['vary']), /Accept, Authorization(?:, Cookie)?, Api-Key/)
 })
-test('a safe operation is asked by its name, too, where an address can have its content', async () => {
+test('a safe operation is also called by its name, if an address can have its content', async () => {
   assert.match(textOf((await get('/safe?year=1&time=12:00:00')).text), /^safe \{"year":1/)
   assert.equal((await get('/plain')).status, 404)
   assert.equal((await get('/unsafe?year=1&time=12:00:00')).status, 404)
@@ -113,7 +113,7 @@ test('an address of no operation is 404', async () => {
 
 const suite = suites('wsdl20-w3c')
 if (suite)
-  test('wsdl20-w3c LocationTemplate-1G: each endpoint is asked at its address', async () => {
+  test('wsdl20-w3c LocationTemplate-1G: each endpoint is called at its address', async () => {
     const imported = importFile(join(suite, 'documents/good/LocationTemplate-1G/SOAPservice.wsdl'))
     assert.ok(!(imported instanceof Malformed))
     assert.deepEqual(imported.losses, [])

@@ -1,4 +1,4 @@
-/** Rule A1.6 for ports: each status that an exchange answers is in OpenAPI. */
+/** Rule A1.6 for ports: each status of an exchange is in OpenAPI. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exchange, port } from '../../src/contract/exchange.ts'

@@ -55,7 +55,7 @@ const app = implement(
   { seed: () => ({ items: { stocks: [{ id: 's-1', left: seats }] } }) },
 )
 
-/** Each seat that was sold, in order, and how many were told that there is none. */
+/** Each seat that was sold, in order, and how many callers learned that there is none. */
 async function sellAtOnce(instances: readonly Awaited<ReturnType<typeof startTestService<typeof contract>>>[]) {
   const answers = await Promise.all(
     Array.from({ length: 50 }, async (_, i) => {
@@ -93,7 +93,7 @@ describe('on PostgreSQL', () => {
   })
   after(() => postgres.stop())
 
-  test('with two instances, each seat is sold once, and a work that collides is done again', async t => {
+  test('with two instances, each seat is sold once, and a work that collides runs again', async t => {
     const { url } = await postgres.place()
     if (url === undefined) return t.skip('PGlite has no address that two instances could open')
     await using one = await startTestService(contract, app, { database: url })

@@ -83,7 +83,7 @@ const app = implement(contract, {
     GetHours: () => ['9-12', '13-18'],
     Nest: () => {},
     Notify: () => {},
-    // what a handler in JavaScript may do
+    // What a handler in JavaScript may do.
     Break: (item, ctx) => {
       if (item === 'fault') return ctx.fail('Closed' as never, undefined as never)
       if (item === 'header') ctx.setHeader('Session', 'x')
@@ -109,7 +109,7 @@ test('a message of a port reaches its handler, and the reply has the declared na
   assert.equal(answer.status, 200, answer.text)
   assert.match(answer.text, /<n1:Placed xmlns:n1="urn:shop"><n1:count>5<\/n1:count><\/n1:Placed>/)
 })
-test('operations that share an element are told apart by their actions', async () => {
+test('operations that share an element are distinguished by their actions', async () => {
   assert.match((await send(order, '"urn:CheckOrder"')).text, /<n1:count>-1</)
 })
 test('a declared fault has its element as the detail, and a header block is read', async () => {
@@ -132,7 +132,7 @@ test('RPC/literal: accessors without a namespace, in the element of the call', a
   const answer = await send('<r:add xmlns:r="urn:rpc"><b>2</b><a>1</a></r:add>')
   assert.match(answer.text, /<n1:addResponse xmlns:n1="urn:rpc"><sum>3<\/sum><\/n1:addResponse>/)
 })
-test('what is not valid by the schema is a Client fault with its place', async () => {
+test('a message that is invalid by the schema is a Client fault with its place', async () => {
   const answer = await send(order.replaceAll(' xmlns=""', ''), '"urn:PlaceOrder"')
   assert.match(answer.text, /soap:Client/)
   assert.match(answer.text, /PlaceOrder\[1\]\/line\[1\]\/item\[1\].*expected no namespace/)
@@ -159,7 +159,7 @@ const json = { 'content-type': 'application/json' }
 const post = async (path: string, content: unknown, fields: Readonly<Record<string, string>> = {}) =>
   (await hosted).ask('POST', `/api/v1/Shop/${path}`, { ...json, ...fields }, JSON.stringify(content))
 
-test('an exchange is asked in JSON, and the same handler answers', async () => {
+test('an exchange is called in JSON, and the same handler responds', async () => {
   const answer = await post('PlaceOrder', {
     line: [
       { item: 'tea', count: 2 },
@@ -170,13 +170,13 @@ test('an exchange is asked in JSON, and the same handler answers', async () => {
   assert.equal(answer.fields['content-type'], 'application/json')
   assert.equal(answer.text, '{"count":5}')
 })
-test('an exchange is asked in XML with the element of its message, and answers so', async () => {
+test('an exchange is called in XML with the element of its message, and responds in the same form', async () => {
   const fields = { 'content-type': 'application/xml', accept: 'application/xml' }
   const answer = await (await hosted).ask('POST', '/api/v1/Shop/PlaceOrder', fields, order)
   assert.equal(answer.status, 200, answer.text)
   assert.match(answer.text, /<n1:Placed xmlns:n1="urn:shop"><n1:count>5<\/n1:count><\/n1:Placed>$/)
 })
-test('content that breaks the type is told with each place, in JSON and in XML', async () => {
+test('content that breaks the type is refused with each place, in JSON and in XML', async () => {
   const answer = await post('PlaceOrder', { line: [{ item: 1 }], more: true })
   assert.equal(answer.status, 422)
   assert.deepEqual(
@@ -209,7 +209,7 @@ test('a reply block is a field, in ASCII', async () => {
   const answer = await post('Open', {})
   assert.equal(answer.fields['soap-session'], '"offen \\u2713"')
 })
-test('A1.3 the answer of a read varies by the header blocks that it reads; pages of named origins see those of the reply', async () => {
+test('A1.3 the response to a read varies by the header blocks that it reads; pages of named origins see those of the reply', async () => {
   const { ask } = await startHosted({ settings: { origins: ['https://shop.example'] } }, app)
   const fields = { 'content-type': 'application/json', origin: 'https://shop.example' }
   const answer = await ask('QUERY', '/api/v1/Shop/GetPrice', fields, '"tea"')
@@ -219,7 +219,7 @@ test('A1.3 the answer of a read varies by the header blocks that it reads; pages
   const change = await post('PlaceOrder', { line: [{ item: '', count: 1 }] })
   assert.doesNotMatch(String(change.fields['vary']), /Soap-Session/)
 })
-test('attack: a reply block that is longer than a field may be ends the call, in place of a field that proxies refuse', async () => {
+test('attack: a reply block longer than a field may be ends the call, instead of giving a field that proxies refuse', async () => {
   const { ask, lines } = await hosted
   const before = lines.length
   const answers = await Promise.all(
@@ -234,7 +234,7 @@ test('attack: a reply block that is longer than a field may be ends the call, in
     /the header Session has 4097 octets as a field: at most 4096/,
   )
 })
-test('rows 13, 15, 19 and 21 are asked of an exchange as of any operation', async () => {
+test('rows 13, 15, 19 and 21 apply to an exchange as to any operation', async () => {
   const { ask } = await hosted
   assert.equal((await ask('GET', '/api/v1/Shop/PlaceOrder')).status, 405)
   assert.equal((await ask('GET', '/api/v1/Shop/PlaceOrder')).fields['allow'], 'OPTIONS, POST')
@@ -246,7 +246,7 @@ test('rows 13, 15, 19 and 21 are asked of an exchange as of any operation', asyn
   assert.equal((await ask('POST', '/api/v1/Shop/PlaceOrder', json, '')).status, 400)
   assert.equal((await post('Nothing', {})).status, 404)
 })
-test('a safe exchange is asked by QUERY, and by GET where it sends nothing, with a tag and 304', async () => {
+test('a safe exchange is called by QUERY, and by GET if it sends nothing, with a tag and 304', async () => {
   const { ask } = await hosted
   const queried = await ask('QUERY', '/api/v1/Shop/GetPrice', json, '"tea"')
   assert.equal(queried.text, '"12.50"', queried.text)
@@ -278,7 +278,7 @@ const depotHosted = startHosted(
     },
   }),
 )
-test('a safe exchange that demands nothing is asked by GET, too, as without any content', async () => {
+test('a safe exchange that requires nothing is also called by GET, as without any content', async () => {
   const { ask } = await depotHosted
   assert.equal((await ask('GET', '/api/v1/Depot/ListBoxes')).text, '["small"]')
   assert.equal((await ask('QUERY', '/api/v1/Depot/ListBoxes', json, '{"tag":["a"]}')).text, '["small","a"]')
@@ -320,7 +320,7 @@ for (const [item, says] of [
   ],
   ['nothing', 'Shop.Break: the handler returned nothing: it must return the content of its reply'],
 ] as const)
-  test(`a handler that gets its ${item} wrong is told where and what to do, by each face, and its callers are not`, async () => {
+  test(`a wrong ${item} of a handler is logged with its place and its cure, in each face; its callers learn neither`, async () => {
     const { lines } = await hosted
     const before = lines.length
     const answers = [await post('Break', item), await send(`<Item xmlns="urn:shop">${item}</Item>`, '"urn:Break"')]
@@ -335,14 +335,14 @@ for (const [item, says] of [
     )
   })
 
-test('§3.4.4 a type that is inside of itself by a reference has a schema with a name', async () => {
+test('§3.4.4 a type that contains itself by a reference has a schema with a name', async () => {
   const { paths, components } = JSON.parse((await (await hosted).ask('GET', '/openapi.json')).text)
   const { schema } = paths['/api/v1/Shop/Nest'].post.requestBody.content['application/json']
   const inner = schema.properties.nest.items
   assert.deepEqual(inner, { $ref: '#/components/schemas/v1.xml.Nest' })
   assert.deepEqual(components.schemas['v1.xml.Nest'].properties.nest.items, inner)
 })
-test('OpenAPI describes exchanges: content, answers, faults by status, header fields', async () => {
+test('OpenAPI describes exchanges: content, responses, faults by status, header fields', async () => {
   const { paths, components } = JSON.parse((await (await hosted).ask('GET', '/openapi.json')).text)
   const { post: described } = paths['/api/v1/Shop/PlaceOrder']
   assert.equal(described.operationId, 'v1_Shop_PlaceOrder')
@@ -359,7 +359,7 @@ test('OpenAPI describes exchanges: content, answers, faults by status, header fi
   assert.ok(paths['/api/v1/Shop/GetHours'].get)
 })
 
-test('B2.12 a service of ports alone has no endpoint without operations, and its entry leads to its ports', async () => {
+test('B2.12 a service with only ports has no endpoint without operations, and its entry leads to its ports', async () => {
   const { ask } = await hosted
   const envelope = '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body/></e:Envelope>'
   assert.equal((await ask('POST', '/soap/v1', { 'content-type': 'text/xml' }, envelope)).status, 404)

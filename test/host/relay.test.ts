@@ -82,13 +82,13 @@ describe('between a client and the service', async () => {
     }
   })
 
-  test('a mandatory block that is for the service alone is the service’s to refuse', async () => {
+  test('a mandatory block that is only for the service is left for the service to refuse', async () => {
     const { status, text } = await relay(message(extra(' e:mustUnderstand="1"')))
     assert.equal(status, 500)
     assert.match(text, new RegExp(`MustUnderstand.*<soap:Node>${server.url}/soap/v1</soap:Node>`, 's'))
   })
 
-  test('what was signed is still what is read: /secure takes it after blocks before it were removed', async () => {
+  test('the signed part is still what is read: /secure accepts it after blocks before it were removed', async () => {
     const alice = keyPair('alice')
     const refer = 'direct'
     const by = { certificate: alice.certificate, refer } as const
@@ -152,7 +152,7 @@ test('§2.6 a mandatory block that it does not understand: MustUnderstand, and n
   assert.equal(came.length, 0)
 })
 
-test('§2.7.2 a block that it was given a handler for is processed, before anything is forwarded', async () => {
+test('§2.7.2 a block for which it has a handler is processed before anything is forwarded', async () => {
   const { came, url } = await nextNode()
   const seen: string[] = []
   const process = (value: string) => {
@@ -171,7 +171,7 @@ test('§2.7.2 a block that it was given a handler for is processed, before anyth
   assert.ok(!text.includes('a bug'))
 })
 
-test('an answer is a message on its way, too: its blocks for next end here', async () => {
+test('a reply is a message on its way too: its blocks for next end here', async () => {
   const { url } = await nextNode({ content: message(extra(next) + extra(' e:role="urn:other"'), '<ok/>') })
   assert.equal((await (await relayTo(url))(message())).text, message(extra(' e:role="urn:other"'), '<ok/>'))
   const strange = await nextNode({ content: message(extra(`${next} e:mustUnderstand="1"`), '<ok/>') })
@@ -183,7 +183,7 @@ test('an answer is a message on its way, too: its blocks for next end here', asy
   assert.deepEqual([answer.status, answer.fields.get('retry-after')], [503, '5'])
 })
 
-test('a next node that cannot be reached: a Receiver fault that says so', async () => {
+test('an unreachable next node: a Receiver fault that says so', async () => {
   const silent = socket(() => {})
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
   const rude = socket(each => each.once('data', () => each.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n<a')))
@@ -255,7 +255,7 @@ describe('packages', () => {
     assert.equal(came[0]?.fields['content-type'], packaged)
   })
 
-  test('a package that answers passes, too; its blocks for next end here', async () => {
+  test('a package in reply passes too; its blocks for next end here', async () => {
     const content = packageOf(message(extra(next), '<ok/>'), 'octets')
     const { url } = await nextNode({ fields: { 'content-type': packaged }, content })
     const { status, text, fields } = await (await relayTo(url))(message())
@@ -282,7 +282,7 @@ describe('packages', () => {
     ['no boundary', packageOf(message(), 'x'), 'multipart/related'],
     ['a root that is not SOAP', packageOf(message(), 'x').replaceAll('application/xop+xml', 'image/png'), packaged],
   ] as const)
-    test(`${title}: an answer that says so, and nothing is forwarded`, async () => {
+    test(`${title}: a response that says so, and nothing is forwarded`, async () => {
       const { came, url } = await nextNode()
       const { status, text } = await (await relayTo(url, { octetsMax: 4096 }))(content, { 'content-type': type })
       assert.ok(status === 415 || status === 500, text)

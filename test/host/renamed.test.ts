@@ -35,7 +35,7 @@ async function look(of: Implementation, data?: string): Promise<[number, unknown
   return [status, lines.filter(({ message }) => message === says).map(({ fields }) => fields)]
 }
 
-test('a renamed service says that it makes a new database beside the old one, and goes on with that if told', async () => {
+test('a renamed service says that it makes a new database beside the old one, and continues with the old one on request', async () => {
   assert.deepEqual(await look(app), [204, []])
   assert.deepEqual(await look(app), [410, []])
   assert.deepEqual(await look(renamed), [

@@ -14,7 +14,7 @@ import { basic, startHosted } from './hosted-service.ts'
 
 const tokens = { jwks: 'https://id.example/jwks', issuer: 'https://id.example' }
 
-describe('what does not start', () => {
+describe('a service does not start with', () => {
   const rows: readonly [string, SafetyOptions, RegExp][] = [
     ['all addresses, no credentials', { host: '0.0.0.0' }, /no credentials are configured/],
     ['all addresses of IPv6', { host: '::' }, /no credentials are configured/],
@@ -75,7 +75,7 @@ describe('what does not start', () => {
   })
 })
 
-test('SECURITY.md promise 3: folders and files that the service makes are for their owner alone', async t => {
+test('SECURITY.md promise 3: folders and files that the service makes are for their owner only', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'diglot-modes-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const data = join(folder, 'a', 'b', 'orders.sqlite')
@@ -85,7 +85,7 @@ test('SECURITY.md promise 3: folders and files that the service makes are for th
   for (const name of readdirSync(join(folder, 'a', 'b'))) assert.equal(mode(join(folder, 'a', 'b', name)), '600', name)
 })
 
-describe('what starts', () => {
+describe('a service starts with', () => {
   const rows: readonly [string, SafetyOptions, seeded: boolean][] = [
     ['loopback', {}, true],
     ['loopback by name', { host: 'localhost' }, true],
@@ -119,7 +119,7 @@ describe('what starts', () => {
   })
 })
 
-test('an option that is not known, as JavaScript may give it, ends the start', async () => {
+test('an unknown option, as JavaScript may give it, ends the start', async () => {
   const wrong: readonly (readonly [object, RegExp])[] = [
     [{ prot: 1 }, /^the options of serve: unknown member "prot": use host, port, data/],
     [{ settings: { trustProxies: true } }, /^the option settings: unknown member "trustProxies": use publicUrl/],

@@ -21,7 +21,7 @@ const wsse = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity
 const message = (name: string, password: string) =>
   `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Header><s:Security xmlns:s="${wsse}" e:mustUnderstand="true"><s:UsernameToken><s:Username>${name}</s:Username><s:Password>${password}</s:Password></s:UsernameToken></s:Security></e:Header><e:Body><GetOrder xmlns="urn:diglot:orders:v1"><id>o-1</id></GetOrder></e:Body></e:Envelope>`
 
-test('a credential, right or wrong, is in no answer, no log and no file', async () => {
+test('a credential, right or wrong, is in no response, no log and no file', async () => {
   const data = join(folder, 'orders.sqlite')
   const key = issueKey(`${data}.keys`, { subject: 'robot', roles: ['clerk'], claims: {} })
   const { ask, server, lines } = await startHosted({ data, settings: { trace: true } })
@@ -99,7 +99,7 @@ describe('what an error may say', () => {
 })
 
 describe('the audit', () => {
-  test('a change leaves a row and a line, by either face; what only reads or is refused leaves none', async () => {
+  test('a change leaves a row and a line, in either face; a read or a refused call leaves none', async () => {
     const data = join(folder, 'audit.sqlite')
     const { ask, lines, server } = await startHosted({ data })
     const clara = basic('clara', 'clara-secret')
@@ -145,7 +145,7 @@ describe('the audit', () => {
     )
   })
 
-  test('the logger of its own is pino: one JSON object in a line, on standard error alone', () => {
+  test("the service's own logger is pino: one JSON object in a line, on standard error only", () => {
     const program = `
       const { createLogger } = await import('./src/host/operations/log.ts')
       createLogger().info({ subject: 'clara', password: 'hunter2', in: { authorization: 'hunter2' } }, 'changed')`
@@ -166,7 +166,7 @@ describe('the audit', () => {
     })
   })
 
-  test('a log that takes no lines ends nothing, and tells how many were lost once it takes them again', async t => {
+  test('a log that accepts no lines ends nothing, and says how many were lost once it accepts them again', async t => {
     const folder = await mkdtemp(join(tmpdir(), 'diglot-full-'))
     t.after(() => rm(folder, { recursive: true }))
     const file = join(folder, 'log')
@@ -178,7 +178,7 @@ describe('the audit', () => {
       truncateSync(process.argv[1])
       logger.info({}, 'room again')
       console.log('goes on')`
-    // A file may have 2 MiB: what is beyond fails, as on a full disk.
+    // A file may have 2 MiB: a write beyond that fails, as on a full disk.
     const limited = `trap '' XFSZ; ulimit -f 4096; exec "$0" --conditions=diglot-source --input-type=module -e "$1" "$2" 2>>"$2"`
     const { stdout } = spawnSync('sh', ['-c', limited, process.execPath, program, file], {
       cwd: join(import.meta.dirname, '..', '..'),

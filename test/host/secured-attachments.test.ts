@@ -123,7 +123,7 @@ const withFields = /<sp:Attachments>\s*<sp13:AttachmentCompleteSignatureTransfor
 const isInClear = (content: Uint8Array): readonly boolean[] =>
   [Buffer.from(picture), 'three', 'b="1"', 'Title'].map(each => Buffer.from(content).includes(each))
 
-/** By fetch, with a change of the request's content, and of the answer's. */
+/** By fetch, with a change of the request's content, and of the response's. */
 const changing = (
   address: string,
   request: (parts: PackagePart[]) => void,
@@ -200,14 +200,14 @@ for (const way of Object.keys(ways) as Way[])
     for (const [what, change] of attacks) {
       test(`attack: a request of which ${what}`, () =>
         refused(open(declared, { transport: changing(address, change) }).Keep(kept)))
-      test(`attack: an answer of which ${what}`, async () => {
+      test(`attack: a response of which ${what}`, async () => {
         const call = open(declared, { transport: changing(address, () => {}, change) }).Keep(kept)
         await assert.rejects(call, { name: 'AnswerError', why: 'unproven' })
       })
     }
 
     for (const description of [declared, described])
-      test('WS-I AP §4.4 go both ways where elements refer to them, and are refused where they are changed', async () => {
+      test('WS-I AP §4.4 go both ways if elements refer to them, and are refused if they were changed', async () => {
         const { scan } = await open(description).Refer({ scan: picture })
         assert.deepEqual(new Uint8Array(scan), picture)
         const change = ([, part]: PackagePart[]) => flip(part)
@@ -226,7 +226,7 @@ for (const way of Object.keys(ways) as Way[])
     })
   })
 
-test('attack: attachments that are signed in clear where they have to come encrypted', async () => {
+test('attack: attachments that are signed in clear but must be encrypted', async () => {
   const { address, declared } = served.signed
   const { address: other } = served.encrypted
   const { content, fields } = await served.signed.open(declared).Keep.render(kept)
@@ -302,7 +302,7 @@ test('an exchange with attachments has a rule of its own, by the one element of 
   await assert.rejects(bare.Drop({ scan: picture }), /<wsse:Security> header/)
 }) // biome-ignore format: long lines
 
-test('a port that leaves its security to the settings has attachments covered where they name the Body', async () => {
+test('a port that leaves its security to the settings has attachments covered if they name the Body', async () => {
   const signed = ['Body', 'Timestamp'] as const
   const { open, wsdl } = await serveDesk('settings', [{ caller: 'x509', timestamp: true, signed, encrypted: ['Body'] }])
   assert.match(wsdl, /<sp:SignedParts>.*<sp:Attachments>.*<sp:EncryptedParts><sp:Body\/><sp:Attachments\/>/s)
@@ -334,7 +334,7 @@ for (const [what, change, why] of unmet)
     assert.throws(() => served.encrypted.open(described), why)
   })
 
-test('a WSDL that does not say how attachments are signed means with their fields', async () => {
+test('a WSDL that does not state how attachments are signed means with their fields', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'album-'))
   after(() => rmSync(folder, { recursive: true }))
   const of = (way: Way) => served[way].text.replaceAll(/<sp13:\w+Transform [^>]*\/>/g, '')
@@ -345,7 +345,7 @@ test('a WSDL that does not say how attachments are signed means with their field
   await assert.rejects(served.complete.open(served.signed.declared).Keep(kept), /<wsse:Security> header/)
 })
 
-test('attack: the media type of an attachment is changed that is signed with its fields', async () => {
+test('attack: the media type of an attachment that is signed with its fields is changed', async () => {
   const { address, open, declared } = served.complete
   const change = (parts: PackagePart[]): void => {
     parts[1]!.head = parts[1]!.head.replace('image/jpeg', 'image/jpeg; x=1')

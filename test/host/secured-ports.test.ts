@@ -111,7 +111,7 @@ const descriptions = [
 
 for (const [source, description] of descriptions)
   for (const soap of ['1.1', '1.2'] as const)
-    test(`a client of ${source} proves itself as each exchange demands it, by SOAP ${soap}`, async () => {
+    test(`a client of ${source} proves itself as each exchange requires, by SOAP ${soap}`, async () => {
       const client = createPortClient<{ ports: [ReturnType<typeof declareBank>] }>(description, { address, soap, keys })
       const { output, headers } = await client.GetBalance.callForHeaders({ id: 'a-1' }, { headers: { Branch: '0042' } })
       assert.deepEqual(output, { of: 'a-1', by: 'acme' })
@@ -124,7 +124,7 @@ for (const [source, description] of descriptions)
 
 const unproven = /discovered processing the <wsse:Security> header/
 
-test('a message without the proof that its exchange demands is refused before a handler runs', async () => {
+test('a message without the proof that its exchange requires is refused before a handler runs', async () => {
   const bare = createPortClient({ ports: [declareBank(undefined)] }, { address })
   const weaker = createPortClient({ ports: [declareBank({ callers: ['x509'] })] }, { address, keys: acme })
   await assert.rejects(bare.GetBalance({ id: 'a-1' }), unproven)
@@ -141,7 +141,7 @@ test('a message without the proof that its exchange demands is refused before a 
   )
 })
 
-test('WS-SecurityPolicy: the policies stand at the exchanges that have them', () => {
+test('WS-SecurityPolicy: the policies are at the exchanges that have them', () => {
   const operation = (name: string) =>
     new RegExp(`<wsdl:operation name="${name}">\\s*<sec:PolicyReference[^>]*URI="#([^"]*)`).exec(wsdl)?.[1]
   assert.equal(operation('GetBalance'), 'MessageSecurity')
@@ -150,7 +150,7 @@ test('WS-SecurityPolicy: the policies stand at the exchanges that have them', ()
   assert.match(wsdl, /<sp:Header Name="Branch" Namespace="urn:bank"\/>/)
 })
 
-test('what the policies of a WSDL demand is the security of the port that is imported', async () => {
+test("the requirements of a WSDL's policies are the security of the imported port", async () => {
   const { text, losses } = await withFile(wsdl, file => importDocument(file, [], []))
   assert.deepEqual(losses, [])
   assert.match(text, /^const BankSecurity: SecurityRule \| undefined = \{ callers: .*, operations: .*\}$/m)

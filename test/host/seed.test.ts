@@ -1,4 +1,4 @@
-/** What a service seeds has passed the checks of content from outside; else it does not start. */
+/** A service's seed has passed the checks of content from outside; else the service does not start. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
@@ -80,7 +80,7 @@ const cases: readonly (readonly [title: string, seed: Seed, says: RegExp])[] = [
     /20 more mistakes in the seed of products$/,
   ],
 ]
-test('a role that no rule names of the seed is told once, and the service starts', async () => {
+test('a role in the seed that no rule names is reported once, and the service starts', async () => {
   const told: string[] = []
   const logger = { info() {}, warn: (fields: object) => void told.push(JSON.stringify(fields)), error: assert.ifError }
   const people = [

@@ -38,7 +38,7 @@ export const settings = resource('settings', {
 export const charter = resource('charter', { single: true, fields: { text: t.string() } }).rules({
   allow: { read: [anyone], create: [owner] },
 })
-/** Made by handlers alone. */
+/** Made only by handlers. */
 export const tariff = resource('tariff', { single: true, fields: { night: t.int() } }).rules({
   allow: { read: [anyone], change: [clerk] },
 })

@@ -262,7 +262,7 @@ test('an identifier makes no second one, in an address, in content or in a messa
   assert.deepEqual(open.service.incidents, [])
 })
 
-test('handlers and jobs name it without an identifier, and the feed by its name alone', async () => {
+test('handlers and jobs name it without an identifier, and the feed only by its name', async () => {
   await using open = await openInn()
   const { service } = open
   const clara = service.rest('clara')
@@ -344,7 +344,7 @@ describe('pages', () => {
   const actionOf = ({ text }: Answer, id: string): string =>
     (new RegExp(`<form id="${id}" method="post" action="([^"]+)"`).exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
 
-  test('the page that says that it is not there has the form that makes it, for those who may', async () => {
+  test('the page that says that it does not exist has the form that makes it, for those who may', async () => {
     await using open = await openInn()
     const { ask } = open
     const absent = await ask('clara', 'GET', at, html)
@@ -420,7 +420,7 @@ for (const [title, seeded] of [
   ['absent', undefined],
   ['seeded', { opens: '8' }],
 ] as const)
-  test(`no rule of the conventions fails where it is ${title}`, async () => {
+  test(`no rule of the conventions fails if it is ${title}`, async () => {
     const { verdicts, incidents } = await checkService(innWith(seeded))
     const failed = verdicts.filter(({ status }) => status === 'fail')
     assert.deepEqual(

@@ -43,14 +43,14 @@ describe('B2.10 an endpoint in a browser', async () => {
     assert.match(text, /A fault came back[\s\S]*NotFound/)
   })
 
-  test('a problem stands at its field before anything is sent', async () => {
+  test('a problem is shown at its field before anything is sent', async () => {
     const { status, text } = await tryIt('PayOrder', { id: 'o-1', method: 'cash', amount: 'much' })
     assert.equal(status, 422)
     assert.match(text, /name="amount"[^>]*aria-invalid="true"[^>]*value="much"/)
     assert.doesNotMatch(text, /id="answer"/)
   })
 
-  test('a message written by hand goes as it is, and gets its fault', async () => {
+  test('a message written by hand is sent as it is, and gets its fault', async () => {
     const { text } = await tryIt('GetOrder', { _message: '<nothing/>', _version: '1.1' })
     assert.match(text, /HTTP\/1\.1 500/)
   })
@@ -75,7 +75,7 @@ describe('B2.10 an endpoint in a browser', async () => {
     assert.match(anonymous.text, /HTTP\/1\.1 401/)
   })
 
-  test('B5.2 where WS-Security is demanded the page sends nothing', async () => {
+  test('B5.2 if WS-Security is required the page sends nothing', async () => {
     const { text } = await tryIt('GetOrder', { id: 'o-1' }, own, '/soap/v2/secure')
     assert.doesNotMatch(text, /GetOrderResponse<|id="answer"/)
   })

@@ -18,7 +18,7 @@ const envelope = (body: string, header = '') =>
 const getProduct = '<GetProduct xmlns="urn:diglot:orders:v1"><id>p-1</id></GetProduct>'
 const soap = { 'content-type': 'application/soap+xml' }
 
-test('row 5: REST and SOAP are counted together by address; a message over it is answered Busy', async () => {
+test('row 5: REST and SOAP are counted together by address; a message beyond the limit gets Busy', async () => {
   const { ask } = await startHosted({ flood: 3, clock: () => 1_000_000 })
   const statuses = [
     (await ask('GET', '/api/v1/products/p-1')).status,
@@ -107,7 +107,7 @@ describe('a trusted proxy names the address of the endpoint', async () => {
     })
 })
 
-test('B2.12 B5.1 the WSDL of the secure endpoint, and of no other, says what it demands', async () => {
+test('B2.12 B5.1 the WSDL of the secure endpoint, and of no other, states what it requires', async () => {
   const { ask } = await startHosted()
   for (const query of ['wsdl', 'wsdl=1.1', 'wsdl=1.2']) {
     const { text } = await ask('GET', `/soap/v1/secure?${query}`)
@@ -123,7 +123,7 @@ test('B2.12 B5.1 the WSDL of the secure endpoint, and of no other, says what it 
   }
 })
 
-test('B2.13 Metadata §4.1 both versions of WSDL name the [action]s that messages have', async () => {
+test('B2.13 Metadata §4.1 both versions of WSDL name the [action]s of the messages', async () => {
   const { ask } = await startHosted()
   const actionsOf = async (query: string) =>
     [...(await ask('GET', `/soap/v1?${query}`)).text.matchAll(/wsam:Action="([^"]*)"/g)]

@@ -51,7 +51,7 @@ for (const [what, thrown, database, says] of rows)
     assert.doesNotMatch(explained.message, /secret/)
   })
 
-test('an error of another kind is told as it is', () => {
+test('an error of another kind is reported unchanged', () => {
   const thrown = new TypeError('a bug')
   assert.equal(explainStoreFailure(thrown, undefined, 'x'), thrown)
 })
@@ -64,7 +64,7 @@ for (const [address, says] of [
   ['postgres://shop:secret@one,two/shop?target_session_attrs=standby', /the standbys to --replica/],
   ['host=one.example dbname=shop password=secret', /give postgres:/],
 ] as const)
-  test(`an address that cannot be used is told with its cure: ${address}`, () => {
+  test(`an unusable address is reported with its cure: ${address}`, () => {
     assert.throws(
       () => ensurePostgresAddress(address, 'primary'),
       thrown => thrown instanceof StoreFailure && says.test(thrown.message) && !/secret/.test(thrown.message),
@@ -77,9 +77,9 @@ for (const [address, role] of [
   ['postgres://one,two/shop?target_session_attrs=read-write', 'primary'],
   ['postgres://one,two/shop?target_session_attrs=standby', 'any'],
 ] as const)
-  test(`an address that can be used: ${address}`, () => ensurePostgresAddress(address, role))
+  test(`a usable address: ${address}`, () => ensurePostgresAddress(address, role))
 
-test('a connection that is cut while the limits are opened is told with place and cure, not in words of the driver', async () => {
+test("a connection that is cut while the limits are opened is reported with place and cure, not in the driver's words", async () => {
   const server = createServer(socket => void socket.on('data', () => socket.destroy()).on('error', () => {}))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

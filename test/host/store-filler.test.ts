@@ -1,4 +1,4 @@
-/** What a start leaves for later is done, or the operator reads why it is not. */
+/** Work that a start leaves for later is done, or the operator reads why it is not. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -28,7 +28,7 @@ test('a failure reaches the log with its cause and its cure, and is tried again 
   assert.match(String(told[0]?.cause), /disk full/)
 })
 
-test('one filling runs at a time, and none is reported that the end of the service stopped', async () => {
+test('one filling runs at a time, and one that the end of the service stopped is not reported', async () => {
   const told: unknown[] = []
   const waiting = Promise.withResolvers<boolean>()
   let calls = 0
@@ -48,7 +48,7 @@ test('one filling runs at a time, and none is reported that the end of the servi
   assert.deepEqual([calls, told], [1, []])
 })
 
-test('a store that leaves nothing for later is asked once', async () => {
+test('a store that leaves nothing for later is called once', async () => {
   const filler = new StoreFiller(
     {},
     site(() => assert.fail('nothing fails')),
@@ -57,7 +57,7 @@ test('a store that leaves nothing for later is asked once', async () => {
   await filler.run()
 })
 
-test('the log tells the start and the end of what is filled, and between them every ten seconds; so do the gauges', async () => {
+test('the log reports the start and the end of a filling, and between them its progress every ten seconds; so do the gauges', async () => {
   let now = 0
   const lines: unknown[] = []
   const tells: TellFilling[] = []
@@ -100,7 +100,7 @@ test('the log tells the start and the end of what is filled, and between them ev
   await running
 })
 
-test('what another process completed after a failure here has no figure any more', async () => {
+test('a filling that another process completed after a failure here no longer has a figure', async () => {
   const answers = [
     async (tell?: TellFilling) => {
       tell?.({ what: 'words of notes', rowsDone: 0, rowsTotal: 7, isOver: false })

@@ -107,7 +107,7 @@ for (const form of ['direct', 'derived'] as const) {
         assert.match(answered.at(-1) ?? '', /EncryptedData/, 'a fault is an answer')
       })
 
-  test(`X12 ${form} keys: a request comes once, and an answer answers one request, or none`, async () => {
+  test(`X12 ${form} keys: a request is accepted once, and a response belongs to one request, or none`, async () => {
     await connect(form).ListPayments({})
     const [request, answer] = [sent.at(-1) ?? '', answered.at(-1) ?? '']
     await assert.rejects(connect(form, { request: () => request }).ListPayments({}), unproven(/FailedAuthentication/))
@@ -117,7 +117,7 @@ for (const form of ['direct', 'derived'] as const) {
     await assert.rejects(connect(form, reflected).ListPayments({}), unproven(/not here/))
   })
 
-  test(`${form} keys: who is called is who endorses, and a stranger is not`, async () => {
+  test(`${form} keys: the caller is the endorser, and a stranger is not`, async () => {
     const stranger = issuePartner('O=Acme/CN=nobody')
     const other = { keys: { ...stranger, encryptTo: bank.certificate } }
     await assert.rejects(connect(form, {}, other).ListPayments({}), unproven(/fault FailedAuthentication/))
@@ -127,7 +127,7 @@ for (const form of ['direct', 'derived'] as const) {
     assert.doesNotMatch(answered.at(-1) ?? '', /Signature/, 'nobody makes the service sign')
   })
 
-  test(`${form} keys: the WSDL says it, for each direction, to clients and to the import`, async () => {
+  test(`${form} keys: the WSDL states it, for each direction, to clients and to the import`, async () => {
     const { text } = await started[form].ask('GET', '/soap/partner?wsdl')
     assert.doesNotMatch(text, /AsymmetricBinding/)
     assert.equal(/RequireDerivedKeys/.test(text), form === 'derived')
@@ -155,7 +155,7 @@ for (const form of ['direct', 'derived'] as const) {
   })
 }
 
-test('a client that derives, or does not, as the service has it alone is heard', async () => {
+test('only a client that derives keys, or not, just as the service does is accepted', async () => {
   const text = async (form: KeyForm) => {
     await connect(form).ListPayments({})
     return sent.at(-1) ?? ''
@@ -165,7 +165,7 @@ test('a client that derives, or does not, as the service has it alone is heard',
   await assert.rejects(connect('derived', { request: () => direct }).ListPayments({}), unproven(/InvalidSecurity/))
 })
 
-test('an answer of an impostor, under a key of its own, proves nothing', async () => {
+test('a response of an impostor, under a key of its own, proves nothing', async () => {
   const impostor = issuePartner('O=Bank/CN=bank.example')
   const [to, by] = [acme, impostor].map(pair => new Certificate(new X509Certificate(pair.certificate).raw)) as [
     Certificate,
@@ -183,7 +183,7 @@ test('an answer of an impostor, under a key of its own, proves nothing', async (
   await assert.rejects(connect('direct', { response: forge }, { soap: '1.1' }).ListPayments({}), unproven(/not here/))
 })
 
-test('a certificate of keys.service has to hold with each answer, as that of a signer', async t => {
+test('a certificate of keys.service must be valid at each response, like that of a signer', async t => {
   const short = issueUnusual({ notAfter: Date.now() + 60_000 })
   const { server } = await startBank(ruleOf('direct'), [writeKeyFiles(short).files])
   const address = `${server.url}/soap/partner`
@@ -196,7 +196,7 @@ test('a certificate of keys.service has to hold with each answer, as that of a s
   await assert.rejects(async () => client['ListPayments']?.({} as never), unproven(/not trusted now/))
 })
 
-test('a client needs the certificate that its keys go to, and takes one of keys.service alone', () => {
+test('a client needs the certificate that its keys go to, and accepts one of keys.service only', () => {
   assert.throws(() => connect('direct', {}, { keys: acme }), /keys\.encryptTo, the certificate of the service/)
   const other = issueBank('O=Bank/CN=other.example')
   const service = { authorities: bankRoot, name: 'bank.example' }
@@ -206,7 +206,7 @@ test('a client needs the certificate that its keys go to, and takes one of keys.
   assert.doesNotThrow(() => connect('direct', {}, { keys: { ...acme, service: { certificates: bank.certificate } } }))
 })
 
-test('X14 no certificate signs answers: one whose keyUsage has no digitalSignature will do, one of EC will not', async () => {
+test('X14 no certificate signs responses: one whose keyUsage has no digitalSignature suffices, one of EC does not', async () => {
   const files = (pair: typeof bank) => [writeKeyFiles(pair).files]
   await startBank(ruleOf('direct'), files(issueUnusual({ usage: [2] })))
   await assert.rejects(startBank(ruleOf('direct'), files(issueUnusual({ key: createEcKey() }))), /configure one of RSA/)

@@ -1,4 +1,4 @@
-/** `rest: false`: the operations of a service are messages of SOAP alone (docs/message-security.md). */
+/** `rest: false`: the operations of a service are only messages of SOAP (docs/message-security.md). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSoapClient, FaultError } from '../../src/client/index.ts'
@@ -41,7 +41,7 @@ test('its operations are messages, with the same store and the same faults', asy
   assert.equal((await client.GetNote({ id: note.id })).note.text, 'a')
 })
 
-test('the entry leads to SOAP, and to nothing that is not there', async () => {
+test('the entry leads to SOAP, and to nothing that does not exist', async () => {
   const { status, text } = await ask('GET', '/api', { accept: 'application/hal+json' })
   assert.equal(status, 200)
   const links = Object.entries(JSON.parse(text)._links as Record<string, { href: string }>)
@@ -59,7 +59,7 @@ test('a site for its callers has neither OpenAPI nor addresses of REST', async (
   for (const [path, text] of site) assert.doesNotMatch(text, /\/api\b/, path)
 })
 
-test('the review refuses a service that nothing serves, and a rest that is no truth', () => {
+test('the review refuses a service without any face, and a value of rest that is no boolean', () => {
   const nowhere = service('notes', { namespace: 'urn:notes', resources: [notes], rest: false, endpoints: {} })
   assert.match(findContractMistakes(implement(nowhere, { notes: {} })).join(), /rest: false and no SOAP endpoint/)
   assert.throws(

@@ -65,7 +65,7 @@ function place(does: Does = () => {}) {
 }
 
 describe('a job', () => {
-  test('that throws is tried again, later each time, and then has failed', async () => {
+  test('that throws is tried again, later each time, and finally has failed', async () => {
     const { start, row, go, pass, thrown } = place(() => {
       throw new Error('on purpose')
     })
@@ -86,7 +86,7 @@ describe('a job', () => {
     assert.equal(thrown.length, 3)
   })
 
-  test('whose store is out of reach has lost no try', async () => {
+  test('whose store is unreachable has lost no try', async () => {
     const { start, row, go, pass, thrown } = place(try_ => {
       if (try_ < 6) throw new Unavailable(2)
     })
@@ -99,7 +99,7 @@ describe('a job', () => {
     assert.deepEqual(thrown, [])
   })
 
-  test('whose workers die of it has failed in the end, and is not run again', async () => {
+  test('that kills its workers finally has failed, and is not run again', async () => {
     const { store, start, row, go, pass, tries } = place()
     const id = await start()
     for (let i = 0; i < 13; i++) {
@@ -199,7 +199,7 @@ describe('workers', () => {
     assert.equal((await row(id)).state, 'completed')
   })
 
-  test('that stop give back what is not finished, with its try, and it runs elsewhere', async () => {
+  test('that stop give back an unfinished job, with its try, and it runs elsewhere', async () => {
     const { working, start, row } = place(try_ => (try_ === 1 ? new Promise(() => {}) : undefined))
     const id = await start()
     const all = startJobWorkers(working)
@@ -247,7 +247,7 @@ describe('schedules', () => {
     test(`${at} in ${zone} at ${now} UTC: last ${last}`, () => {
       assert.equal(parseSchedule({ at, zone })(utc(now)), utc(last))
     })
-  test('what is known between two instants is what is found anew, also where the clock goes back', () => {
+  test('a remembered instant is the one that is computed anew, even if the clock goes back', () => {
     const at = { at: '17 */5 * * 1,3', zone: 'Europe/Vienna' }
     const known = parseSchedule(at)
     const start = utc('2026-03-27T00:00:00')
@@ -282,7 +282,7 @@ describe('schedules', () => {
     return count
   }
 
-  test('an instant starts one job over all instances; the first look none; what was missed, one', async () => {
+  test('an instant starts one job over all instances; the first look starts none; missed instants start one', async () => {
     const { store, working, pass } = place()
     const instants = parseSchedule(schedule)
     const look = () => Promise.all([1, 2, 3].map(() => startDueJobs(store, schedule, instants, working)))
@@ -300,7 +300,7 @@ describe('schedules', () => {
     assert.equal(await started(store), 3)
   })
 
-  test('a store that does not answer is asked once, and not again each second', async () => {
+  test('a store that does not respond is called once, and not again each second', async () => {
     const { working } = place()
     let asked = 0
     const ask = (): Promise<never> => {
@@ -321,7 +321,7 @@ describe('schedules', () => {
     await all.stop(0)
   })
 
-  test('one of a contract has the jobs and inputs of that', () => {
+  test("a schedule in a contract has the contract's jobs and inputs", () => {
     const typed: ScheduleOf<typeof contract> = { ...schedule, job: 'sums', input: () => ({ what: 'x' }) }
     assert.equal(typed.job, 'sums')
     // @ts-expect-error the contract has no such job
@@ -358,7 +358,7 @@ describe('schedules', () => {
     ['the name of another one', [schedule, { ...schedule, at: 60 }], /^two schedules are called nightly/],
   ]
   for (const [what, mistaken, told] of mistakes)
-    test(`one with ${what} ends the start`, () => {
+    test(`a schedule with ${what} ends the start`, () => {
       assert.throws(
         () => startJobWorkers(place().working, mistaken),
         ({ message }) => told.test(message),

@@ -1,4 +1,4 @@
-/** Rule A4.18: content that comes in a coding is whole, of that coding, and no longer than it may be; else it is refused. */
+/** Rule A4.18: coded content is whole, of its coding, and within its limit; else it is refused. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -14,7 +14,7 @@ async function* inPieces(octets: Uint8Array, size: number): AsyncGenerator<Uint8
   for (let at = 0; at < octets.length; at += size) yield octets.subarray(at, at + size)
 }
 
-test('gzip and br are accepted by any Node, zstd where it notices a frame that is cut short', () => {
+test('gzip and br are accepted by any Node, zstd if it detects a truncated frame', () => {
   assert.deepEqual(Object.keys(decodings).slice(0, 2), ['gzip', 'br'])
   assert.deepEqual(Object.keys(codingStreams.decode).toSorted(), Object.keys(decodings).toSorted())
 })
@@ -24,7 +24,7 @@ for (const [name, decode] of Object.entries(decodings)) {
   const stream = codingStreams.decode[name]
   assert.ok(stream)
 
-  test(`${name}: what was coded comes back, whole and piece by piece`, async () => {
+  test(`${name}: coded content is decoded unchanged, whole and piece by piece`, async () => {
     assert.deepEqual(decode(coded, content.length), content)
     assert.deepEqual(await collect(stream(inPieces(coded, 100))), content)
   })
@@ -45,7 +45,7 @@ for (const [name, decode] of Object.entries(decodings)) {
     await assert.rejects(collect(stream(inPieces(Buffer.from('not coded at all'), 5))), Undecodable)
   })
 
-  test(`${name}: what the source throws comes through as it is`, async () => {
+  test(`${name}: an error of the source is thrown unchanged`, async () => {
     const cause = new Error('the sender went away')
     async function* failing() {
       yield coded.subarray(0, 20)

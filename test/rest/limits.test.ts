@@ -1,4 +1,4 @@
-/** What one request may cost: each limit is the largest allowed value, as the documentation says. */
+/** What one request may cost: each limit is the largest allowed value, as documented. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'

@@ -1,4 +1,4 @@
-/** docs/operations.md "What a write on PostgreSQL guarantees": works on an item have turns, a cap. */
+/** docs/operations.md "What a write on PostgreSQL guarantees": turns and a cap. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeyTurns } from '../../src/service/key-turns.ts'

@@ -1,5 +1,5 @@
 /**
- * One query, two ways to its page: SQL in the store, and the lists of a provider, whole or in pages.
+ * One query, two ways to its page: SQL in the store, or lists of a provider, whole or in pages.
  * Each filter, order, window and position gives the same items in the same order.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Resources nested in resources, in both faces: what each caller finds, makes and changes where. */
+/** Resources nested in resources, in both faces: what a caller finds, makes and changes where. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { anyone, implement, resource, role, service, t } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-/** The orders service in each host that it can be mounted in, on a free port of loopback. */
+/** The orders service in each host that can mount it, on a free port of loopback. */
 import { createServer, type Server as NodeServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'

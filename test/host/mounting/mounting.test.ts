@@ -1,5 +1,5 @@
 /**
- * The same journeys through each host: what the front door and the faces decide does not depend on
+ * The same journeys through each host: the decisions of the front door and the faces do not depend on
  * who listens. docs/mounting.md lists what a host hides.
  */
 import assert from 'node:assert/strict'
@@ -72,7 +72,7 @@ for (const host of hosts)
       assert.equal((await ask('GET', '/problems/not-found')).status, 200)
     })
 
-    test('HEAD, 304, 405, QUERY and OPTIONS are what they are for serve', async () => {
+    test('HEAD, 304, 405, QUERY and OPTIONS are the same as under serve', async () => {
       const got = await ask('GET', '/api/v2/orders/o-1')
       const head = await ask('HEAD', '/api/v2/orders/o-1')
       assert.deepEqual(
@@ -119,7 +119,7 @@ for (const host of hosts)
       assert.ok(Buffer.from(await part.arrayBuffer()).equals(picture.subarray(10, 20)))
     })
 
-    test('RFC 9110 §10.1.1  a client that expects 100 is told the status before it sends, if the host lets it', async () => {
+    test('RFC 9110 §10.1.1  a client that expects 100 gets the status before it sends, if the host lets it', async () => {
       const head = (path: string) =>
         `PUT ${prefix}${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${asMaria['authorization']}\r\nContent-Type: image/jpeg\r\nIf-None-Match: *\r\nContent-Length: 5\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`
       const [first = ''] = await converse(port, head('/api/v2/products/none/picture'), 'hello')
@@ -130,7 +130,7 @@ for (const host of hosts)
       assert.equal((asked + rest).match(/100 Continue/g)?.length, 1)
     })
 
-    test('RFC 9112 §3.2  two Hosts, dot segments and bad encoding are refused, where the host shows them', async () => {
+    test('RFC 9112 §3.2  two Hosts, dot segments and bad encoding are refused, if the host shows them', async () => {
       const send = async (target: string, more = ''): Promise<number> => {
         const [answer = ''] = await converse(
           port,
@@ -144,7 +144,7 @@ for (const host of hosts)
       assert.equal(await send(`${prefix}/api/${'x'.repeat(9000)}`), 414)
     })
 
-    test('the change feed streams, and a reader that leaves is gone', async () => {
+    test('the change feed streams, and releases a reader that leaves', async () => {
       const streams = async () => Number(/^diglot_event_streams (\d+)/m.exec((await ask('GET', '/metrics')).text)?.[1])
       const leaving = new AbortController()
       const feed = await fetch(`${base}/changes`, {
@@ -167,7 +167,7 @@ for (const host of hosts)
       while ((await streams()) > 0);
     })
 
-    test('an upload that is cut changes nothing, and is no incident', async () => {
+    test('an upload that is cut off changes nothing, and is no incident', async () => {
       const before = lines.filter(each => each.level === 'error').length
       const head = `PUT ${prefix}/api/v2/products/p-3/picture HTTP/1.1\r\nHost: a\r\nAuthorization: ${asMaria['authorization']}\r\nContent-Type: image/png\r\nIf-None-Match: *\r\nContent-Length: 500000\r\n\r\n`
       await converse(port, head + 'x'.repeat(1000), 'cut')
@@ -175,7 +175,7 @@ for (const host of hosts)
       assert.equal(lines.filter(each => each.level === 'error').length, before)
     })
 
-    test('content that nobody reads is no obstacle: the refusal is read, and the connection ends or goes on', async () => {
+    test('content that nobody reads is no obstacle: the client reads the refusal, and the connection ends or continues', async () => {
       const long = 'x'.repeat(3 * 1024 * 1024)
       const refused = await fetch(`${base}/api/v2/orders`, {
         method: 'POST',
@@ -193,7 +193,7 @@ for (const host of hosts)
     })
 
     if (prefix !== '' && host.name !== 'node:http')
-      test('the host has its other paths, its hooks, and the fields that they set', async () => {
+      test('the host keeps its other paths, its hooks, and the fields that they set', async () => {
         assert.equal((await sendRequest(port, 'GET', '/other')).text, 'the host')
         assert.equal((await ask('GET', '/api')).fields['host-saw'], `${prefix}/api`)
         assert.equal((await sendRequest(port, 'GET', '/shopping')).status, 404)
@@ -202,8 +202,8 @@ for (const host of hosts)
     test('a host that is closed leaves nothing open', () => hosted.close())
   })
 
-describe('what a host knows', () => {
-  test('its authentication: the caller that it names, else the credentials of the request', async () => {
+describe('a host shares', () => {
+  test('its authentication: the caller that it names, or else the credentials of the request', async () => {
     for (const host of hosts.slice(2)) {
       const caller = (request: object) => {
         const { headers } = request as { headers: Headers | Record<string, string> }
@@ -224,7 +224,7 @@ describe('what a host knows', () => {
     }
   })
 
-  test('its trust: the address and the host that a proxy tells, and no right of this machine', async () => {
+  test('its trust: the address and the host that a proxy names, and no right of this machine', async () => {
     for (const host of hosts.filter(each => ['express', 'fastify'].includes(each.name))) {
       const { base, lines, close } = await host.start({ accessLog: true })
       const proxied = (from: string, more = {}) =>
@@ -260,7 +260,7 @@ describe('what a host knows', () => {
     }
   })
 
-  test('RFC 4291 §2.5.1 the address that a host of Fetch tells: a client with IPv6 is its /64', async () => {
+  test('RFC 4291 §2.5.1 the address that a Fetch host gives: an IPv6 client counts as its /64', async () => {
     const lines: Record<string, unknown>[] = []
     const logger = { info: (fields: object) => void lines.push({ ...fields }), warn: () => {}, error: () => {} }
     const service = await handler(orders, { data: ':memory:', insecure: true, accessLog: true, logger })
@@ -282,7 +282,7 @@ describe('what a host knows', () => {
     )
   })
 
-  test('its context: what it keeps by AsyncLocalStorage, as tracers do, is there in the service', async () => {
+  test('its context: values in its AsyncLocalStorage, as tracers keep, are there in the service', async () => {
     const trace = new AsyncLocalStorage<string>()
     const seen: unknown[] = []
     const app = {
@@ -311,7 +311,7 @@ describe('what a host knows', () => {
     assert.deepEqual(seen, ['span-1'])
   })
 
-  test('a body parser in front of the service is told in the log, not waited for', async () => {
+  test('a body parser in front of the service is reported in the log, not waited for', async () => {
     const { default: express } = await import('express')
     const lines: object[] = []
     const quiet = { info: () => {}, warn: () => {}, error: (fields: object) => void lines.push(fields) }

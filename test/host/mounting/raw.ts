@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 
 /**
- * Sends the first octets, waits for what comes, then sends the rest; `cut` closes the connection
- * in place of waiting. What came before and after the rest was sent.
+ * Sends the first octets, waits for the reply, then sends the rest; `cut` closes the connection
+ * instead of waiting. Returns what came before and after the rest was sent.
  */
 export async function converse(port: number, first: string, rest?: string): Promise<readonly string[]> {
   const socket = connect(port, '127.0.0.1')
