@@ -208,7 +208,7 @@ test('F6 addressing and declared blocks are what the signer sent: none is added,
   assert.ok(relaying.lines.some(({ fields }) => /ReplyTo is not signed/.test(String(fields['why']))))
 })
 
-test('X12 a request is accepted once, and a response belongs to one request', async () => {
+test('X12 a request is accepted once, and an answer answers one request', async () => {
   const { CreatePayment } = connect()
   await CreatePayment(draft)
   const [request, answer] = [sent.at(-1) ?? '', answered.at(-1) ?? '']
@@ -216,7 +216,7 @@ test('X12 a request is accepted once, and a response belongs to one request', as
   await assert.rejects(connect({ response: () => answer }).CreatePayment(draft), unproven(/another request/))
 })
 
-test('the client accepts responses only from the named service, and not from a partner of the same authority', async () => {
+test('the client accepts only responses of the named service: a partner of the same authority is not it', async () => {
   const other = issueBank('O=Bank/CN=other.example')
   const { server: impostor } = await startBank({ keyFiles: [writeKeyFiles(other).files] })
   const target = `${impostor.url}/soap/partner`

@@ -1,4 +1,4 @@
-/** CRLs at an address: RFC 5280 §6.3 with fetched lists, and what holds while none can be fetched. */
+/** CRLs at an address: RFC 5280 §6.3 with fetched lists, and while none can be fetched. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'

@@ -1,5 +1,5 @@
 /**
- * The orders service with a hundred large orders, in a process of its own. In reply to a message, it
+ * The orders service with a hundred large orders, in a process of its own. In reply to a message it
  * gives the longest turn of its event loop since then, in milliseconds of its thread's CPU.
  */
 import orders from '../../examples/orders/service.ts'

@@ -1,4 +1,4 @@
-/** Each response that an operator must know of has a line in the log, with its cause and its name. */
+/** Each response that an operator must know of has a log line, with its cause and its name. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

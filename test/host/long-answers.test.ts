@@ -13,7 +13,7 @@ const [{ port, token }] = (await once(child, 'message')) as [{ port: number; tok
 const clerk = bearer(token)
 const page = '/api/v2/orders?size=100&sort=-placedAt'
 
-/** How often /health/live responds while something is under way, requested every few milliseconds. */
+/** How often /health/live responds while something runs, requested every few milliseconds. */
 async function countHealthDuring(work: () => Promise<void>): Promise<number> {
   let answers = 0
   let hasEnded = false

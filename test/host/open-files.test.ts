@@ -1,4 +1,4 @@
-/** If the system allows few open files, an excess connection is reported, and health still responds. */
+/** If few open files are allowed, an excess connection is reported, and health responds. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

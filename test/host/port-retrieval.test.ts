@@ -1,4 +1,4 @@
-/** Ports called by GET: the response pattern of SOAP 1.2 (Part 2 §7.4), by the addresses of WSDL 2.0. */
+/** Ports called by GET: the response pattern of SOAP 1.2 (Part 2 §7.4), by WSDL 2.0 addresses. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

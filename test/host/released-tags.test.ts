@@ -1,4 +1,4 @@
-/** Entity tags over releases of a contract: another release may represent the same rows otherwise. */
+/** Entity tags over releases of a contract: a release may show the same rows otherwise. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

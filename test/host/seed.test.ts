@@ -1,4 +1,4 @@
-/** A service's seed has passed the checks of content from outside; else the service does not start. */
+/** A service's seed passes the checks of content from outside; else the service does not start. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'

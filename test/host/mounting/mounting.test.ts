@@ -1,5 +1,5 @@
 /**
- * The same journeys through each host: the decisions of the front door and the faces do not depend on
+ * The same journeys through each host: decisions of the front door and the faces do not depend on
  * who listens. docs/mounting.md lists what a host hides.
  */
 import assert from 'node:assert/strict'
