@@ -96,7 +96,7 @@ function flipped(part: SentPart): SentPart {
   return { ...part, bytes }
 }
 
-test('an answer without attachments, and a message whose attachments are not demanded', async () => {
+test('a response without attachments, and a message whose attachments are not required', async () => {
   await expectAccepted(verify(openWhole(protect({}, []))))
   const bare = protect({ signature: { ...signature, parts: ['Body', 'Timestamp'] } })
   const open: SecurityPolicy = { required: true, anyOf: [signedDemand] }
@@ -160,7 +160,7 @@ for (const [what, forge, why] of forgeries)
     assert.match(found.why, why)
   })
 
-test('attack: octets that were signed in clear are not decrypted to others by a key of the attacker', async () => {
+test('attack: octets that were signed in clear are not decrypted for others by a key of the attacker', async () => {
   const scrambled = { ...notes, bytes: Buffer.alloc(64, 7) }
   const { envelope } = protect({}, [scrambled])
   for (const isContent of [true, false]) {
@@ -182,7 +182,7 @@ test('attack: octets that were signed in clear are not decrypted to others by a 
   }
 })
 
-test('attack: another media type for a cipher text that is signed', async () => {
+test('attack: another media type for a signed cipher text', async () => {
   const complete: SecurityPolicy = {
     required: true,
     anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', 'CompleteAttachments'] }],
@@ -191,7 +191,7 @@ test('attack: another media type for a cipher text that is signed', async () => 
   for (const encryptsFirst of [true, false])
     await expectAccepted(verify(openWhole(protect({ ...both, encryption, encryptsFirst })), complete))
   await expectRefusal(verify(openWhole(protect({})), complete), 'InvalidSecurity', /not signed with its fields/)
-  // A sender of its own kind: content alone is encrypted, and then signed.
+  // A sender of its own kind: only content is encrypted, and then signed.
   const { envelope, attached } = protectMessage(plainMessage(), { encryption }, now, [notes])
   const sealed = protectMessage(envelope, { timestamp: {}, ...both }, now, attached).envelope
   const [first = ''] = /<wsse:Security .*?<\/wsse:Security>/s.exec(sealed) ?? []
@@ -202,7 +202,7 @@ test('attack: another media type for a cipher text that is signed', async () => 
     await expectRefusal(verify(openWhole({ envelope: each, attached }), complete), 'InvalidSecurity', /with its fields/)
 })
 
-test('attack: CBC that nothing has signed is refused before it is decrypted', async () => {
+test('attack: CBC without a signature is refused before it is decrypted', async () => {
   const sent = protect({ encryption: { ...encryption, parts: ['Attachments'], cipher: cbc } })
   await expectRefusal(verify(openWhole(sent), sealedPolicy), 'UnsupportedAlgorithm', /CBC without a signature/)
 })
@@ -217,7 +217,7 @@ test('attack: one attachment in two references, and one in a reference and an In
   await expectRefusal(verify(openWhole({ envelope: moved, attached })), 'FailedCheck', /a missing attachment/)
 })
 
-test('attack: a part that was used up as a cipher text is no attachment', async () => {
+test('attack: a part that served as a cipher text is no attachment', async () => {
   const include = '<i:Include xmlns:i="http://www.w3.org/2004/08/xop/include" href="cid:notes=1@x"/>'
   const secret = Buffer.alloc(32, 1)
   const hidden = encryptOctets({ mode: 'gcm', size: 32 }, secret, Buffer.from('<x/>'))
@@ -231,7 +231,7 @@ test('attack: a part that was used up as a cipher text is no attachment', async 
   await expectRefusal(verify(other), 'FailedCheck', /decryption/)
 })
 
-test('a message has as many attachments as its package may, each once signed and once decrypted', async () => {
+test('a message has as many attachments as its package may, each signed and decrypted once', async () => {
   const many = Array.from({ length: 60 }, (_, at) => ({ ...picture, id: `p${at}@x` }))
   for (const protection of [{}, { encryption }, { encryption: { ...encryption, cipher: cbc }, encryptsFirst: true }])
     assert.equal((await expectAccepted(verify(openWhole(protect(protection, many))))).parts.size, 60)
@@ -258,7 +258,7 @@ for (const [type, octets, expected] of forms)
     await expectAccepted(verify(openWhole({ envelope, attached })))
   }) // biome-ignore format: a long line
 
-test('XML that is none is not signed, and what is signed as XML and is none is refused', async () => {
+test('invalid XML is not signed, and invalid XML that is signed as XML is refused', async () => {
   const broken: SentPart = { id: 'a@x', mediaType: 'text/xml', bytes: Buffer.from('<!DOCTYPE a><a/>') }
   assert.throws(() => digestedOctets({ type: 'text/xml', bytes: broken.bytes }, false), Malformed)
   assert.throws(() => protect({}, [broken]), /an attachment of text\/xml is not XML that can be signed/)
@@ -278,7 +278,7 @@ for (const [fields, expected] of fieldForms)
   test(`SwA Profile 1.1 §5.4.1: ${JSON.stringify(fields)}`, () =>
     assert.equal(canonicalizeFields(fields).toString(), expected))
 
-test('attack: fields of quotes that do not end are read in a time that grows with their length', async () => {
+test('attack: fields with unclosed quotes are read in linear time', async () => {
   const value = `a/b; x=${'"\\'.repeat(100_000)}`
   await assertCpuMsBelow(1000, () => canonicalizeFields({ 'content-type': value, 'content-disposition': value }))
 })

@@ -559,7 +559,7 @@ test('without configuration no certificate is trusted', async () => {
   )
 })
 
-test('a UsernameToken next to a signature is refused where it is not supported', async () => {
+test('a UsernameToken next to a signature is refused if it is not supported', async () => {
   const username = { name: 'alice', password: 'open sesame', kind: 'digest' } as const
   const text = signedMessage(alice, {}, { username, timestamp: {} })
   await expectAccepted(verifyOrRefuse(openMessage(text), securePolicy, createGuard(now, { trust })))
@@ -576,7 +576,7 @@ test('a UsernameToken next to a signature is refused where it is not supported',
   )
 })
 
-test('X5: comments change nothing of what is signed, and cut nothing short', async () => {
+test('X5: comments change nothing of what is signed, and truncate nothing', async () => {
   const text = signedMessage()
   const commented = text
     .replace('o-1', 'o<!-- evil -->-1')
@@ -658,7 +658,7 @@ test('X12: a message is accepted once, for as long as it is valid', async () => 
   await expectAccepted(verifyOrRefuse(openMessage(signedMessage()), signedPolicy, createGuard(now, { trust })))
 })
 
-test('X12: an ECDSA signature that was varied is the same message', async () => {
+test('X12: a varied ECDSA signature is the same message', async () => {
   const order = BigInt('0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551')
   const text = signedMessage(keyPair('p256'))
   const [, value = ''] = /<ds:SignatureValue>([^<]*)/.exec(text) ?? []
@@ -679,13 +679,13 @@ test('X12: an ECDSA signature that was varied is the same message', async () => 
   )
 })
 
-test('X12: a message that does not hold leaves nothing in the memory', async () => {
+test('X12: a refused message leaves nothing in the memory', async () => {
   const here = createGuard(now, { trust })
   for (const [, attack] of rows) await verifyOrRefuse(openMessage(attack(signedMessage())), securePolicy, here)
   assert.equal(here.memory.size, 0)
 })
 
-test('what a sender is told is of a fault alone', async () => {
+test('a sender is told nothing but the fault', async () => {
   const told = new Map<SecurityFault, Set<string>>()
   for (const [, attack] of rows) {
     const result = await verifyOrRefuse(openMessage(attack(signedMessage())), securePolicy, createGuard(now, { trust }))

@@ -92,7 +92,7 @@ test('RFC 5280 §4.1.2.5: from notBefore through notAfter, inclusive', () => {
   assert.equal(trust.findTrusted(der, last + 1), undefined)
 })
 
-test('a certificate that is withdrawn is refused at once, and so is what its authority issued', async () => {
+test('a withdrawn certificate is refused at once, and so is any that its authority issued', async () => {
   const withdrawn = new Set<bigint>()
   const revoked = ({ serial }: Certificate) => withdrawn.has(serial)
   const trust = new CertificateTrust({ authorities: pemsOf('ca'), revoked })
@@ -110,7 +110,7 @@ test('a certificate that is withdrawn is refused at once, and so is what its aut
   )
 })
 
-test('a certificate that was trusted as it was spelt is judged by the clock and its lists each time', () => {
+test('a remembered certificate is still checked against the clock and its lists each time', () => {
   const { der, notAfter } = keyPair('alice').certificate
   const text = der.toString('base64')
   let decoded = 0
@@ -130,7 +130,7 @@ test('a certificate that was trusted as it was spelt is judged by the clock and 
   assert.deepEqual([isTrusted(now), decoded], [true, before + 1], 'other lists are other facts')
 })
 
-test('a certificate that is not trusted, or spelt at great length, is decoded each time', () => {
+test('a certificate that is not trusted, or has a very long encoding, is decoded each time', () => {
   const { der } = keyPair('alice').certificate
   const timesDecoded = (trust: CertificateTrust, text: string): number => {
     let decoded = 0
@@ -255,7 +255,7 @@ for (const text of ['CN', 'nobody=a', 'CN="a', 'CN="a"b', '=a']) {
   test(`RFC 4514 §3: ${text} is not a name`, () => assert.equal(parseDistinguishedName(text), undefined))
 }
 
-test('X.690: what is cut short or of another form is refused', () => {
+test('X.690: truncated or malformed octets are refused', () => {
   for (const octets of [
     [0x30],
     [0x30, 1],
@@ -366,7 +366,7 @@ for (const [title, keyInfo, expected, why] of keyInfos) {
   })
 }
 
-// XML Signature 1.1 §4.5: what a KeyInfo says refers to one key.
+// XML Signature 1.1 §4.5: all that a KeyInfo says refers to one key.
 const pinnedNames = (name: string) => {
   const { certificate } = keyPair(name)
   const hash = (algorithm: string) => createHash(algorithm).update(certificate.der).digest('base64')
@@ -428,7 +428,7 @@ for (const [title, inside, why, fault = 'SecurityTokenUnavailable'] of several)
     await (why ? expectRefusal(result, fault, why) : expectAccepted(result))
   })
 
-test('X8: a token in another encoding, and a pinned certificate whose time is over', async () => {
+test('X8: a token in another encoding, and a pinned certificate that has expired', async () => {
   const hex = signedMessage().replace(/EncodingType="[^"]*"/, 'EncodingType="urn:hex"')
   await expectRefusal(
     verifyOrRefuse(openMessage(hex), signedPolicy, createGuard(now, { trust: trustOf('ca') })),

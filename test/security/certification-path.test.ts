@@ -322,7 +322,7 @@ for (const row of rows)
     } else assert.deepEqual(answer, { valid: true })
   })
 
-test('§6.1 paths are found whatever the order, past certificates of the same name, and not without end', () => {
+test('§6.1 paths are found in any order, past certificates of the same name, and not without end', () => {
   const other: x.Holder = { name: middle.name, key: x.createEcKey() }
   const crossed = [
     x.issueCertificate({ ...other, by: middle, extensions: issuing }),
@@ -340,7 +340,7 @@ test('§6.1 paths are found whatever the order, past certificates of the same na
   assert.ok(performance.now() - began < 20_000)
 })
 
-test('what cannot be read is not valid, and nothing is thrown', () => {
+test('unreadable octets are not valid, and nothing is thrown', () => {
   const question = { anchors: [root], at: new Date(x.testTime) }
   for (const certificate of ['', 'PEM', Buffer.alloc(0), Buffer.of(0x30, 0)])
     assert.deepEqual(validateCertificationPath({ ...question, certificate }), {

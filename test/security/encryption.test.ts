@@ -155,7 +155,7 @@ for (const [title, body, plain, expected] of [
     assert.equal(result instanceof Insecure ? result.fault : 'taken', expected)
   })
 
-test('XML Encryption §5.5.1: PKCS#1 v1.5 is refused unless allowed, and a wrong padding ends as a wrong key does', async () => {
+test('XML Encryption §5.5.1: PKCS#1 v1.5 is refused unless allowed, and a wrong padding ends like a wrong key', async () => {
   const text = seal({ transport: 'rsa-1_5' })
   await expectRefusal(
     verifyOrRefuse(openMessage(text), secret, createGuard(now, means)),
@@ -172,7 +172,7 @@ test('XML Encryption §5.5.1: PKCS#1 v1.5 is refused unless allowed, and a wrong
   )
 })
 
-test('a key or a ciphertext that was changed is one failure', async () => {
+test('an altered key and an altered ciphertext give the same failure', async () => {
   const text = seal()
   const values = [...text.matchAll(/<xenc:CipherValue>([^<]*)/g)].map(([, value = '']) => value)
   assert.equal(values.length, 2)
@@ -202,7 +202,7 @@ test('a key or a ciphertext that was changed is one failure', async () => {
   )
 })
 
-test('RFC 8017 §7.1.2: every octet of the padding counts, and its failures are one', () => {
+test('RFC 8017 §7.1.2: every octet of the padding counts, and all its failures are the same', () => {
   const transport = { digest: 'sha256', mask: 'sha1', label } as const
   const mask = (seed: Buffer, length: number) => {
     const parts = Array.from({ length: Math.ceil(length / 20) }, (_, at) =>
@@ -343,7 +343,7 @@ for (const [title, message, expected] of plains) {
   })
 }
 
-test('WSS §9.3: a header block comes in an EncryptedHeader, and is in the Header then', async () => {
+test('WSS §9.3: a header block arrives in an EncryptedHeader, and is then in the Header', async () => {
   const text = seal(
     { parts: ['Body', messageId] },
     { signature: { ...signature, parts: ['Body', 'Timestamp', messageId] } },
@@ -366,7 +366,7 @@ test('WSS §9.3: a header block comes in an EncryptedHeader, and is in the Heade
   )
 })
 
-test('a token comes encrypted, and a password in it may travel anywhere', async () => {
+test('a token arrives encrypted, and a password in it may travel anywhere', async () => {
   const username = { name: 'alice', password: 'open sesame', kind: 'text' } as const
   const text = protectMessage(
     plainMessage(),
@@ -400,7 +400,7 @@ test('a token comes encrypted, and a password in it may travel anywhere', async 
   )
 })
 
-test('a second Timestamp does not come in by decryption', async () => {
+test('a second Timestamp cannot come in by decryption', async () => {
   const stamp = (id: string) =>
     `<u:Timestamp xmlns:u="${wsuNs}" u:Id="${id}"><u:Created>${new Date(now).toISOString()}</u:Created></u:Timestamp>`
   const text = listData('', [], '', stamp('one') + data(stamp('two'), 'Element'))
@@ -413,7 +413,7 @@ test('a second Timestamp does not come in by decryption', async () => {
   )
 })
 
-test('a part that the policy wants encrypted comes neither in clear nor next to the encrypted one', async () => {
+test('a part that must be encrypted is accepted neither in clear nor next to the encrypted one', async () => {
   const text = protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
   await expectRefusal(
     verifyOrRefuse(openMessage(text), secret, createGuard(now, means)),
@@ -436,7 +436,7 @@ test('a part that the policy wants encrypted comes neither in clear nor next to 
 })
 
 /**
- * A message with so many pieces of data, each with an EncryptedKey of its own, wrapped with this
+ * A message with this many pieces of data, each with an EncryptedKey of its own, wrapped with this
  * key.
  */
 function writeWrappedKeys(kek: KeyObject, count: number): string {
@@ -460,7 +460,7 @@ function writeWrappedKeys(kek: KeyObject, count: number): string {
   )
 }
 
-test('RFC 3394: an EncryptedKey wrapped with a secret that both sides have', async () => {
+test('RFC 3394: an EncryptedKey wrapped with a shared secret', async () => {
   for (const size of [16, 24, 32]) {
     const kek = createSecretKey(Buffer.alloc(size, 5))
     const text = writeWrappedKeys(kek, 1)
@@ -536,7 +536,7 @@ test('WSS §7.3: data refers to a key of the message by its digest, or by an ide
   )
 })
 
-test('XML Encryption §5.5.2: a mask that is not known, or that rsa-oaep-mgf1p does not have', async () => {
+test('XML Encryption §5.5.2: an unknown mask, or one that rsa-oaep-mgf1p does not have', async () => {
   const modern = seal({ transport: { digest: 'sha256', mask: 'sha256', label } })
   await expectAccepted(verifyOrRefuse(openMessage(modern), secret, createGuard(now, means)))
   const unknown = modern.replace('mgf1sha256', 'mgf1md5')

@@ -140,7 +140,7 @@ export interface CertificateDraft extends Holder {
   readonly inside?: IssuedAlgorithm
 }
 
-/** All tests are at this time. */
+/** The time of all tests. */
 export const testTime = Date.parse('2030-06-01T12:00:00Z')
 const year = 365 * 86_400_000
 let lastSerial = 1000

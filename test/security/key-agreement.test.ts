@@ -51,7 +51,7 @@ const info = Buffer.concat([
   Buffer.of(0, 0, 0, 128),
 ])
 
-test('ConcatKDF: what two parties agree on is that of RFC 7518 appendix C', () => {
+test('ConcatKDF: two parties agree on the key of RFC 7518 appendix C', () => {
   const [a, b] = [ofAlice, ofBob].map(key => createPrivateKey({ key, format: 'jwk' })) as [KeyObject, KeyObject]
   const by = { digest: 'sha256', info } as const
   for (const [own, other] of [
@@ -127,7 +127,7 @@ for (const [title, from, to, fault] of wrong)
     assert.notEqual(changed, text)
     await expectRefusal(verifyOrRefuse(openMessage(changed), secret, guardOf('p256', 'bob')), fault)
   })
-test('a service whose keys are not on that curve refuses as where it has no such key', async () => {
+test('a service without keys on that curve refuses as if it had no such key', async () => {
   await expectRefusal(verifyOrRefuse(openMessage(seal('p256')), secret, guardOf('bob')), 'SecurityTokenUnavailable')
   const toBob = seal('bob').replace(
     /(<xenc:EncryptedKey.*?<ds:KeyInfo>).*?(<\/ds:KeyInfo>)/s,

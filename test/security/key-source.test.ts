@@ -1,4 +1,4 @@
-/** Keys and certificates as applications hand them over, and what a mistake says: its place, and its cure. */
+/** Keys and certificates as applications provide them; an error names its place and its cure. */
 import assert from 'node:assert/strict'
 import { createPublicKey, createSecretKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
@@ -177,7 +177,7 @@ for (const [title, options, says] of protections)
     else assert.ok(prepareProtection(options, 'security'))
   })
 
-test('a signature covers header blocks, Body, attachments and Timestamp, which is there, unless the options say otherwise', () => {
+test('a signature covers header blocks, Body, attachments and a Timestamp, unless the options say otherwise', () => {
   const { signature, timestamp } = prepareProtection({ signature: { key: pkcs8, by: { certificate: alice.pem } } }, 's')
   assert.deepEqual([signature?.parts, timestamp], [['Headers', 'Body', 'Timestamp', 'Attachments'], {}])
   const own = { timestamp: { lifetime: 1000 }, signature: { key: pkcs8, by: 'assertion', parts: ['Body'] } } as const

@@ -73,7 +73,7 @@ export function createGuard(
 
 export type Result = VerifiedMessage | Insecure
 
-/** What becomes of a message. */
+/** The outcome of a message. */
 export async function verifyOrRefuse(
   message: Incoming,
   policy: SecurityPolicy,
@@ -115,7 +115,7 @@ export function keyPair(name: string): {
 export const trustOf = (...names: string[]): CertificateTrust =>
   new CertificateTrust({ authorities: names.map(name => keyPair(name).pem) })
 
-/** All tests are at this time. */
+/** The time of all tests. */
 export const now = Date.parse('2030-06-01T12:00:00Z')
 
 export const soap11Uri = 'http://schemas.xmlsoap.org/soap/envelope/'

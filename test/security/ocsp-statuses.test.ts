@@ -1,4 +1,4 @@
-/** What is kept of OCSP answers, when responders are asked again, and which messages wait. */
+/** Which OCSP responses are kept, when responders are queried again, and which messages wait. */
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { Certificate } from '../../src/security/crypto/certificate.ts'
@@ -59,7 +59,7 @@ function ask(...first: readonly Answer[]) {
   return { world, find, status, statusAtOnce }
 }
 
-test('an answer is asked for again after an hour, and no message waits while the former counts', async () => {
+test('a response is renewed after an hour, and no message waits while the former one is valid', async () => {
   const { world, status, statusAtOnce } = ask(said({ nextUpdate: x.testTime + day }))
   assert.deepEqual([await status(), await statusAtOnce(), world.asked.length], ['good', 'good', 1])
   world.answers = [said({ status: 'revoked', thisUpdate: x.testTime, nextUpdate: x.testTime + day })]
@@ -70,7 +70,7 @@ test('an answer is asked for again after an hour, and no message waits while the
   assert.deepEqual([await statusAtOnce(), world.asked.length], ['revoked', 2])
 })
 
-test('a clock that was ahead and is put back: an answer is asked for at once', async () => {
+test('after a clock that was ahead is put back, a response is fetched at once', async () => {
   const { world, status, statusAtOnce } = ask(said({ thisUpdate: x.testTime - day, nextUpdate: x.testTime + day }))
   await status()
   world.now -= 5 * hour
@@ -78,7 +78,7 @@ test('a clock that was ahead and is put back: an answer is asked for at once', a
   assert.equal(world.asked.length, 2)
 })
 
-test('an answer ends with its next update: the next message waits for another, or has none', async () => {
+test('a response ends with its next update: the next message waits for another, or has none', async () => {
   const { world, status } = ask(said({ nextUpdate: x.testTime + 600_000 }))
   assert.equal(await status(), 'good')
   world.now += 600_000
@@ -86,7 +86,7 @@ test('an answer ends with its next update: the next message waits for another, o
   assert.equal(await status(), undefined)
 })
 
-test('a responder that cannot be had is asked again after ten seconds, and its failure is told', async () => {
+test('an unreachable responder is tried again after ten seconds, and its failure is reported', async () => {
   const { world, status, statusAtOnce } = ask(silent)
   assert.equal(await status(), undefined)
   assert.deepEqual(world.failures, ['the OCSP responder http://responder0/ does not respond: no connection'])
@@ -97,7 +97,7 @@ test('a responder that cannot be had is asked again after ten seconds, and its f
   assert.deepEqual([await status(), world.asked.length], ['good', 2])
 })
 
-test('a failure is told once, until the responder answers; an unusable answer once an hour', async () => {
+test('a failure is reported once, until the responder responds; an unusable response once an hour', async () => {
   const { world, status, statusAtOnce } = ask(silent)
   const after = async (ms: number, answer: Answer) => {
     world.now += ms
@@ -114,7 +114,7 @@ test('a failure is told once, until the responder answers; an unusable answer on
   assert.equal(await statusAtOnce(), undefined)
 })
 
-test('RFC 5019 §6: the responder itself is asked where a cache has an answer that cannot be used', async () => {
+test('RFC 5019 §6: the responder itself is queried if a cache has an unusable response', async () => {
   const world = { ways: [] as boolean[] }
   const statuses = new OcspStatuses({
     addresses: ['http://responder/'],
@@ -135,7 +135,7 @@ test('RFC 5019 §6: the responder itself is asked where a cache has an answer th
   assert.deepEqual([found?.status, world.ways], ['good', [true, false]])
 })
 
-test('while a responder cannot be had, the last answer counts until its end; a revocation stays', async () => {
+test('while a responder is unreachable, the last response counts until its end; a revocation stays', async () => {
   for (const [state, later] of [
     ['good', undefined],
     ['revoked', 'revoked'],
@@ -150,7 +150,7 @@ test('while a responder cannot be had, the last answer counts until its end; a r
   }
 })
 
-test('an answer that is older than the known one takes not its place', async () => {
+test('a response that is older than the known one does not replace it', async () => {
   const revoked = said({ status: 'revoked', thisUpdate: x.testTime - 1000, nextUpdate: x.testTime + day })
   const { world, status, statusAtOnce } = ask(revoked)
   assert.equal(await status(), 'revoked')
@@ -161,13 +161,13 @@ test('an answer that is older than the known one takes not its place', async () 
   assert.match(world.failures[0] ?? '', /it is older than the one before/)
 })
 
-test('many messages ask one question; the next responder is asked where the first does not know', async () => {
+test('many messages share one query; the next responder is queried if the first does not know', async () => {
   const { world, status } = ask(said({ status: 'unknown' }), silent, said())
   assert.deepEqual(await Promise.all([status(), status(), status()]), ['good', 'good', 'good'])
   assert.deepEqual(world.asked, ['http://responder0/', 'http://responder1/', 'http://responder2/'])
 })
 
-test('no further responder is asked once the time of a question is over', async () => {
+test('no further responder is queried once the time of a query is over', async () => {
   const { world, status } = ask(silent, said())
   mock.method(AbortSignal, 'timeout', () => AbortSignal.abort())
   assert.equal(await status(), undefined)
@@ -175,7 +175,7 @@ test('no further responder is asked once the time of a question is over', async 
   assert.deepEqual(world.asked, [])
 })
 
-test('a certificate that is not known yet is asked for again after a minute', async () => {
+test('an unknown certificate is queried again after a minute', async () => {
   const { world, status, statusAtOnce } = ask(said({ status: 'unknown' }))
   assert.equal(await status(), 'unknown')
   world.now += 59_999
@@ -185,7 +185,7 @@ test('a certificate that is not known yet is asked for again after a minute', as
   assert.equal(await status(), 'good')
 })
 
-test('an answer of a delegate that a CRL cleared counts as long as the CRLs are the same', async () => {
+test('a response of a delegate that a CRL cleared counts as long as the CRLs are the same', async () => {
   const byDesk: Answer = () => x.issueOcsp({ by: desk, answers: about(), certificates: [deskCertificate] })
   const listsOf = (...revoked: readonly number[]) =>
     new RevocationLists(readCrlList(x.issueCrl({ by: bank, revoked }), 'crls'))
@@ -198,7 +198,7 @@ test('an answer of a delegate that a CRL cleared counts as long as the CRLs are 
   assert.deepEqual([await status(revoking), world.asked.length], [undefined, 2], 'one question in ten seconds')
 })
 
-test('RFC 5280 §6.1.3 a 3: responders are asked about every certificate of a path, from the top down', async () => {
+test('RFC 5280 §6.1.3 a 3: responders are queried about every certificate of a path, from the top down', async () => {
   const middle: x.Holder = { name: 'O=Bank/CN=Middle', key: x.createEcKey() }
   const between = x.issueCertificate({ ...middle, by: bank, serial: 5, extensions: [x.authority(), x.usage(0, 5, 6)] })
   const signer = x.issueCertificate({ name: 'CN=signer', key: x.createEcKey(), by: middle, serial: 6 })

@@ -188,7 +188,7 @@ test('an answer proves nothing: a responder that clears itself', () => {
   assert.match(String(judge(octets, {}, own)), /"Desk": it answers for itself/)
 })
 
-test('an answer counts until its next update, and for a week at most', () => {
+test('a response counts until its next update, and for a week at most', () => {
   const untilOf = (nextUpdate: number) => {
     const found = judge(byBank({ nextUpdate }))
     return typeof found === 'string' ? found : found.until

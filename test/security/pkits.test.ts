@@ -1,6 +1,6 @@
 /**
- * NIST's Public Key Interoperability Test Suite (PKITS): RFC 5280 §6 with revocation. Whatever
- * cases are there are judged; one that cannot be judged fails.
+ * NIST's Public Key Interoperability Test Suite (PKITS): RFC 5280 §6 with revocation. All cases
+ * present are judged; one that cannot be judged fails.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -282,7 +282,7 @@ test('the hook of the face: the block that is targeted, the clock and the parts 
   await assert.rejects(async () => prove({ ...asked(signedMessage(), true), targeted: [] }))
 })
 
-test('SwA Profile 1.1 §5.4: attachments that have to be signed', async () => {
+test('SwA Profile 1.1 §5.4: attachments that must be signed', async () => {
   const policy: SecurityPolicy = {
     required: true,
     anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', 'Attachments'] }],

@@ -1,4 +1,4 @@
-/** RFC 5280 §6.3: revocation by lists at hand, and what is decided where no fresh one tells. */
+/** RFC 5280 §6.3: revocation by local lists, and what is decided if there is no fresh one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCrlList } from '../../src/security/crypto/key-source.ts'
@@ -29,7 +29,7 @@ const flag = (tag: number) => x.der(tag, Buffer.of(0xff))
 const keyed = (key: number) => x.extension('2.5.29.35', x.sequence(x.der(0x80, Buffer.of(key))))
 const stale = { thisUpdate: now - 9 * day, nextUpdate: now - day }
 
-/** A place of lists for the certificates of signers alone. */
+/** A source of lists only for the certificates of signers. */
 const place = x.der(0xa0, x.der(0xa0, x.directoryName('CN=Signers')))
 const atPlace = x.extension('2.5.29.31', x.sequence(x.sequence(place)))
 
@@ -168,7 +168,7 @@ test('RFC 5280 §6.3.3 b 2: a list of users says nothing of authorities', () => 
   assert.deepEqual([isTrusted(0x81), isTrusted(0x82)], [false, true])
 })
 
-test('a list with a critical extension that is not known, or damaged, is refused at start, by its place', () => {
+test('a list with an unknown critical extension, or a damaged list, is refused at start, with its place', () => {
   const strange = list({ extensions: [critical('1.2.3', Buffer.of(5, 0))] })
   assert.throws(
     () => trustWith([list(), strange]),
@@ -190,7 +190,7 @@ test('with lists, a fresh one is required unless the settings say ifKnown; witho
   assert.throws(() => trustWith([], { revocation: 'required' }), /trust\.revocation is required without a CRL/)
 })
 
-test('what was decided is decided anew when a list ends, begins, or takes the place of another', () => {
+test('a decision is made anew when a list ends, begins, or replaces another', () => {
   const trust = trustWith([list()])
   assert.ok(trust.findTrusted(maria, now))
   assert.ok(trust.findTrusted(maria, now + day - 1))
@@ -213,7 +213,7 @@ test('a pinned certificate needs no list, and is refused once a list of a config
   assert.ok(trustWith([list({ ...lists7, by: stranger })], pinned).findTrusted(maria, now))
 })
 
-test('PEM with several lists; a large list is read, and asked, at once', () => {
+test('PEM with several lists; a large list is read, and searched, at once', () => {
   const pem = [list(stale), list(lists7)].map(each => x.writePem('X509 CRL', each)).join('some text\n')
   assert.equal(trustWith([], { crls: pem }).findTrusted(maria, now), undefined)
   const large = list({ revoked: Array.from({ length: 3000 }, (_, at) => 100 + at) })

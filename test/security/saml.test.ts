@@ -82,7 +82,7 @@ for (const version of ['1.1', '2.0'] as const) {
     })
   }
 
-  test(`X11 SAML ${version}: what was changed after it was signed is refused`, async () => {
+  test(`X11 SAML ${version}: an assertion that was changed after signing is refused`, async () => {
     const text = bearAssertion(writeAssertion({ version }))
     const changed = [
       text.replace('>alice<', '>clara<'),
@@ -251,7 +251,7 @@ test('SAML 2.0 §2.5.1.5: OneTimeUse is once', async () => {
 })
 
 for (const version of ['1.1', '2.0'] as const) {
-  test(`X12 SAML ${version}: a bearer assertion that no signature binds is taken once, until it ends`, async () => {
+  test(`X12 SAML ${version}: a bearer assertion that no signature binds is accepted once, until it ends`, async () => {
     const here = createGuard(now, means)
     const until = now + 120_000
     const assertion = writeAssertion({ version, until })
@@ -268,7 +268,7 @@ for (const version of ['1.1', '2.0'] as const) {
     await expectAccepted(verifyOrRefuse(openMessage(elsewhere), demand('bearer'), here))
   })
 
-  test(`X12 SAML ${version}: one that a signature binds to Body and Timestamp goes with other messages, too`, async () => {
+  test(`X12 SAML ${version}: one that a signature binds to Body and Timestamp may come with other messages too`, async () => {
     const here = createGuard(now, means)
     const assertion = writeAssertion({ version })
     const { key, certificate } = keyPair('alice')
@@ -306,7 +306,7 @@ for (const version of ['1.1', '2.0'] as const) {
     await expectRefusal(send(bare, now - 1000), 'FailedAuthentication', /seen before/)
   })
 
-  test(`SAML ${version}: an issuer speaks for the people that its rule names, and for no others`, async () => {
+  test(`SAML ${version}: an issuer speaks only for the people that its rule names`, async () => {
     const rules: readonly (readonly [SubjectRule, string | undefined])[] = [
       ['same', 'alice'],
       [{ alice: 'Bert' }, 'Bert'],
@@ -326,7 +326,7 @@ for (const version of ['1.1', '2.0'] as const) {
   })
 }
 
-test('SAML: a subject that is the name of a member of every object has no rule', async () => {
+test('SAML: a subject with the name of a member of every object has no rule', async () => {
   const own = { ...saml, issuers: new Map([['urn:issuer', { trust: trustOf('ca'), people: { a: 'alice' } }]]) }
   const text = bearAssertion(writeAssertion({ subject: 'constructor' }))
   const result = verifyOrRefuse(openMessage(text), demand('bearer'), createGuard(now, { ...means, saml: own }))
@@ -417,7 +417,7 @@ test('holder-of-key: a key that is only named, and an assertion in another place
   )
 })
 
-test('a second assertion does not come in by decryption after the first was read', async () => {
+test('a second assertion cannot come in by decryption after the first was read', async () => {
   const secret = createSecretKey(Buffer.alloc(32, 9))
   const assertion = writeAssertion({ method: 'holder-of-key', keyInfo: writeKeyInfo('p256', 'certificate') })
   const signature: Protection['signature'] = { key: keyPair('p256').key, by: 'assertion', parts: ['Body', 'Timestamp'] }
@@ -488,7 +488,7 @@ function writeTicket(cipher: string, { options = 0, version = 1, isFramed = true
   return isFramed ? writeDer(0x60, Buffer.from('06092a864886f7120102020100', 'hex'), request) : request
 }
 
-test('X12 RFC 4120 §5.5.1: a ticket is known by its authenticator, whatever is around that', async () => {
+test('X12 RFC 4120 §5.5.1: a ticket is recognized by its authenticator, whatever is around that', async () => {
   const kerberos = () => ({ principal: 'alice' })
   const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'kerberos' }] }
   const here = createGuard(now, { kerberos })

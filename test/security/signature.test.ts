@@ -61,7 +61,7 @@ for (const [title, name, more] of algorithms) {
 }
 
 for (const hash of ['sha256', 'sha384', 'sha512'] as const) {
-  test(`XML Signature §6.3.1: HMAC with ${hash}, of a secret that both sides have`, async () => {
+  test(`XML Signature §6.3.1: HMAC with ${hash}, with a shared secret`, async () => {
     const signature: Signing = { key: secret, by: { name: 'clara' }, parts: ['Body', 'Timestamp'], hash }
     const text = protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
     const policy: SecurityPolicy = { required: true, anyOf: [{ ...signedDemand, caller: 'secret' }] }
@@ -125,7 +125,7 @@ test('both versions, with header blocks and the token covered', async () => {
   }
 })
 
-test('Exclusive C14N: prefixes that are declared outside, and ones that are listed, do not break a signature', async () => {
+test('Exclusive C14N: prefixes declared outside, and listed ones, do not break a signature', async () => {
   const text = signedMessage()
   const moved = text.replace('<s:Envelope ', '<s:Envelope xmlns:unused="urn:unused" ')
   await expectAccepted(verifyOrRefuse(openMessage(moved), signedPolicy, createGuard(now, { trust })))
@@ -224,7 +224,7 @@ const contentNames: readonly (readonly [title: string, body: string, list: strin
   ['an address', '<o:a xmlns:o="urn:o" xmlns:p="urn:p">p://b</o:a>', undefined],
 ]
 for (const [title, body, list] of contentNames)
-  test(`Exclusive C14N §1.3, BSP 1.1 R5406: what a prefix in content means is signed: ${title}`, async () => {
+  test(`Exclusive C14N §1.3, BSP 1.1 R5406: the meaning of a prefix in content is signed: ${title}`, async () => {
     const { key, certificate } = keyPair('alice')
     const signature: Signing = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] }
     const text = protectMessage(plainMessage(undefined, '', body), { timestamp: {}, signature }, now).envelope

@@ -42,12 +42,12 @@ if (security) {
     })
   }
 
-  test('WSS4J: sign-bst-legacy-sha1-11.xml is accepted where the policy allows SHA-1 and the key is trusted', async () => {
+  test('WSS4J: sign-bst-legacy-sha1-11.xml is accepted if the policy allows SHA-1 and the key is trusted', async () => {
     const message = openMessage(readText(join(security, 'wss4j-generated/sign-bst-legacy-sha1-11.xml')))
     await expectAccepted(verifyOrRefuse(message, { ...securePolicy, allow: ['sha1'] }, createGuard(made, { trust })))
   })
 
-  test('WSS4J: enc-aes256gcm-oaep-11.xml is decrypted, and read where it stood', async () => {
+  test('WSS4J: enc-aes256gcm-oaep-11.xml is decrypted, and read in its place', async () => {
     const message = openMessage(readText(join(security, 'wss4j-generated/enc-aes256gcm-oaep-11.xml')))
     const policy: SecurityPolicy = { ...securePolicy, required: false }
     const { body } = await expectAccepted(verifyOrRefuse(message, policy, createGuard(made, { trust, decrypts })))
@@ -112,7 +112,7 @@ if (security) {
 
 const xmldsig = suites('xmldsig')
 if (xmldsig) {
-  /** What is not supported, and why: WS-Security needs none of it, and each is a way to deceive. */
+  /** Unsupported features, and why: WS-Security needs none of them, and each is a way to deceive. */
   const dsa: [string, RegExp] = ['DSA with SHA-1', /signature algorithm/]
   const many: [string, RegExp] = ['28 references', /too many references/]
   const doctype: [string, RegExp] = ['a document type', /document type/i]

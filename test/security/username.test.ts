@@ -135,7 +135,7 @@ for (const [title, message, expected] of rows) {
   })
 }
 
-test('B8 a wrong name and a wrong password are told apart by nothing', async () => {
+test('B8 nothing distinguishes a wrong name from a wrong password', async () => {
   for (const [one, other] of [
     [text('nobody', right), text('alice', 'wrong')],
     [digest('nobody', digestOf(right)), digest('alice', digestOf('wrong'))],
@@ -160,7 +160,7 @@ test('X12: a digest is accepted once, and its nonce remembered until it expires'
   assert.deepEqual([...here.memory.values()], [now + 300_000])
 })
 
-test('X12: octets moved from the nonce to Created do not make it a new one', async () => {
+test('X12: octets moved from the nonce to Created do not make a new digest', async () => {
   const here = createGuard(now)
   const longer = Buffer.concat([nonce, Buffer.from('\n')])
   await expectAccepted(
@@ -175,7 +175,7 @@ test('X12: octets moved from the nonce to Created do not make it a new one', asy
   await expectRefusal(verifyOrRefuse(openMessage(moved), securePolicy, here), 'FailedAuthentication', /seen before/)
 })
 
-test('X12: a digest that does not hold leaves nothing in the memory', async () => {
+test('X12: a refused digest leaves nothing in the memory', async () => {
   const here = createGuard(now)
   await expectRefusal(
     verifyOrRefuse(openMessage(digest('alice', digestOf('wrong'))), securePolicy, here),
@@ -212,7 +212,7 @@ test('a policy accepts the kinds of password that it names', async () => {
   )
 })
 
-test('a Timestamp that is demanded has to be there', async () => {
+test('a required Timestamp must be present', async () => {
   const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'username', timestamp: true }] }
   const username = { name: 'alice', password: right, kind: 'text' } as const
   await expectAccepted(
@@ -238,7 +238,7 @@ test('a password travels only over confidential transport', async () => {
   )
 })
 
-test('a bad token is refused even where nothing is demanded; a Timestamp alone names no caller', async () => {
+test('a bad token is refused even if none is required; a Timestamp by itself names no caller', async () => {
   const optional: SecurityPolicy = { ...securePolicy, required: false }
   await expectRefusal(
     verifyOrRefuse(openMessage(text('alice', 'wrong')), optional, createGuard(now)),

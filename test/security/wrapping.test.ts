@@ -55,7 +55,7 @@ test('X1: a signed Body moved anywhere never lets another be read', async () => 
   assert.ok(tried >= 400 && proven > 40, `${tried} messages, ${proven} of them pass core validation`)
 })
 
-test('X1: nor does it with the identifiers of the version without a Timestamp first', async () => {
+test('X1: nor with the identifiers of the version without a Timestamp first', async () => {
   const { key, certificate } = keyPair('p256')
   const signature = { key, by: { certificate, refer: 'embedded' }, parts: ['Timestamp', 'Body'] } as const
   const text = protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
