@@ -97,7 +97,7 @@ describe('rows 1–9 at every door', async () => {
     it(`RFC 9110 §7.4: ${name} has no https target over cleartext`, async () => {
       assert.equal((await server.ask(requestTo(door, {}, { target: `https://shop.test${target}` }))).status, 421)
     })
-    it(`RFC 9112 §3.2: ${name} asks for exactly one valid Host`, async () => {
+    it(`RFC 9112 §3.2: ${name} requires exactly one valid Host`, async () => {
       for (const host of ['', 'a, b', 'u@a', 'a/b'])
         assert.equal((await server.ask(requestTo(door, { host }))).status, 400, JSON.stringify(host))
       const { host: _, ...fields } = requestTo(door).fields
@@ -123,7 +123,7 @@ describe('rows 1–9 at every door', async () => {
         400,
       )
     })
-    it(`${name} names each answer, guards its reader, and answers HEAD as GET`, async () => {
+    it(`${name} names each response, guards its reader, and responds to HEAD as to GET`, async () => {
       const answer = await server.ask(requestTo(door))
       assert.match(answer.fields['request-id'] ?? '', /^[0-9a-f-]{36}$/)
       assert.equal(answer.fields['x-content-type-options'], 'nosniff')
@@ -263,7 +263,7 @@ describe('A1.3, A4.18, A4.19: descriptions have a lifetime, validators and codin
       assert.equal((await asked({ 'if-none-match': etag, 'accept-encoding': 'gzip' })).status, 200)
       assert.equal((await asked({ 'if-match': '"x"' })).status, 412)
     })
-  it('A4.18 a SOAP answer of more than 1 KiB is coded where the client takes it, and not behind a proxy', async () => {
+  it('A4.18 a SOAP response of more than 1 KiB is coded if the client accepts it, and not behind a proxy', async () => {
     const list = getOrder
       .replace('GetOrder', 'ListOrders')
       .replace('<id>o-1</id></GetOrder>', '<size>50</size></ListOrders>')
@@ -274,7 +274,7 @@ describe('A1.3, A4.18, A4.19: descriptions have a lifetime, validators and codin
   })
 })
 
-it('/metrics is for this machine, or a caller with credentials', async () => {
+it('only this machine, or a caller with credentials, may read /metrics', async () => {
   const server = await startServer()
   const asked = (fields: Record<string, string>) =>
     server.ask(request('GET', '/metrics', fields, undefined, { from: '192.0.2.1' }))
@@ -288,7 +288,7 @@ it('/metrics is for this machine, or a caller with credentials', async () => {
   )
 })
 
-it('/changes names an unknown parameter, and one that comes twice', async () => {
+it('/changes names an unknown parameter, and a repeated one', async () => {
   const server = await startServer()
   for (const query of ['since=3', 'after=1&after=2', 'after=x', 'limit=0', 'limit=1001'])
     assert.equal((await server.ask(request('GET', `/changes?${query}`, alice))).status, 400, query)

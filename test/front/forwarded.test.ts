@@ -91,7 +91,7 @@ test('the setting names the kind: true is X-Forwarded-*', () => {
   for (const [trustProxy, kind] of table) assert.equal(proxyFieldsOf({ trustProxy }), kind)
 })
 
-test('the proxy’s certificate proves nothing of the client; without a proxy it is the client’s', () => {
+test('the proxy’s certificate proves nothing about the client; without a proxy it is the client’s', () => {
   const certificate = new Uint8Array(1)
   const asked: Request = { ...proxy, certificate, fields: { host } }
   assert.equal(applyForwarded(asked, 'forwarded').certificate, certificate)

@@ -16,7 +16,7 @@ const soap = { 'content-type': 'application/soap+xml' }
 const sunset = '2026-12-01T00:00:00Z'
 const endpoints = ['/soap/v1', '/soap/v1/rpc', '/soap/v1/encoded', '/soap/v1/secure']
 
-test('RFC 9745, RFC 8594 before its end every answer of a version says so, in REST and in SOAP', async () => {
+test('RFC 9745, RFC 8594 before its end every response of a version says so, in REST and in SOAP', async () => {
   const rule = { deprecated: '2026-01-01', sunset }
   const { ask } = await startHosted({ clock: () => Date.parse(sunset) - 1 }, withRule(rule))
   const rows = [
@@ -43,7 +43,7 @@ for (const [title, rule] of [
   ['past its sunset', { sunset }],
   ['retired', { retired: true }],
 ] as const)
-  test(`A9.1 a version ${title} is served by neither face: 410, and a fault where the message speaks SOAP`, async () => {
+  test(`A9.1 a version ${title} is served by neither face: 410, and a fault if the message speaks SOAP`, async () => {
     const { ask, server } = await startHosted({ clock: () => Date.parse(sunset) }, withRule(rule))
     const clerk = bearer(await server.token('clara', ['clerk']))
     assert.equal((await ask('GET', '/api/v1/products/p-1')).status, 410)
