@@ -108,7 +108,7 @@ describe('the caller of a token', () => {
     })
 
   for (const typ of ['JWT', 'jwt', 'at+jwt', 'application/at+jwt'])
-    test(`RFC 8725 §3.11: an access token of typ ${typ}, issued on a clock that is a little ahead`, async () => {
+    test(`RFC 8725 §3.11: an access token of typ ${typ}, issued by a clock that is a little ahead`, async () => {
       const token = await signPayload({ ...right, iat: seconds + 59 }, { header: { typ } })
       assert.equal((await verifyToken(trustWith(), token, now))?.caller.subject, 'erin')
     })
@@ -223,7 +223,7 @@ describe('a JWKS in a file', () => {
     assert.deepEqual(await subjects(), [undefined, 'erin'], 'a broken file changes nothing')
     assert.equal(failures.length, 1)
   })
-  test('one that cannot be used does not start', () => {
+  test('an unusable file does not start', () => {
     assert.throws(() => openJwks(join(folder, 'none.json'), watchingFor()), /none\.json cannot be used/)
     writeFileSync(join(folder, 'bad.json'), '{"keys":1}')
     assert.throws(() => openJwks(join(folder, 'bad.json'), watchingFor()), /bad\.json cannot be used/)
@@ -243,7 +243,7 @@ describe('a JWKS at an address', () => {
     return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`, asked: () => count } // TCP
   }
 
-  test('is requested once, for any unknown keys that tokens name in the next half minute', async () => {
+  test('is requested once for all unknown keys that tokens name in the next half minute', async () => {
     const text = await writeKeySet(['r', rsa.publicKey, 'RS256'])
     const { address, asked } = await answering(() => ({ status: 200, text }))
     const keys = openJwks(address, watchingFor())
@@ -255,7 +255,7 @@ describe('a JWKS at an address', () => {
     assert.equal(asked(), 1)
   })
 
-  test('when it fails, the caller is told to retry, and it is left alone for a while', async () => {
+  test('when it fails, the caller is told to retry, and no request is made for a while', async () => {
     const { address, asked } = await answering(() => ({ status: 500, text: '' }))
     let time = now
     const keys = openJwks(
@@ -273,7 +273,7 @@ describe('a JWKS at an address', () => {
     assert.equal(asked(), 3, 'a clock that is put back prolongs nothing')
   })
 
-  test('known keys count while the address fails, for an hour; an unknown one waits', async () => {
+  test('known keys count for an hour while the address fails; an unknown one waits', async () => {
     const text = await writeKeySet(['r', rsa.publicKey, 'RS256'])
     let status = 200
     const { address, asked } = await answering(() => ({ status, text }))
@@ -322,7 +322,7 @@ describe('a JWKS at an address', () => {
     assert.equal(await subject(), undefined)
   })
 
-  test('attack: an answer that never ends, or a small one that decodes to a large one, is read up to 1 MiB', async () => {
+  test('attack: a response that never ends, or a small one that decodes to a large one, is read up to 1 MiB', async () => {
     const padded = `${await writeKeySet(['r', rsa.publicKey, 'RS256'])}${' '.repeat(2 ** 20)}`
     const bomb = gzipSync(padded)
     let taken = 0
@@ -363,7 +363,7 @@ describe('a JWKS at an address', () => {
     assert.equal(other.asked(), 0)
   })
 
-  test('the place of a key that a token names (jku, x5u) is never requested', async () => {
+  test('the key address that a token names (jku, x5u) is never requested', async () => {
     const text = await writeKeySet(['r', foreign.publicKey, 'RS256'])
     const other = await answering(() => ({ status: 200, text }))
     for (const name of ['jku', 'x5u']) {

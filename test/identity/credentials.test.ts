@@ -62,7 +62,7 @@ describe('A5.3 accepted credentials, on both faces', async () => {
       assert.equal((await hosted.ask('POST', '/soap/v1', { ...soap, ...fields }, getOrder)).status, status)
     })
 
-  test('401 names every scheme it takes; the realm is ours', async () => {
+  test('401 names every scheme that is accepted; the realm is ours', async () => {
     const { fields } = await hosted.ask('GET', '/api/v1/orders/o-1')
     assert.equal(
       fields['www-authenticate'],
@@ -84,7 +84,7 @@ describe('A5.3 accepted credentials, on both faces', async () => {
     await pause(1100)
     assert.equal((await ask('GET', '/api/v1/orders/o-1', { 'api-key': revoked })).status, 401)
   })
-  test('a key is added to a file whose last line was left without its end', async () => {
+  test('a key is added to a file whose last line has no line break', async () => {
     const lines = join(folder, 'edited.keys')
     const robot = { subject: 'robot', roles: ['clerk'], claims: {} }
     const known = [issueKey(lines, robot)]
@@ -109,7 +109,7 @@ describe('A5.1 cookies without a session on our side', async () => {
   const own = hosted.server.url
   const alice = Buffer.from('maria').toString('base64url')
 
-  test('signing in: 303 to a path of ours, and a cookie that scripts and other sites do not get', async () => {
+  test('signing in: 303 to a path of ours, and a cookie hidden from scripts and other sites', async () => {
     const { status, fields } = await hosted.ask(
       'POST',
       '/login',
@@ -136,7 +136,7 @@ describe('A5.1 cookies without a session on our side', async () => {
     test(`a cookie ${title} → ${status}`, async () =>
       assert.equal((await hosted.ask('GET', '/api/v1/orders/o-1', { cookie: sent })).status, status))
 
-  test('an invalid cookie is ignored where no caller need be proven', async () => {
+  test('an invalid cookie is ignored if no caller need be proven', async () => {
     const { status, fields } = await hosted.ask('GET', '/api/v1/products/p-1', {
       cookie: `${name}=old.1.${'A'.repeat(43)}`,
     })
@@ -152,9 +152,9 @@ describe('A5.1 cookies without a session on our side', async () => {
     assert.deepEqual(verifySession(secret, value, 'salt of the old'), { until, mark: undefined })
     assert.equal(verifySession(secret, value, 'salt of the new'), undefined)
   })
-  test('no SOAP by cookie', async () =>
+  test('SOAP accepts no cookie', async () =>
     assert.equal((await hosted.ask('POST', '/soap/v1', { ...soap, cookie }, getOrder)).status, 401))
-  test('it ends after eight hours, and another instance with the same key takes it until then', async () => {
+  test('it ends after eight hours, and another instance with the same key accepts it until then', async () => {
     let now = Date.now()
     const data = join(folder, 'shared.sqlite')
     const one = await startHosted({ data, clock: () => now })
@@ -167,7 +167,7 @@ describe('A5.1 cookies without a session on our side', async () => {
     now += 2000
     assert.equal(await status(), 401)
   })
-  test('signing out takes the cookie back', async () => {
+  test('signing out removes the cookie', async () => {
     const { status, fields } = await hosted.ask('POST', '/logout', { cookie })
     assert.equal(status, 303)
     assert.match(String(fields['set-cookie']), /^orders=; Max-Age=0; /)
@@ -244,7 +244,7 @@ describe('A5.1 cookies without a session on our side', async () => {
       assert.deepEqual([status, fields['allow']], [405, allow])
     }
   })
-  test('the page has no script, may not be framed, and names our origin alone to us', async () => {
+  test('the page has no script, may not be framed, and reveals our origin only to us', async () => {
     const { fields } = await hosted.ask('GET', '/login')
     assert.match(String(fields['content-security-policy']), /default-src 'none'.*frame-ancestors 'none'/)
     assert.equal(fields['referrer-policy'], 'same-origin')
@@ -252,7 +252,7 @@ describe('A5.1 cookies without a session on our side', async () => {
   })
 })
 
-describe('A5.1 passwords where the way is safe', async () => {
+describe('A5.1 passwords over a safe connection', async () => {
   const rows: readonly [string, Parameters<typeof startHosted>[0], Record<string, string>, number][] = [
     ['loopback, by default', {}, {}, 200],
     ['loopback, not by setting', { settings: { passwordsOnLoopback: false } }, {}, 401],
@@ -335,7 +335,7 @@ describe('A5.1 passwords where the way is safe', async () => {
     })
 })
 
-test('A5.1 a person who was enrolled when a hash cost more memory and fewer passes is known by the password', async () => {
+test('A5.1 a person enrolled when a hash cost more memory and fewer passes can still sign in', async () => {
   const data = join(folder, 'former.sqlite')
   await (await startHosted({ data })).server.close(0)
   const salt = Buffer.alloc(16, 7)
@@ -354,7 +354,7 @@ test('A5.1 a person who was enrolled when a hash cost more memory and fewer pass
   assert.deepEqual([await order('maria-secret'), await order('clara-secret')], [401, 200])
 })
 
-test('A5.1 at the first start there may be more people than a transaction has time to hash passwords for', async () => {
+test('A5.1 the first start may have more people than one transaction has time to hash passwords for', async () => {
   const people = Array.from({ length: 10 }, (_, i) => ({ subject: `p-${i}`, password: `secret-${i}`, roles: [] }))
   const store = openSqliteStore(orders.contract, ':memory:', { work: 100 })
   after(() => store.close())
@@ -404,7 +404,7 @@ describe('guessing', () => {
       }
     }
     const said: unknown[] = []
-    // Names and addresses are asked too often before long: two tries.
+    // Names and addresses soon have too many attempts: two tries.
     const compare = async () => {
       const times: Record<string, number[]> = { clara: [], nobody: [] }
       for (let i = 0; i < 4; i++)
@@ -457,7 +457,7 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
       asking.on('error', reject).end(method === 'POST' ? 'name=clara&password=clara-secret' : undefined)
     })
 
-  test('a certificate names a person, by names of the one kind that the settings say', async () => {
+  test('a certificate names a person, by names of the one kind that the settings allow', async () => {
     const { server } = await startHosted({ tls })
     const byUri = await startHosted({ tls, certificateName: 'uri' })
     assert.equal((await over(byUri.server.port, 'mail')).status, 200)
@@ -498,7 +498,7 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
     const evil = await over(server.port, undefined, 'POST', { ...form, origin: `http://127.0.0.1:${server.port}` })
     assert.equal(evil.status, 403, 'a page in cleartext is not ours')
   })
-  test('reload: a new certificate for new handshakes; one that cannot be used changes nothing', async () => {
+  test('reload: a new certificate for new handshakes; an unusable one changes nothing', async () => {
     const [key, certificate] = [pathOf('turned.key'), pathOf('turned.pem')]
     const take = (name: string) => {
       writeFileSync(key, readFileSync(pathOf(`${name}.key`)))

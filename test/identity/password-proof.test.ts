@@ -42,7 +42,7 @@ async function startProof({ accepts = true } = {}) {
 }
 
 describe('guessing', () => {
-  test('guesses at once are no more than guesses in a row', async () => {
+  test('simultaneous guesses get no more than successive ones', async () => {
     const { guess, locked, close } = await startProof()
     const all = Array.from({ length: 40 }, (_, i) => guess('clara', i === 30 ? 'clara-secret' : `wrong-${i}`))
     assert.deepEqual([...new Set(await Promise.all(all))], [undefined])
@@ -50,7 +50,7 @@ describe('guessing', () => {
     assert.equal(await guess('clara', 'clara-secret', '192.0.2.2'), 'clara', 'another address is not locked')
     await close()
   })
-  test('guesses at once cannot find a password that is remembered', async () => {
+  test('simultaneous guesses cannot find a remembered password', async () => {
     const { guess, close } = await startProof()
     assert.equal(await guess('clara', 'clara-secret'), 'clara')
     const wrong = Array.from({ length: 10 }, (_, i) => guess('clara', `wrong-${i}`))
@@ -65,7 +65,7 @@ describe('guessing', () => {
     assert.deepEqual([...new Set(all)], ['clara'])
     await close()
   })
-  test('a clock that is put back makes what a directory has proven no longer', async () => {
+  test('after a clock is put back, the proofs of a directory no longer count', async () => {
     const store = openSqliteStore(orders.contract, ':memory:')
     let count = 0
     const prove = async () => {
@@ -82,7 +82,7 @@ describe('guessing', () => {
     assert.equal(count, 2)
     await store.close()
   })
-  test('many names of one address: its line is full also for a password that is remembered', async () => {
+  test('many names of one address: its line is full also for a remembered password', async () => {
     const { guess, close } = await startProof()
     assert.equal(await guess('clara', 'clara-secret'), 'clara')
     const flood = Array.from({ length: 90 }, (_, i) => guess(`n${i}`, 'x').catch((thrown: unknown) => thrown))
@@ -113,8 +113,8 @@ describe('guessing', () => {
   })
 })
 
-describe('promise 5: unknown names and wrong passwords get one answer, at one price', () => {
-  test('a digest is asked of one password, known or not, and each failure is counted', async () => {
+describe('promise 5: unknown names and wrong passwords get the same response, at the same cost', () => {
+  test('a digest is checked against one password, known or not, and each failure is counted', async () => {
     const { guessDigest, locked, close } = await startProof()
     for (const name of ['clara', 'nobody']) {
       for (let i = 0; i < 10; i++) assert.equal(await guessDigest(name, 'wrong'), undefined)
@@ -157,7 +157,7 @@ describe('promise 5: unknown names and wrong passwords get one answer, at one pr
     })
     await close()
   })
-  test('where passwords do not count, the right one is a failure like any other', async () => {
+  test('if passwords do not count, the right one is a failure like any other', async () => {
     const { guess, guessDigest, close } = await startProof({ accepts: false })
     assert.equal(await guess('clara', 'clara-secret'), undefined)
     assert.equal(await guessDigest('clara', 'clara-secret'), undefined)
