@@ -1,5 +1,5 @@
 /**
- * WS-Addressing of the asking side (rules B2.11, B4.11): what is said, and which answers are none.
+ * WS-Addressing on the client side (rules B2.11, B4.11): what it states, and which replies it rejects.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -44,7 +44,7 @@ const block = (local: string, content: string, attributes = '', uri = wsa) =>
 const relates = (id: string, attributes = '') => block('RelatesTo', id, attributes)
 const action = block('Action', `${ns}/GetProductResponse`)
 
-describe('a message says which it is', () => {
+describe('a message identifies itself', () => {
   test('MessageID, Action, To; replies go back', async () => {
     const { client, sent } = answering(id => relates(id) + action)
     await client.GetProduct({ id: 'p-1' })
@@ -54,19 +54,19 @@ describe('a message says which it is', () => {
     assert.match(first?.['MessageID'] ?? '', /^urn:uuid:[0-9a-f-]{36}$/)
     assert.notEqual(first?.['MessageID'], second?.['MessageID'])
   })
-  test('an id of the caller’s, an address that the service knows itself by', async () => {
+  test('an id of the caller’s, an address by which the service knows itself', async () => {
     const { client, sent } = answering(relates, { to: 'https://shop.example/known?a=b&c' })
     await client.GetProduct({ id: 'p-1' }, { messageId: 'urn:mine:1' })
     const { MessageID, To } = said(sent[0])
     assert.deepEqual([MessageID, To], ['urn:mine:1', 'https://shop.example/known?a=b&c'])
   })
-  test('the submission of 2004/08 says ReplyTo', async () => {
+  test('the submission of 2004/08 requires ReplyTo', async () => {
     const { client, sent } = answering(id => block('RelatesTo', id, '', wsa04), { of: '2004/08' })
     await client.GetProduct({ id: 'p-1' })
     const [reply] = blocksOf(sent[0]!).filter(each => each.name.local === 'ReplyTo')
     assert.equal(reply?.elements()[0]?.text, `${wsa04}/role/anonymous`)
   })
-  test('what is demanded must be understood', async () => {
+  test('required blocks must be understood', async () => {
     const { client, sent } = answering(relates, { demanded: true })
     await client.GetProduct({ id: 'p-1' })
     for (const each of blocksOf(sent[0]!))
@@ -77,7 +77,7 @@ describe('a message says which it is', () => {
     await client.NotifyDelivery({ id: 'o-1' })
     assert.equal(said(sent[0])['Action'], `${ns}/NotifyDelivery`)
   })
-  test('nothing where it was not asked for', async () => {
+  test('nothing if it was not requested', async () => {
     const { client, sent } = recordRequests(came(200, mediaType['1.2'], envelope('1.2', product)))
     await client.GetProduct({ id: 'p-1' })
     assert.deepEqual(blocksOf(sent[0]!), [])
@@ -117,7 +117,7 @@ const answers: readonly (readonly [string, (id: string) => string, RegExp | unde
 ]
 const envelopeAttributes = (blocks: string) => blocks.replaceAll(/<a:(\w+)/g, '<a:$1 e:mustUnderstand="1"')
 
-describe('an answer says which message it answers', () => {
+describe('a reply states which message it answers', () => {
   for (const [title, written, why] of answers)
     test(`${why ? 'none: ' : ''}${title}`, async () => {
       const call = answering(written).client.GetProduct({ id: 'p-1' })
@@ -129,7 +129,7 @@ describe('an answer says which message it answers', () => {
         return true
       })
     })
-  test('none: no block at all, where it is demanded', async () => {
+  test('none: no block at all, although required', async () => {
     const call = answering(() => '', { demanded: true }).client.GetProduct({ id: 'p-1' })
     await assert.rejects(call, (thrown: unknown) => thrown instanceof AnswerError && thrown.why === 'uncorrelated')
   })
@@ -152,7 +152,7 @@ describe('a fault does so as far as it can', () => {
     })
 })
 
-test('SOAP 1.2 Part 1 §2.6 a client that writes no WS-Addressing is told the fault of a service that demands it', async () => {
+test('SOAP 1.2 Part 1 §2.6 a client that writes no WS-Addressing gets the fault of a service that requires it', async () => {
   const must = ' e:mustUnderstand="1"'
   const written = block('Action', `${wsa}/fault`, must) + block('RelatesTo', `${wsa}/unspecified`, must)
   await assert.rejects(answering(() => written, false, fault, 500).client.GetProduct({ id: 'p-1' }), FaultError)
@@ -163,7 +163,7 @@ test('SOAP 1.2 Part 1 §2.6 a client that writes no WS-Addressing is told the fa
   )
 })
 
-test('SOAP 1.1 says it in the same blocks', async () => {
+test('SOAP 1.1 states it in the same blocks', async () => {
   const { client, sent } = recordRequests(
     ({ text }) =>
       came(200, mediaType['1.1'], envelope('1.1', product, relates(/MessageID[^>]*>([^<]*)</.exec(text)?.[1] ?? ''))),

@@ -1,4 +1,4 @@
-/** What is a reply, and what is not: by rule and by clause, in both versions of SOAP. */
+/** What counts as a reply, and what does not: by rule and by clause, in both versions of SOAP. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
@@ -17,7 +17,7 @@ type Number = (typeof versions)[number]
 const uri = { '1.1': ns11, '1.2': ns12 }
 const x = (attributes = '') => `<x:Block xmlns:x="urn:x"${attributes}>x</x:Block>`
 
-/** The error that what came is for a call; undefined when it is an answer. */
+/** The error that an incoming message is for a call; undefined when it is a reply. */
 async function heard(answer: TransportResponse, options: Partial<SoapClientOptions<'v2'>>): Promise<unknown> {
   const { client } = recordRequests(answer, options)
   return client.GetProduct({ id: 'p-1' }).then(
@@ -297,7 +297,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
 ]
 
 for (const version of versions)
-  describe(`SOAP ${version}: what is not a reply`, () => {
+  describe(`SOAP ${version}: not a reply`, () => {
     for (const [title, answer, why, detail] of refused)
       test(title, async () => {
         const answered = answer(version)
@@ -368,7 +368,7 @@ for (const version of versions)
       test(title, async () => assert.equal(await heard(answer(version), { soap: version }), undefined))
   })
 
-test('what is the server’s alone is in the answer', async () => {
+test('fields that only the server sets are in the reply', async () => {
   const order = `<GetOrderResponse xmlns="${ns}"><order><id>o-1</id><customer>c-1</customer><lines><line><product>p-1</product><quantity>2</quantity><price>4.95</price></line></lines><currency>EUR</currency><total>9.90</total><placedAt>2026-01-01T09:00:00Z</placedAt><state>paid</state><paidAt>2026-01-02T09:00:00Z</paidAt><version>2</version></order></GetOrderResponse>`
   const { client } = recordRequests(came(200, mediaType['1.2'], envelope('1.2', order)))
   assert.deepEqual((await client.GetOrder({ id: 'o-1' })).order, {
@@ -384,7 +384,7 @@ test('what is the server’s alone is in the answer', async () => {
   })
 })
 
-test('every value outside its bounds is told, with its place', async () => {
+test('every value outside its bounds is reported, with its place', async () => {
   const two = product.replace('>3<', '>-3<').replace('>4.95<', '>-1.00<')
   const { client } = recordRequests(came(200, mediaType['1.2'], envelope('1.2', two)))
   await assert.rejects(client.GetProduct({ id: 'p-1' }), (thrown: unknown) => {
@@ -435,7 +435,7 @@ describe('blocks that are understood here', () => {
     )
     assert.deepEqual(seen.splice(0), ['7'])
   })
-  test('are not processed before all is known to be understood, and read', async () => {
+  test('are not processed before all are known to be understood, and read', async () => {
     for (const [header, body] of [
       [q('7') + x(' e:mustUnderstand="1"'), product],
       [q('7'), product.replace('>3<', '>x<')],
@@ -446,7 +446,7 @@ describe('blocks that are understood here', () => {
       )
     assert.deepEqual(seen, [])
   })
-  test('that are not of their schema are none', async () => {
+  test('that break their schema are none', async () => {
     const thrown = await heard(came(200, mediaType['1.2'], envelope('1.2', product, q('many'))), { blocks: [quota] })
     assert.equal(thrown instanceof AnswerError && thrown.why, 'invalid')
   })

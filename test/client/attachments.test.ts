@@ -100,7 +100,7 @@ test('the WSDL has the binding of MIME, and its contract is the same', async () 
 
 for (const soap of ['1.1', '1.2'] as const)
   describe(`SOAP ${soap}`, () => {
-    test('octets and text, with header blocks, in both messages of document style, by the WSDL alone', async () => {
+    test('octets and text, with header blocks, in both messages of document style, by the WSDL only', async () => {
       const client = open({ soap }, wsdl)
       const { output, headers } = await client.Keep.callForHeaders(
         { title: 'sea', picture, notes: 'blue ✓', seal: { mediaType: 'application/pdf', value: picture } },
@@ -118,16 +118,16 @@ for (const soap of ['1.1', '1.2'] as const)
       const png = { mediaType: 'image/png', value: picture } as const
       assert.equal((await client.DrawEncoded({ width: 1, image: png })).drawn.mediaType, 'image/png')
     }) // biome-ignore format: a long line
-    test('a media type as it is declared, in other letters and with parameters, too', async () => {
+    test('a media type as declared, also in other letters and with parameters', async () => {
       const type = { mediaType: 'IMAGE/PNG; q=1' as 'image/png', value: picture }
       assert.equal((await open({ soap }).DrawEncoded({ width: 1, image: type })).drawn.mediaType, 'image/png')
     })
-    test('a Body without an element, and an answer with a part to a message without any', async () => {
+    test('a Body without an element, and a reply with a part to a message without any', async () => {
       const client = open({ soap })
       assert.equal(await client.Drop({ octets: { mediaType: 'application/pdf', value: picture } }), undefined)
       assert.deepEqual(await client.Show({ name: 'sea' }), { shown: '<p>sea ✓</p>' })
     })
-    test('octets of the XML travel outside, too, with mtom', async () => {
+    test('octets of the XML travel outside too, with mtom', async () => {
       const client = open({ soap, mtom: true })
       const { content } = await client.Keep.render({ title: 'sea', picture, notes: '' })
       assert.ok(content instanceof Uint8Array)
@@ -145,7 +145,7 @@ test('WS-I AP 1.0 R2933, SwA §3 each part has its name in its Content-ID, the r
   assert.equal(fields['accept'], 'multipart/related; type="text/xml", text/xml')
 }) // biome-ignore format: long patterns
 
-test('by REST an attachment is a value as any other', async () => {
+test('in REST an attachment is a value like any other', async () => {
   const ask = async (path: string, content: object, fields = {}) =>
     hosted.ask('POST', `/api/v1/Album/${path}`, { 'content-type': 'application/json', ...fields }, JSON.stringify(content))
   const kept = await ask('Keep', { title: 'sea', picture: 'AAEC', notes: 'blue' })
@@ -158,7 +158,7 @@ test('by REST an attachment is a value as any other', async () => {
   assert.deepEqual([properties.picture.contentEncoding, properties.picture.contentMediaType], ['base64', 'image/jpeg'])
 }) // biome-ignore format: long lines
 
-test('what is not to be attached is refused before it is sent, with its place', async () => {
+test('a value that cannot be attached is refused before it is sent, with its place', async () => {
   const client = open()
   const good = { title: 'sea', picture, notes: '' }
   const cases = [
@@ -219,7 +219,7 @@ for (const [what, body, parts, refused] of requests)
     if (refused) assert.match(text, /<faultcode>soap:Client</)
     else assert.match(String(fields['content-type']), /^multipart\/related; type="text\/xml"/)
   })
-test('a request with attachments: its text is that of its charset', async () =>
+test('a request with attachments: its text is read by its charset', async () =>
   assert.match((await ask(write(title, jpeg, plain))).text, /sea: 1 ä</))
 test('attack: a message without its package is refused', async () => {
   const envelope = `<e:Envelope xmlns:e="${soap11}"><e:Body>${title}</e:Body></e:Envelope>`
@@ -254,7 +254,7 @@ for (const [what, parts, refused] of answers)
     })
   })
 
-test('WS-Addressing: a reply with parts goes back, since elsewhere it would be one text', async () => {
+test('WS-Addressing: a reply with parts goes back to the sender, since elsewhere it would be one text', async () => {
   const elsewhere = 'http://127.0.0.1:9/replies'
   const { ask } = await startHosted({ replies: [elsewhere] }, app)
   const wsa = 'http://www.w3.org/2005/08/addressing'
@@ -275,7 +275,7 @@ test('a reply that breaks its part is an incident', async () => {
   assert.match(JSON.stringify((await hosted).lines.map(({ fields }) => String(JSON.stringify(fields)))), /Body.shown must be text/)
 }) // biome-ignore format: a long line
 
-test('types: octets, text, and a media type where it is open', () => {
+test('types: octets, text, and a media type if it is open', () => {
   const compile = async () => {
     const client = open()
     const { copy } = await client.Keep({ title: '', picture, notes: '' })
@@ -291,7 +291,7 @@ test('types: octets, text, and a media type where it is open', () => {
   assert.equal(typeof compile, 'function')
 })
 
-test('SwA Profile 1.1 §5.4 a client that signs its messages signs what it attaches', async () => {
+test('SwA Profile 1.1 §5.4 a client that signs its messages signs its attachments', async () => {
   const { key, certificate } = issuePartner('CN=ann')
   const signing = open({ security: { signature: { key, by: { certificate } } } })
   const { content } = await signing.Keep.render({ title: 'sea', picture, notes: 'blue' })

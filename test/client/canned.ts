@@ -23,7 +23,7 @@ export interface Sent {
   readonly text: string
 }
 
-/** Says to each message what `answer` makes of it. */
+/** Responds to each message with what `answer` makes of it. */
 export function cannedTransport(
   answer: (sent: Sent) => TransportResponse | Promise<TransportResponse>,
 ): ClientTransport & { readonly sent: Sent[] } {
@@ -41,7 +41,7 @@ export function cannedTransport(
   }
 }
 
-/** A face of the service as what carries messages to it. */
+/** A face of the service as a transport for messages. */
 export function transportTo(face: (request: Request) => Response | Promise<Response>, path: string): ClientTransport {
   return {
     prepare: fields => async sending => {
@@ -80,7 +80,7 @@ export const envelope = (version: '1.1' | '1.2', body: string, header = ''): str
 
 export const product = `<GetProductResponse xmlns="${ns}"><product><id>p-1</id><name>Tea</name><price>4.95</price><stock>3</stock><version>7</version></product></GetProductResponse>`
 
-/** A client of v2 that hears this. */
+/** A client of v2 that receives this. */
 export function recordRequests(
   answer: TransportResponse | ((sent: Sent) => TransportResponse | Promise<TransportResponse>),
   options: Partial<SoapClientOptions<'v2'>> = {},

@@ -34,7 +34,7 @@ for (const [page, count] of [
   ['docs/client.md', 13],
   ['README.md', 1],
 ] as const)
-  test(`each snippet of ${page} that has a client stands in this file`, () => {
+  test(`each snippet of ${page} that has a client is in this file`, () => {
     const here = flatten(readFileSync(import.meta.filename, 'utf8'))
     const text = readFileSync(join(import.meta.dirname, '..', '..', page), 'utf8')
     const all = [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)

@@ -1,5 +1,5 @@
 /**
- * Answers of RPC by names that say nothing: SOAP 1.1 §7.1 gives no meaning to the name of a
+ * Replies of RPC whose names mean nothing: SOAP 1.1 §7.1 gives no meaning to the name of a
  * response and of its return value, SOAP 1.2 Part 2 §4.2.2 names the latter by `rpc:result`.
  */
 import assert from 'node:assert/strict'
@@ -77,7 +77,7 @@ const encoded: readonly (readonly [what: string, body: string, output: object])[
   ['a return value that is left out', '<r:findResponse><count>0</count></r:findResponse>', none],
 ]
 for (const soap of ['1.1', '1.2'] as const)
-  describe(`§7.1 RPC/encoded over SOAP ${soap}, an answer`, () => {
+  describe(`§7.1 RPC/encoded over SOAP ${soap}, a reply`, () => {
     for (const [what, body, output] of encoded)
       test(what, async () => {
         const { client } = createDesk(body, soap)
@@ -87,7 +87,7 @@ for (const soap of ['1.1', '1.2'] as const)
       const { client } = createDesk('<o:done/>', soap)
       assert.deepEqual(await client.ping({}), {})
     })
-    test('with two accessors that nothing declares is refused', async () => {
+    test('with two undeclared accessors is refused', async () => {
       const { client } = createDesk('<r:findResponse><a i:nil="true"/><b/><count>0</count></r:findResponse>', soap)
       await assert.rejects(client.find({ key: 'a' }), /b\[1\] is not expected here/)
     })
@@ -101,7 +101,7 @@ for (const soap of ['1.1', '1.2'] as const)
     })
   })
 
-test('§5.1 nil is sent where there is no value', async () => {
+test('§5.1 nil is sent if there is no value', async () => {
   const { client, sent } = createDesk('<r:findResponse><count>0</count></r:findResponse>', '1.1')
   await client.find({ key: null })
   assert.match(sent[0] ?? '', /<key \w+:nil="true"\/>/)
@@ -119,7 +119,7 @@ for (const [style, ask] of [
     await assert.rejects(old.client[ask]({ key: 'a' }))
   })
 
-test('WS-I R2729: the name of an answer of RPC/literal counts, and so does its namespace', async () => {
+test('WS-I R2729: the name of a reply of RPC/literal counts, and so does its namespace', async () => {
   const { client } = createDesk(
     `<o:findResponse><findReturn>${owner}</findReturn><count>1</count></o:findResponse>`,
     '1.1',

@@ -13,7 +13,7 @@ const refuseAll = () =>
     throw new Error('not answered')
   })
 
-test('behind a gateway messages are protected as the one endpoint of the contract demands', async () => {
+test('behind a gateway messages are protected as the one endpoint of the contract requires', async () => {
   const address = gateway
   assert.throws(() => createSoapClient(payment, { address, headers: { Branch: '0042' } }).ListPayments({}), {
     name: 'TypeError',
@@ -34,7 +34,7 @@ const contract = service('notes', {
   endpoints: { '/soap/open': {}, '/soap/signed': { security: { callers: ['x509'] } } },
 })
 
-test('where the security of endpoints differs, the one that is meant has to be named', async () => {
+test('if the security of endpoints differs, the intended one must be named', async () => {
   const options = { address: gateway, transport: refuseAll() }
   assert.throws(() => createSoapClient(contract, options), {
     name: 'TypeError',
@@ -47,7 +47,7 @@ test('where the security of endpoints differs, the one that is meant has to be n
   assert.throws(() => createSoapClient(contract, { ...options, endpoint: '/soap' }), /v1 has no endpoint \/soap: use/)
 })
 
-test('an address that ends with the path of an endpoint is of that one', async () => {
+test('an address that ends with the path of an endpoint belongs to that one', async () => {
   const address = 'https://gateway.example/one/soap/signed'
   assert.throws(() => createSoapClient(contract, { address, transport: refuseAll() }).ListNotes({}), /give keys/)
 })

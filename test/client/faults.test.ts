@@ -73,7 +73,7 @@ test('§4.4 SOAP 1.1: children in the namespace of the Fault are read, too', asy
   )
 })
 
-test('an error that nothing catches is printed in a screenful: what failed, and the declared fault', async () => {
+test('an uncaught error is printed in a screenful: what failed, and the declared fault', async () => {
   const printed = inspect(await fault12(whole12))
   assert.match(printed, /^FaultError: PayOrder: declined\n +at /)
   assert.match(
@@ -145,7 +145,7 @@ describe('B2.10 codes', () => {
     })
 })
 
-describe('a fault that is badly made is still one', () => {
+describe('a malformed fault is still a fault', () => {
   for (const [title, found] of [
     ['1.1 empty', () => fault11('')],
     ['1.2 empty', () => fault12('')],
@@ -194,7 +194,7 @@ test('B9.1 a fault in the version that the service speaks', async () => {
   assert.equal(found.code, 'VersionMismatch')
 })
 
-describe('B7.5 declared faults are told apart', () => {
+describe('B7.5 declared faults are distinguished', () => {
   const detail = (inside: string) =>
     fault12(`<e:Code><e:Value>e:Sender</e:Value></e:Code><e:Detail>${inside}</e:Detail>`)
   test('by what the contract declares, with the detail typed', async () => {
@@ -213,7 +213,7 @@ describe('B7.5 declared faults are told apart', () => {
     assert.deepEqual(names, ['PaymentDeclined', 'StateConflict', 'NotFound', 'VersionConflict'])
     assert.deepEqual(client.NotifyDelivery.faults, [])
   })
-  test('those that any service has, and an operation does not declare', async () => {
+  test('those that any service has, though no operation declares them', async () => {
     const found = await detail(`<Busy xmlns="${ns}"><retryAfter>3</retryAfter></Busy>`)
     assert.deepEqual([found.fault, found.detail], ['Busy', { retryAfter: 3 }])
   })
@@ -224,7 +224,7 @@ describe('B7.5 declared faults are told apart', () => {
     assert.ok(found.is(Invalid))
     assert.deepEqual(found.detail.problems, [{ path: '/a', code: 'b', detail: 'c' }])
   })
-  test('one behind what is not declared', async () => {
+  test('a declared one after undeclared elements', async () => {
     const found = await detail(`<trace xmlns="urn:x">at y</trace><Forbidden xmlns="${ns}"/>`)
     assert.ok(found.is(Forbidden))
     assert.deepEqual(

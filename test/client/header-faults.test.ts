@@ -83,7 +83,7 @@ for (const soap of ['1.1', '1.2'] as const) {
     assert.match(text, /<soap:Header><n1:NoSession xmlns:n1="urn:depot"><n1:id>old<\/n1:id>.*<\/soap:Header>/)
     assert.doesNotMatch(text, /detail/i)
   }) // biome-ignore format: a long line
-  test(`SOAP ${soap}: the client has the fault with its type, by the WSDL alone`, async () => {
+  test(`SOAP ${soap}: the client has the fault with its type, by the WSDL only`, async () => {
     const client = open({ soap })
     assert.deepEqual([wsdl.losses, await client.Ship({ item: 'tea' }, session('new'))], [[], 1])
     const thrown = await catchFault(client.Ship({ item: 'tea' }, session('old')))
@@ -98,7 +98,7 @@ for (const soap of ['1.1', '1.2'] as const) {
   })
 }
 
-test('by REST it is the problem of that fault', async () => {
+test('in REST it is the problem of that fault', async () => {
   const fields = { 'content-type': 'application/json', 'soap-session': '{"id":"old"}' }
   const { status, text } = await hosted.ask('POST', '/api/v1/Depot/Ship', fields, '{"item":"tea"}')
   const { type, detail, fault } = JSON.parse(text)

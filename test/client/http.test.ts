@@ -1,4 +1,4 @@
-/** Connections that are kept, by the invariants of `http.ts`, against a server that says octets. */
+/** Connections that are kept, by the invariants of `http.ts`, against a server that sends raw octets. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -40,13 +40,13 @@ async function bare(each: (socket: Socket) => void): Promise<string> {
   return addressOf(server)
 }
 
-/** An answer of so many octets, and one that nobody has asked for. */
+/** A response of this many octets, and one that nobody has requested. */
 function poisonedAnswer(octets: number): readonly string[] {
   const head = (length: number) => `HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n`
   const length = octets - head(octets).length
   return [`${head(length)}${'a'.repeat(length)}`, `${head(6)}poison`]
 }
-/** Of calls one after the other, and of those that wait for one another's connection. */
+/** For successive calls, and for calls that wait for one another's connection. */
 async function assertUnpoisoned(address: string, options: HttpOptions): Promise<void> {
   const post = posting(address, { connections: 1, ...options })
   const ask = async () => text((await post(one)).content).slice(0, 6)
@@ -65,7 +65,7 @@ async function serving(script: Script, options: HttpOptions = {}) {
   return { server, transport, post, ask }
 }
 
-/** Why a call was not answered. */
+/** Why a call got no response. */
 async function unanswered(call: Promise<unknown>): Promise<Pick<TransportFailure, 'why' | 'mayHaveRun' | 'begun'>> {
   const thrown = await call.then(
     () => assert.fail('it was answered'),
@@ -93,7 +93,7 @@ test('one text: a request line, Host, the fields, the length in octets, the cont
   assert.equal(second?.content, '\0\xff!')
 })
 
-describe('the content of a response stays while its connection carries others', () => {
+describe('the content of a response stays unchanged while its connection carries others', () => {
   const lengths = [5, 5000, 60_000, 300_000]
   for (const length of lengths)
     test(`${length} octets, held`, async () => {
@@ -106,7 +106,7 @@ describe('the content of a response stays while its connection carries others', 
       assert.equal(server.connections(), 1)
     })
   for (const length of lengths)
-    test(`${length} octets, passing, read when others have come`, async () => {
+    test(`${length} octets, passing, read after others have arrived`, async () => {
       const { post } = await serving(({ content }) => scriptedResponse(content.repeat(length)))
       const passing = { mayPass: () => true, octetsMax: length }
       const arriving = await Promise.all(
@@ -147,7 +147,7 @@ describe('requests of any method to one host', () => {
       ['HEAD /a?b=c HTTP/1.1', 'GET /a?b=c HTTP/1.1', 'HEAD /a?b=c HTTP/1.1', 'DELETE /a?b=c HTTP/1.1'],
     )
   })
-  test('RFC 9110 §8.6 a request without content says no length, and one with content does', async () => {
+  test('RFC 9110 §8.6 a request without content states no length, and one with content does', async () => {
     const { server, send } = await pooled(() => scriptedResponse('a'))
     await send('GET', '/')
     await send('PUT', '/', '')
@@ -201,7 +201,7 @@ describe('(1) a connection is used again, or not', async () => {
     assert.equal(await ask(), '2')
     assert.equal(server.open(), 1)
   })
-  test('attack: octets that had come with the answer before, which ended with a read, are no answer', async () => {
+  test('attack: octets that arrived in one read with the response before are no response', async () => {
     const address = await bare(socket => socket.on('data', () => socket.write(poisonedAnswer(65_536).join(''))))
     await assertUnpoisoned(address, {})
   })
@@ -214,7 +214,7 @@ describe('(1) a connection is used again, or not', async () => {
     await pause(60)
     assert.equal(await ask(), '2')
   })
-  test('one that has lain unused too long, and one that is not asked for again', async () => {
+  test('an idle one that has expired, and one not to be used again', async () => {
     const { server, ask } = await serving(({ connection }) => scriptedResponse(`${connection}`), { idle: 30 })
     assert.equal(await ask(), '1')
     await pause(40)
@@ -222,7 +222,7 @@ describe('(1) a connection is used again, or not', async () => {
     await pause(120)
     assert.equal(server.open(), 0)
   })
-  test('the answer comes before all of the message was sent', async () => {
+  test('the response arrives before all of the message was sent', async () => {
     let connections = 0
     const address = await bare(socket => {
       connections++
@@ -258,7 +258,7 @@ describe('(2) no more at once than allowed', () => {
     )
     assert.equal(settled.length, 20)
   })
-  test('one that is lost makes way for the next', async () => {
+  test('a lost connection makes way for the next', async () => {
     const { ask } = await serving(
       ({ content, socket }) => {
         if (content !== 'die') return scriptedResponse(content)
@@ -271,7 +271,7 @@ describe('(2) no more at once than allowed', () => {
     assert.equal(lost.status, 'rejected')
     assert.deepEqual(said, { status: 'fulfilled', value: 'live' })
   })
-  test('as many wait as may', async () => {
+  test('only a limited number wait', async () => {
     const { ask } = await serving(() => pause(20, scriptedResponse('a')), { connections: 1, waiting: 1 })
     const first = ask()
     const second = ask()
@@ -280,7 +280,7 @@ describe('(2) no more at once than allowed', () => {
   })
 })
 
-describe('(3) a time limit, and a signal, hold wherever the call is', () => {
+describe('(3) a time limit and a signal hold wherever the call is', () => {
   test('while it waits for a connection', async () => {
     const { server, ask } = await serving(() => pause(100, scriptedResponse('a')), { connections: 1 })
     const first = ask()
@@ -289,7 +289,7 @@ describe('(3) a time limit, and a signal, hold wherever the call is', () => {
     await pause(20)
     assert.equal(server.asked.length, 1, 'it is not sent later')
   })
-  test('while it waits for an answer: the connection is not used again', async () => {
+  test('while it waits for a response: the connection is not used again', async () => {
     const { server, ask } = await serving(({ turn, connection }) =>
       connection === 1 ? undefined : scriptedResponse(`${turn}`),
     )
@@ -297,7 +297,7 @@ describe('(3) a time limit, and a signal, hold wherever the call is', () => {
     assert.equal(await ask(), '1')
     assert.equal(server.open(), 1)
   })
-  test('in the middle of an answer', async () => {
+  test('in the middle of a response', async () => {
     const { ask } = await serving(() => 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc')
     assert.deepEqual(await unanswered(ask({ timeLimit: 30 })), { why: 'late', mayHaveRun: true, begun: true })
   })
@@ -310,7 +310,7 @@ describe('(3) a time limit, and a signal, hold wherever the call is', () => {
     const { ask } = await serving(() => pause(20, scriptedResponse('a')))
     assert.equal(await ask({ timeLimit: Number.POSITIVE_INFINITY }), 'a')
   })
-  test('aborted: the signal says why', async () => {
+  test('aborted: the signal gives the reason', async () => {
     const { server, ask } = await serving(() => undefined, { connections: 1 })
     const reason = new Error('enough')
     await assert.rejects(ask({ signal: AbortSignal.abort(reason) }), reason)
@@ -328,7 +328,7 @@ describe('(3) a time limit, and a signal, hold wherever the call is', () => {
   })
 })
 
-describe('what ends without an answer', () => {
+describe('a connection that ends without a response', () => {
   const rows: readonly (readonly [string, Script, Awaited<ReturnType<typeof unanswered>>])[] = [
     ['before an octet', ({ socket }) => void socket.end(), { why: 'lost', mayHaveRun: true, begun: false }],
     ['by a reset', ({ socket }) => void socket.resetAndDestroy(), { why: 'lost', mayHaveRun: true, begun: false }],
@@ -376,7 +376,7 @@ describe('what ends without an answer', () => {
   })
 })
 
-describe('(4) what cannot be said in a head', () => {
+describe('(4) a head with invalid text', () => {
   const transport = createHttpTransport('http://127.0.0.1:1/')
   const rows: readonly (readonly [string, string])[] = [
     ['soapaction', '"a"\r\nX: y'],
@@ -396,14 +396,14 @@ describe('(4) what cannot be said in a head', () => {
     })
   for (const address of ['shop', 'ftp://shop.example/', 'http://me:secret@shop.example/'])
     test(`the address ${address}`, () => assert.throws(() => createHttpTransport(address), TypeError))
-  test('a path and a query are said as they are', async () => {
+  test('a path and a query are sent unchanged', async () => {
     const { server } = await serving(() => scriptedResponse('a'))
     await posting(`http://127.0.0.1:${server.port}/a%20b/ü?c=d#e`)(one)
     assert.equal(server.asked[0]?.line, 'POST /a%20b/%C3%BC?c=d HTTP/1.1')
   })
 })
 
-test('what is kept keeps no process alive', async () => {
+test('kept connections keep no process alive', async () => {
   const { server } = await serving(() => scriptedResponse('a'))
   const from = JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'client', 'http-transport.ts'))
   const program = `const { createHttpTransport } = await import(${from})
@@ -424,7 +424,7 @@ describe('https', { skip: pair ? false : 'skipped: no openssl here' }, async () 
     for (let i = 0; i < 3; i++) assert.equal(text((await ask(one)).content), 'HELLO')
     assert.equal(server.connections(), 1)
   })
-  test('attack: octets that had come with the answer before, in a record of their own, are no answer', async () => {
+  test('attack: octets that arrived with the response before, in a record of their own, are no response', async () => {
     const poisoning = await startScriptedServer(() => poisonedAnswer(16_384).join(''), secure(pair ?? {}))
     await assertUnpoisoned(poisoning.address, { tls: { ca: pair!.cert } })
   })

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Key and certificate in PEM, for a name and 127.0.0.1; undefined where there is no openssl. */
+/** Key and certificate in PEM, for a name and 127.0.0.1; undefined if there is no openssl. */
 export function issueCertificate(name: string): { readonly key: string; readonly cert: string } | undefined {
   if (spawnSync('openssl', ['version'], { stdio: 'ignore' }).status !== 0) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'diglot-'))

@@ -79,7 +79,7 @@ for (const [path, options] of ways)
       assert.ok(again.is(StateConflict))
       assert.equal(again.detail.state, 'delivered')
     })
-    test('what is changed, and removed', async () => {
+    test('changes and a removal', async () => {
       const { order } = await shop.CreateOrder({ order: { ...draft, lines: [{ product: 'p-2', quantity: 100_000 }] } })
       const { id, version } = order
       const changed = await shop.ReplaceOrder({ id, version, order: { ...order, note: '' } })
@@ -152,7 +152,7 @@ describe('credentials', () => {
   })
 })
 
-/** A hop that takes messages on and, for the first so many connections, lets no answer back. */
+/** A hop that forwards messages and, for the first so many connections, lets no response back. */
 async function deaf(times: number): Promise<string> {
   let left = times
   const hop = createServer(socket => {
@@ -177,14 +177,14 @@ describe('a connection that is lost once the service has the message', () => {
     after(() => made.close())
     return made
   }
-  test('an unsafe message is not sent again: the caller is told that it may have run', async () => {
+  test('an unsafe message is not sent again: the caller learns that it may have run', async () => {
     const before = await counted()
     const thrown = await (await through({})).CreateOrder({ order }).then(undefined, why => why)
     assert.ok(thrown instanceof ConnectionError)
     assert.deepEqual([thrown.why, thrown.mayHaveRun], ['lost', true])
     assert.equal(await counted(), before + 1)
   })
-  test('with an id that the service carries out once it is sent again, and answered, and done once', async () => {
+  test('a message with an id that the service honours is sent again, answered, and done once', async () => {
     const before = await counted()
     const careful = await through({ addressing: { once: true } })
     const { order: made } = await careful.CreateOrder({ order })
@@ -196,14 +196,14 @@ describe('a connection that is lost once the service has the message', () => {
   })
 })
 
-test('many calls at once over few connections, each with its own answer', async () => {
+test('many simultaneous calls over few connections, each with its own response', async () => {
   const shop = client('/soap/v2', { connections: 4 })
   const ids = Array.from({ length: 300 }, (_, at) => `p-${(at % 20) + 1}`)
   const found = await Promise.all(ids.map(async id => (await shop.GetProduct({ id })).product.id))
   assert.deepEqual(found, ids)
 })
 
-test('an endpoint that is not there', async () => {
+test('an endpoint that does not exist', async () => {
   const thrown = await client('/soap/v9')
     .GetOrder({ id: 'o-1' })
     .then(undefined, why => why)

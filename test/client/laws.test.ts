@@ -21,7 +21,7 @@ import { address, came, cannedTransport, envelope, mediaType, product, recordReq
 
 const namespace = 'urn:test:v1'
 
-/** A client of any contract, and what it is told. */
+/** A client of any contract, and what it receives. */
 function telling(service: Service, { style, version }: { style: MessageStyle; version: SoapVersion }) {
   let content = ''
   const transport = cannedTransport(() => came(200, mediaType[version.number], content))
@@ -101,7 +101,7 @@ test('a fault that the service writes is the one that the client reads, with its
   await fc.assert(property, { numRuns: 100 })
 })
 
-describe('an answer with anything done to it is an answer, or an error that says why not', () => {
+describe('any altered reply is a reply, or an error that gives the reason', () => {
   const whole = envelope('1.2', product, '<x:A xmlns:x="urn:x">1</x:A>')
   const fault = envelope(
     '1.2',

@@ -1,4 +1,4 @@
-/** What an answer may have grows with what it may be long: lists, texts, documents as text. */
+/** The bounds of a reply grow with its allowed length: lists, texts, documents as text. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AnswerError } from '../../src/client/errors.ts'
@@ -84,13 +84,13 @@ test('attack: elements and references without content, within the octets of an a
   await assert.rejects(ask(`<text>${'&lt;'.repeat(4_000_000)}</text>`), /references/)
 })
 
-test('what is longer than an answer may be asks for a client that takes more', async () => {
+test('a reply that is too long gives an error that suggests a client with a higher limit', async () => {
   const large = rows(100_000)
   await assert.rejects(ask(large), /more than 262144 elements/)
   assert.equal((await ask(large, 64 * 1024 * 1024)).row.length, 100_000)
 })
 
-test('SOAP 1.1 §5 what the values of an answer may lead to grows with what it may be long', async () => {
+test('SOAP 1.1 §5 the bound on referenced values of a reply grows with its allowed length', async () => {
   const long = 64 * 1024 * 1024
   const large = `<row>${rows(80_000)}</row>`
   await assert.rejects(askEncoded(large), /more than 262144 elements/)
@@ -102,7 +102,7 @@ test('SOAP 1.1 §5 what the values of an answer may lead to grows with what it m
   assert.equal((await askEncoded(shared, long)).row.length, 200_000)
 })
 
-test('attack: an answer whose items are all wrong is judged in linear time, as a tree too, and told by the first ten', async () => {
+test('attack: a reply whose items are all wrong is judged in linear time, as a tree too, and reported by the first ten', async () => {
   const item = x.simple(x.string, { maxLength: 1 })
   const Items = ns.element('Items', x.object({ item: x.element(item).many() }))
   const wrong = (count: number) => {
@@ -143,7 +143,7 @@ test('attack: a group of SOAP’s encoding that repeats is read in linear time',
   }, 4000)
 })
 
-test('attack: wrong items of an array of SOAP’s encoding are told in linear time', () => {
+test('attack: wrong items of an array of SOAP’s encoding are reported in linear time', () => {
   const fields = { items: t.list(t.string({ max: 1 }), { max: Infinity }) }
   const read = compileEncodedReader('urn:t', fields, typesIn('urn:t'))
   assertLinear(count => {

@@ -20,7 +20,7 @@ import { address, came, envelope, ns, recordRequests, transportTo } from './cann
 const picture = likePng(Uint8Array.from({ length: 3000 }, (_, at) => (at * 7) % 256))
 const path = '/soap/v2'
 
-/** The real face, and all that went to it and came of it. */
+/** The real face, and all messages to and from it. */
 async function service() {
   const { face } = await startConversation({ version: 'v2', path })
   const inner = transportTo(face, path)
@@ -45,7 +45,7 @@ const type = (of: { fields?: TransportResponse['fields'] | undefined } | undefin
 
 for (const soap of ['1.1', '1.2'] as const)
   describe(`SOAP ${soap}`, () => {
-    test('octets go and come in packages', async () => {
+    test('octets travel in packages both ways', async () => {
       const { seen, client } = await service()
       const mtom = client({ soap, mtom: true })
       await mtom.PutProductPicture({ id: 'p-1', picture, mediaType: 'image/png' })
@@ -94,7 +94,7 @@ const packaged = (
 const whole = (inside: string, more = part('\x00\xff\r\n--', 'Content-Type: image/png\r\nContent-ID: <1@x>')) =>
   `${part(answer(inside), rootFields)}${more}--B--\r\n`
 
-describe('packages that come, asked for or not', () => {
+describe('packages that arrive, requested or not', () => {
   const taken: readonly (readonly [string, TransportResponse])[] = [
     ['XOP', packaged(whole(include('cid:1@x')))],
     [
@@ -175,7 +175,7 @@ describe('packages that come, asked for or not', () => {
         return true
       })
     })
-  test('none: more than answers may have', async () => {
+  test('none: more than replies may have', async () => {
     const call = recordRequests(packaged(whole(include('cid:1@x'))), { longest: 300 }).client.GetProductPicture({
       id: 'p-1',
     })

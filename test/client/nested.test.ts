@@ -14,7 +14,7 @@ for (const [name, api] of [
   ['REST', rest],
   ['SOAP', soap],
 ] as const)
-  test(`A1.2 B4.4 the life of what is in another: ${name}`, async () => {
+  test(`A1.2 B4.4 the life of a nested item: ${name}`, async () => {
     const order = await api.orders.get('o-1')
     const note = await api.notes.create({ text: `by ${name}` }, { within: order })
     assert.deepEqual([note.order, note.state], ['o-1', 'open'])
@@ -83,7 +83,7 @@ test('B4.4 messages name the parent by its field', async () => {
   assert.equal(made.purchase, 'o-2')
 })
 
-test('types ask for the parent, and for no field of it', () => {
+test('types require the parent, and no field of it', () => {
   const never = () => {
     // @ts-expect-error: the parent is missing
     rest.notes.list()

@@ -1,4 +1,4 @@
-/** Parts that pass, without a connection: what their reader leaves is dropped. */
+/** Parts that pass, without a connection: those that their reader leaves are dropped. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listEach, PassingOctets, type ReadingOrder } from '../../src/base/passing-octets.ts'
@@ -46,7 +46,7 @@ test('a reader that leaves in the middle drops the package', async () => {
   assert.equal(((await failure) as TransportFailure).why, 'closed')
 })
 
-test('a package that is broken is dropped, and its reader told', async () => {
+test('a broken package is dropped, and its reader gets an error', async () => {
   const { octets, drops, failure } = await open(whole.replace('--b--', '--bogus'))
   const [one, two] = octets
   assert.ok(one && two)

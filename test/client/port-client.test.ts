@@ -180,7 +180,7 @@ for (const soap of ['1.1', '1.2'] as const)
     assert.deepEqual(marked, [['Session'], ['Ticket']])
   })
 for (const soap of ['1.1', '1.2'] as const) {
-  test(`SOAP ${soap}: document, several parts, RPC literal and encoded, one-way, an empty Body, by a WSDL alone`, async () => {
+  test(`SOAP ${soap}: document, several parts, RPC literal and encoded, one-way, an empty Body, by a WSDL only`, async () => {
     assert.deepEqual([wsdl.losses, wsdl.missing], [[], []])
     const client = open({ soap })
     assert.deepEqual(await client.transfer({ from: 'a', amount: '12.50' }), {
@@ -261,7 +261,7 @@ for (const soap of ['1.1', '1.2'] as const) {
     assert.equal(await send('urn:other', 'urn:bank:pay'), 'ActionMismatch')
     assert.match((await send('urn:pay', 'urn:pay')) ?? '', /ActionNotSupported|ActionMismatch/)
   }) // biome-ignore format: long lines
-  test(`SOAP ${soap}: octets go outside of the XML with mtom`, async () => {
+  test(`SOAP ${soap}: octets go outside the XML with mtom`, async () => {
     const client = open({ soap, mtom: true })
     const input = { from: 'a', amount: '1', slip: new Uint8Array(3000) }
     assert.equal((await client.transfer(input)).note, '3000')
@@ -271,7 +271,7 @@ for (const soap of ['1.1', '1.2'] as const) {
   })
 }
 
-test('of exchanges with one content that of the [action] comes before that of a soapAction', async () => {
+test('among exchanges with the same content that of the [action] precedes that of a soapAction', async () => {
   const send = async (stated: string) => {
     const response = await fetch(`http://${host}/soap/BankPort`, {
       method: 'POST',
@@ -283,13 +283,13 @@ test('of exchanges with one content that of the [action] comes before that of a 
   assert.deepEqual([await send('urn:renew'), await send('urn:cancel'), await send('urn:swapped')], ['8', '-7', '-7'])
 })
 
-test('the contract that was imported is a description, too: the address is given', async () => {
+test('the imported contract serves as a description too: the address is given', async () => {
   const address = `http://127.0.0.1:${hosted.server.port}/soap/BankPort`
   using client = createPortClient(contract, { address })
   assert.deepEqual(await client.add({ a: 20, b: 22 }), { sum: 42 })
 })
 
-test('render has all that would be sent, and sends nothing', async () => {
+test('render returns everything that would be sent, and sends nothing', async () => {
   const nowhere = 'http://127.0.0.1:1/'
   const client = open({
     address: nowhere,
@@ -437,7 +437,7 @@ test('header blocks of the client go with each operation that declares them, and
   await assert.rejects(async () => wrong['transfer']?.(input as never), /headers\.Session/)
 })
 
-test('a lenient client reads what is right as a strict one does, and forgives nothing', async () => {
+test('a lenient client reads correct replies like a strict one, and forgives nothing', async () => {
   const client = open({ lenient: ['envelope', 'namespace', 'order', 'unknown', 'nil', 'missing', 'facets'] })
   for (const reply of [
     await client.transfer.callForHeaders({ from: 'a', amount: '1' }, { headers: { Session: { id: 's' } } }),
@@ -465,7 +465,7 @@ test('several flaws are forgiven together, each with its place', async () => {
   )
 })
 
-test('what is not an answer stays one: another element, a page, a status, a value of another type', async () => {
+test('a message that is no reply stays one: another element, a page, a status, a value of another type', async () => {
   const all = ['envelope', 'namespace', 'order', 'unknown', 'nil', 'missing', 'facets'] as const
   const cases: readonly (readonly [ClientTransport, RegExp])[] = [
     [answering(envelope('<b:Other/>')), /Other|nothing in place of Receipt/],
@@ -488,7 +488,7 @@ const envelope11 = (header: string, body: string) =>
   Buffer.from(
     `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/" xmlns:w="http://www.w3.org/2005/08/addressing"><s:Header>${header}</s:Header><s:Body>${body}</s:Body></s:Envelope>`,
   )
-test('WS-Addressing 1.0 Core §3.4 an answer comes later to an address of the caller, as a message of its own', async () => {
+test('WS-Addressing 1.0 Core §3.4 a reply arrives later at an address of the caller, as a message of its own', async () => {
   const sent: string[] = []
   const transport: ClientTransport = {
     close: () => {},
@@ -531,7 +531,7 @@ test('WS-Addressing 1.0 Core §3.4 an answer comes later to an address of the ca
   await assert.rejects(bare.transfer.callLater(input, { replyTo, keep }), /option addressing/)
 })
 
-test('WS-Addressing 1.0 SOAP Binding §5.1 a service may answer at once all the same', async () => {
+test('WS-Addressing 1.0 SOAP Binding §5.1 a service may still reply at once', async () => {
   const client = open({ addressing: true })
   const options = { replyTo: 'https://caller.example/r', keep: () => {} }
   const refused = client.transfer.callLater({ from: 'a', amount: '1' }, options)
@@ -594,7 +594,7 @@ function failing(why: 'unreachable' | 'lost') {
   }
   return { transport, count: () => posts }
 }
-test('what cannot have had an effect is sent again, and what is safe', async () => {
+test('calls that cannot have had an effect are sent again, and so are safe ones', async () => {
   const cases = [
     ['unreachable', {}, 2],
     ['lost', {}, 1],
@@ -612,7 +612,7 @@ test('what cannot have had an effect is sent again, and what is safe', async () 
   }
 })
 
-test('of two ports one is named for the types, too', async () => {
+test('one of two ports is named for the types, too', async () => {
   const Ping = x.namespace('urn:bank').element('Ping', x.object({ at: x.element(x.string) }))
   const PingPort = port('PingPort', {
     namespace: 'urn:bank',
@@ -635,7 +635,7 @@ test('of two ports one is named for the types, too', async () => {
   assert.throws(() => createPortClient<typeof both, 'PongPort'>(both as DescribedPorts, { port: 'PongPort' }))
 })
 
-test('an option that is wrong says what to give', () => {
+test('a wrong option gives an error that says what to give', () => {
   const two: DescribedPorts = { ports: [BankPort, { ...BankPort, port: 'Other', soap: '1.2' }] }
   const make = (description: DescribedPorts, options: object) => () => createPortClient(description, options)
   const cases: readonly (readonly [() => unknown, RegExp])[] = [
@@ -653,7 +653,7 @@ test('an option that is wrong says what to give', () => {
   for (const [create, detail] of cases) assert.throws(create, { name: 'TypeError', message: detail })
 })
 
-test('readWsdl asks no host that is not named, reads a file, and says what is wrong with one', async t => {
+test('readWsdl contacts no unnamed host, reads a file, and reports mistakes in one', async t => {
   const place = mkdtempSync(join(tmpdir(), 'diglot-wsdl-'))
   t.after(() => rmSync(place, { recursive: true }))
   const address = `http://127.0.0.1:${hosted.server.port}/soap/BankPort?wsdl`

@@ -1,4 +1,4 @@
-/** Requests through a proxy: by an option, by the environment, and what never goes through one. */
+/** Requests through a proxy: by an option, by the environment, and those that never use one. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ async function listening<T extends Server>(server: T): Promise<T> {
 }
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
 
-/** A proxy that remembers what it was asked, and forwards it. */
+/** A proxy that records its requests, and forwards them. */
 async function startProxy(credentials?: string) {
   const asked: string[] = []
   const open = new Set<Socket>()
@@ -58,7 +58,7 @@ async function startProxy(credentials?: string) {
   return { asked, address: `http://${credentials ? `${credentials}@` : ''}127.0.0.1:${portOf(server)}` }
 }
 
-/** What the target was asked, as the content of its answer. */
+/** The request that the target received, as the content of its response. */
 const echo: http.RequestListener = (request, response) => {
   let content = ''
   request.on('data', piece => (content += piece))
@@ -101,7 +101,7 @@ describe('http through a proxy', async () => {
     assert.equal(text((await pool.send(sent)).content), `GET /x at ${host}: `)
     assert.deepEqual(proxy.asked, [`GET http://${host}/x`])
   })
-  test('what is no address of a proxy is said when the client is made', () => {
+  test('an invalid address of a proxy is reported when the client is made', () => {
     for (const proxy of ['proxy:3128', 'socks5://proxy'])
       assert.throws(() => createHttpTransport(`http://${host}/`, { proxy }), /^TypeError: the option proxy is not the/)
   })
@@ -114,7 +114,7 @@ describe('https through a proxy', { skip: pair ? false : 'skipped: no openssl he
   const host = `127.0.0.1:${portOf(target)}`
   const options = { tls: { ca: pair?.cert ?? '' } }
 
-  test('RFC 9110 §9.3.6: a tunnel, which is kept, of which the proxy sees the host alone', async () => {
+  test('RFC 9110 §9.3.6: a tunnel is kept, and the proxy sees only the host', async () => {
     const proxy = await startProxy('user:pass')
     const ask = posting(`https://${host}/soap`, { ...options, proxy: proxy.address })
     for (let i = 0; i < 3; i++) assert.equal(text((await ask(one)).content), `POST /soap at ${host}: hello`)
@@ -125,7 +125,7 @@ describe('https through a proxy', { skip: pair ? false : 'skipped: no openssl he
     const failure = await failureOf(posting(`https://${host}/`, { proxy: proxy.address })(one))
     assert.deepEqual([failure.why, failure.mayHaveRun], ['unreachable', false])
   })
-  test('a proxy that refuses, and one that is not there, are told, and nothing was carried out', async () => {
+  test('a proxy that refuses, or does not exist, is reported, and nothing was carried out', async () => {
     const proxy = await startProxy('user:pass')
     const nameless = proxy.address.replace('user:pass@', '')
     const refused = await failureOf(posting(`https://${host}/`, { ...options, proxy: nameless })(one))
@@ -135,7 +135,7 @@ describe('https through a proxy', { skip: pair ? false : 'skipped: no openssl he
     assert.match(absent.detail, /^the proxy 127\.0\.0\.1:9 opens no connection$/)
     assert.equal(absent.why, 'unreachable')
   })
-  test('a proxy that says nothing: the call is late, and gives its connection up', async () => {
+  test('a silent proxy: the call times out, and gives its connection up', async () => {
     const silent = await listening(http.createServer())
     const ended: Promise<unknown>[] = []
     silent.on('connect', (_, socket: Socket) => ended.push(once(socket.on('error', () => {}).resume(), 'end')))
@@ -203,7 +203,7 @@ process.exit()`,
     await run(proxy.address)
     assert.ok(proxy.asked.includes(`POST ${address}`), proxy.asked.join())
   })
-  test('attack: what is sent to receivers goes through none, which would look up their names unseen', async () => {
+  test('attack: messages to receivers use no proxy, which would look up their names unseen', async () => {
     const proxy = await startProxy()
     const run = ownScript(
       `import { postSafely } from ${source('host/delivery/safe-post.ts')}

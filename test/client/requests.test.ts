@@ -93,7 +93,7 @@ describe('B2.6–B2.8 the Body', () => {
   })
 })
 
-describe('arguments that are not of the contract are not sent', () => {
+describe('arguments that the contract does not have are not sent', () => {
   const line = { product: 'p-1', quantity: 1 }
   const order = { customer: 'c-1', lines: [line], currency: 'EUR' }
   type Any = Record<string, (input?: unknown) => Promise<unknown>>
@@ -137,7 +137,7 @@ describe('arguments that are not of the contract are not sent', () => {
       })
       assert.deepEqual(sent, [])
     })
-  test('what a client was given it may send back', async () => {
+  test('a client may send back what it was given', async () => {
     const { client, sent } = recordRequests(came(202, undefined))
     const whole = {
       ...order,
@@ -163,9 +163,9 @@ describe('B5 credentials', () => {
     const { authorization = '' } = (await said({ user: 'clara', password: 'geheim:ß' })).fields
     assert.equal(Buffer.from(authorization.replace('Basic ', ''), 'base64').toString(), 'clara:geheim:ß')
   })
-  test('a user that Basic cannot say', () => {
+  test('a user name that Basic cannot carry', () => {
     assert.throws(() => createSoapClient(shop, { address, credentials: { user: 'a:b', password: 'c' } }), TypeError)
-    // as JavaScript may write it
+    // As JavaScript may write it.
     const wrong = { token: 'x' } as unknown as ClientCredentials
     assert.throws(
       () => createSoapClient(shop, { address, credentials: wrong }),
@@ -180,7 +180,7 @@ describe('B5 credentials', () => {
     assert.equal((await said({ key: 'k' })).fields['api-key'], 'k')
     assert.equal((await said({ key: 'k', field: 'x-key' })).fields['x-key'], 'k')
   })
-  test('a token that changes is asked for at each call', async () => {
+  test('a token that changes is requested for each call', async () => {
     let count = 0
     const { client, sent } = recordRequests(answer, { credentials: { bearer: async () => `t${++count}` } })
     await client.GetProduct({ id: 'p-1' })
@@ -190,13 +190,13 @@ describe('B5 credentials', () => {
       ['Bearer t1', 'Bearer t2'],
     )
   })
-  test('a token that cannot be had is why the call fails', async () => {
+  test('a token that is unavailable is why the call fails', async () => {
     const reason = new Error('no token')
     const { client, sent } = recordRequests(answer, { credentials: { bearer: () => Promise.reject(reason) } })
     await assert.rejects(client.GetProduct({ id: 'p-1' }), reason)
     assert.deepEqual(sent, [])
   })
-  test('a UsernameToken, its password as it is or digested', async () => {
+  test('a UsernameToken, its password in clear or digested', async () => {
     const { text } = await said({ username: 'clara', password: 'p<w' })
     assert.match(text, /<wsse:Security [^>]*mustUnderstand="1".*<wsse:Username>clara<.*#PasswordText">p&lt;w</s)
     const digested = (await said({ username: 'clara', password: 'p<w', digest: true })).text
@@ -211,7 +211,7 @@ describe('B5 credentials', () => {
   })
 })
 
-/** A transport that fails so often, then answers. */
+/** A transport that fails this often, then responds. */
 function failing(times: number, why: TransportFailure): { transport: ClientTransport; tries: TransportRequest[] } {
   const tries: TransportRequest[] = []
   const transport: ClientTransport = {
@@ -229,7 +229,7 @@ const begun = new TransportFailure('lost', 'it is cut short', { mayHaveRun: true
 const unreachable = new TransportFailure('unreachable', 'no server there', { cause: new Error('ECONNREFUSED') })
 const late = new TransportFailure('late', 'too late', { mayHaveRun: true })
 
-describe('a message is sent again only where that can have no second effect', () => {
+describe('a message is sent again only if that can have no second effect', () => {
   type Call = (client: ReturnType<typeof recordRequests>['client']) => Promise<unknown>
   const read: Call = client => client.GetProduct({ id: 'p-1' })
   const change: Call = client => client.CreateProduct({ product: { name: 'Tea', price: '1.00', stock: 1 } })
@@ -255,7 +255,7 @@ describe('a message is sent again only where that can have no second effect', ()
       })
       assert.equal(tries.length, expected)
     })
-  test('it is the same message, and the time limit holds for all tries', async () => {
+  test('each retry is the same message, and the time limit holds for all of them', async () => {
     const { transport, tries } = failing(1, unreachable)
     const client = createSoapClient(shop, { address, version: 'v2', transport, addressing: true, timeLimit: 1000 })
     const call = client.GetProduct({ id: 'p-1' })
@@ -264,7 +264,7 @@ describe('a message is sent again only where that can have no second effect', ()
     assert.equal(first?.content, second?.content)
     assert.ok(first!.timeLimit - second!.timeLimit >= 90, 'it waits a while for what is out of reach')
   })
-  test('no try is waited for beyond the time limit', async () => {
+  test('no retry is awaited beyond the time limit', async () => {
     const { transport, tries } = failing(9, unreachable)
     const client = createSoapClient(shop, { address, version: 'v2', transport, retries: 9, timeLimit: 250 })
     const from = performance.now()
@@ -272,7 +272,7 @@ describe('a message is sent again only where that can have no second effect', ()
     assert.ok(performance.now() - from < 10_000)
     assert.equal(tries.length, 2)
   })
-  test('nor is one that was given up', async () => {
+  test('nor after the call was given up', async () => {
     const { transport, tries } = failing(9, unreachable)
     const client = createSoapClient(shop, { address, version: 'v2', transport, retries: 9 })
     const reason = new Error('enough')
@@ -282,7 +282,7 @@ describe('a message is sent again only where that can have no second effect', ()
     await assert.rejects(call, reason)
     assert.equal(tries.length, 1)
   })
-  test('each try has new proof of its caller', async () => {
+  test('each retry has new proof of its caller', async () => {
     const { transport, tries } = failing(1, lost)
     const credentials = { username: 'clara', password: 'x', digest: true }
     const client = createSoapClient(shop, { address, version: 'v2', transport, credentials })
@@ -316,7 +316,7 @@ test('a version that the contract does not have', () => {
   assert.throws(() => createSoapClient(shop, { address, version: 'v3' }), /unknown version v3 of orders: use v1, v2/)
 })
 
-test('the newest version unless another is asked for', async () => {
+test('the newest version unless another is requested', async () => {
   const transport = cannedTransport((): TransportResponse => answer)
   await createSoapClient(shop, { address, transport }).GetProduct({ id: 'p-1' })
   assert.ok(transport.sent[0]?.text.includes(ns))

@@ -192,7 +192,7 @@ const refused: readonly (readonly [string, string, RegExp])[] = [
   ['§8 cut short before the end of the trailers', `${ok}Transfer-Encoding: chunked\r\n\r\n0\r\n`, /cut short/],
 ]
 
-describe('what is a response', () => {
+describe('a response', () => {
   for (const [title, text, [status, content, keeps], fields] of taken)
     test(title, () => {
       for (const pieces of cuts(text)) {
@@ -209,7 +209,7 @@ describe('what is a response', () => {
     })
 })
 
-describe('what is not a response', () => {
+describe('not a response', () => {
   for (const [title, text, why] of refused)
     test(title, () => {
       for (const pieces of cuts(text)) assert.match(String(read(pieces, true)), why, JSON.stringify(pieces))
@@ -240,7 +240,7 @@ function takeChunks(count: number): void {
 
 test('(3) twice as many small pieces cost twice as much', () => assertLinear(count => () => takeChunks(count), 100_000))
 
-test('(3) chunks of very few octets are refused: each costs what a kilobyte does in a large one', () => {
+test('(3) chunks of very few octets are refused: each costs as much as a kilobyte in a large one', () => {
   const responses = new Responses({ head: 1000, content: 64 * 1024 * 1024, chunks: 1000 })
   responses.take(Buffer.from(`${ok}Transfer-Encoding: chunked\r\n\r\n`))
   const chunk = Buffer.from('1\r\na\r\n')

@@ -48,7 +48,7 @@ function client(name?: string, options: Partial<RestClientOptions> = {}) {
   return { api, sent }
 }
 
-/** What a call ends with. */
+/** How a call ends. */
 async function failure<E>(call: Promise<unknown>, type: abstract new (...given: never[]) => E): Promise<E> {
   const thrown = await call.then(
     () => assert.fail('it was answered'),
@@ -95,7 +95,7 @@ test('addresses come from links: the entry is the only one that the client knows
   assert.equal((await api.orders.patch(order, { note: 'x' })).note, 'x')
 })
 
-test('an action that the item does not offer to this caller is not sent', async () => {
+test('an action that the item does not offer this caller is not sent', async () => {
   const { api, sent } = client('alice')
   const paid = await api.orders.get('o-7')
   assert.ok(paid.state === 'paid')
@@ -109,15 +109,15 @@ test('an action that the item does not offer to this caller is not sent', async 
   assert.deepEqual(api.orders.offers(paid), ['cancel'])
 })
 
-test('an item that was not read by this client has no links: the error says what to do', async () => {
+test('an item that this client did not read has no links: the error says what to do', async () => {
   const { api } = client('clara')
   const order = await api.orders.get('o-1')
   assert.ok(order.state === 'placed')
   await assert.rejects(api.orders.cancel({ ...order }), /not read by this client: get it first/)
 })
 
-describe('changes carry the tag of what was read', () => {
-  test('replace and patch: the second of two writers is told of the first', async () => {
+describe('changes carry the tag of the item that was read', () => {
+  test('replace and patch: the second of two writers learns of the first', async () => {
     const { api } = client('clara')
     const mine = await api.orders.get('o-16')
     const theirs = await api.orders.get('o-16')
@@ -129,7 +129,7 @@ describe('changes carry the tag of what was read', () => {
     const forced = await api.orders.patch(theirs, { note: null }, { anyVersion: true })
     assert.equal(forced.note, undefined)
   })
-  test('an item of a page is compared with what stands now, and takes its tag while they are the same', async () => {
+  test('an item of a page is compared with the current one, and takes its tag while they are equal', async () => {
     const { api, sent } = client('maria')
     const [first] = (await api.orders.list({ where: { id: 'o-36' } }).first()).items
     assert.ok(first?.state === 'placed')
@@ -149,7 +149,7 @@ describe('changes carry the tag of what was read', () => {
     assert.ok(gone.is(NotFound))
     assert.equal(gone.status, 410)
   })
-  test('a client may choose the identifier where the contract says so', async () => {
+  test('a client may choose the identifier if the contract allows it', async () => {
     const { api } = client('maria')
     const tea = { name: 'Tea', price: '3.20', stock: 5 }
     assert.equal((await api.products.create(tea, { id: 'p-tea' })).id, 'p-tea')
@@ -211,7 +211,7 @@ describe('faults and problems', () => {
     )
     assert.match(refused.detail ?? '', /WWW-Authenticate/)
   })
-  test('a flood of searches: Busy, once the waits that the service asks for are too long', async () => {
+  test('a flood of searches: Busy, once the waits that the service requests are too long', async () => {
     const { api } = client('alice', { timeLimit: 500 })
     const ask = async () => {
       for (let count = 0; count < 40; count++) await api.orders.search('gift', {}, { stored: true }).first()
@@ -223,7 +223,7 @@ describe('faults and problems', () => {
 })
 
 describe('collections', () => {
-  test('a list is iterated over its pages, each item once, in the order asked for', async () => {
+  test('a list is iterated over its pages, each item once, in the requested order', async () => {
     const { api, sent } = client('maria')
     const seen: string[] = []
     let last = ''
@@ -242,7 +242,7 @@ describe('collections', () => {
     assert.ok(found.length > 3 && found.every(each => Number(each.total) >= 30 && Number(each.total) < 90))
     assert.deepEqual(Object.keys(found[0] ?? {}), ['id', 'total'])
   })
-  test('what is absent, and what is there', async () => {
+  test('absent and present values', async () => {
     const { api } = client('maria')
     const listed = async (absent: boolean) => await Array.fromAsync(api.orders.list({ where: { note: { absent } } }))
     const [without, noted] = [await listed(true), await listed(false)]
@@ -256,7 +256,7 @@ describe('collections', () => {
     assert.deepEqual(sizes, [2, 1])
     assert.equal((await api.customers.list({ size: 1 }).first()).total, 3)
   })
-  test('nothing is asked before it is needed', async () => {
+  test('nothing is requested before it is needed', async () => {
     const { api, sent } = client('maria')
     const list = api.orders.list({ size: 5 })
     assert.equal(sent.length, 0)
@@ -279,7 +279,7 @@ describe('collections', () => {
     assert.deepEqual(lamps.map(each => each.name).sort(), ['Brass lamp', 'Oak lamp'])
     assert.ok(sent.some(each => each.method === 'QUERY'))
   })
-  test('all that match are removed, and those that may not go are counted', async () => {
+  test('all matching items are removed, and those that must stay are counted', async () => {
     const { api } = client('maria')
     const result = await api.orders.removeAll({ state: 'cancelled', customer: 'c-2' })
     assert.ok(result.removed > 2)
@@ -287,8 +287,8 @@ describe('collections', () => {
   })
 })
 
-describe('representations are kept, and asked for by their tag', () => {
-  test('304 serves what is kept; a change is seen at once', async () => {
+describe('representations are kept, and requested by their tag', () => {
+  test('304 serves the kept one; a change is seen at once', async () => {
     const { api, sent } = client('clara')
     const first = await api.orders.get('o-21')
     assert.ok(first.state === 'placed')
@@ -349,7 +349,7 @@ test('versions: a client of v1 does not know what v1 does not have', async () =>
   assert.ok(order.state === 'cancelled')
 })
 
-test('a merged customer: the address leads on to the other', async () => {
+test('a merged customer: the address leads to the other', async () => {
   const { api } = client('maria')
   const [one, two] = await Promise.all([
     api.customers.create({ name: 'One', email: 'one@example.org', tier: 'basic' }),

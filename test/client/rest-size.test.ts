@@ -18,7 +18,7 @@ function collectModules(file: string, found = new Map<string, string>()): Readon
   return found
 }
 
-/** Without comments, imports and blanks; names stay as they are, and what nothing calls stays too. */
+/** Without comments, imports and blanks; names stay as they are, and so does uncalled code. */
 const squeeze = (code: string): string =>
   code
     .replaceAll(/^import\b[^'"]*?from\s+'[^']+'|^export\s+\{[^}]*\}\s*from\s+'[^']+'/gm, '')

@@ -1,4 +1,4 @@
-/** What the REST client has small versions of, for pages: each agrees with the one that a service has. */
+/** Small versions, for pages, of parts of the service: each agrees with the service's own. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parseExactJson } from '../../src/client/rest/exact-json.ts'

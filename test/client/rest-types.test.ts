@@ -163,7 +163,7 @@ test('values are those that handlers get: decimal text, bigint, ISO 8601 text, o
   unasked(() => createRestClient(contract, { address }).things.replace)
 })
 
-test('the same call with either client: one word is another', () => {
+test('the same call with either client: one word differs', () => {
   unasked(async () => {
     const [rest, soap] = [createRestClient(shop, { address }), createSoapClient(shop, { address })]
     for (const client of [rest, soap]) {

@@ -95,7 +95,7 @@ const refused = (): never => {
 }
 const credentials = { bearer: 'token' }
 
-describe('a request is sent again where a second one has no further effect', () => {
+describe('a request is sent again if a second one has no further effect', () => {
   test('RFC 9110 §10.2.3: after as long as Retry-After says', async () => {
     const { api, asked } = client([() => problem(503, 'unavailable', { 'retry-after': '1' }), () => hal(order)])
     const before = performance.now()
@@ -136,7 +136,7 @@ describe('a request is sent again where a second one has no further effect', () 
     assert.deepEqual([thrown.why, thrown.mayHaveRun, asked.length], ['lost', true, 1])
     assert.equal(asked[0]?.headers.has('idempotency-key'), false)
   })
-  test('without a connection nothing was sent: it is tried again, whatever it is', async () => {
+  test('without a connection nothing was sent: any request is tried again', async () => {
     const { api, asked } = client([refused, () => hal(order, {}, 201)])
     await api.orders.create(draft)
     assert.equal(asked.length, 2)
@@ -149,7 +149,7 @@ describe('a request is sent again where a second one has no further effect', () 
     await failure(api.products.picture.put(read, stream, { mediaType: 'image/png' }), ConnectionError)
     assert.equal(asked.length, 2)
   })
-  test('no more often than allowed, and never after a refusal for good', async () => {
+  test('no more often than allowed, and never after a final refusal', async () => {
     const { api, asked } = client([() => problem(503, 'unavailable', { 'retry-after': '0' })], { retries: 3 })
     await failure(api.orders.get('o-1'), FaultError)
     assert.equal(asked.length, 4)
@@ -197,7 +197,7 @@ describe('credentials', () => {
       await api.orders.get('o-1')
       assert.equal(asked[0]?.headers.get(field), value)
     })
-  test('a function is asked for each try', async () => {
+  test('a function is called for each try', async () => {
     let count = 0
     const { api, asked } = client([lost, () => hal(order)], { credentials: { bearer: () => `t${++count}` } })
     await api.orders.get('o-1')
@@ -220,7 +220,7 @@ describe('credentials', () => {
 
 describe('redirections of the same origin', () => {
   const to = (status: number, location: string) => () => new Response(null, { status, headers: { location } })
-  test('RFC 9110 §15.4.2: a read goes on, and its links are relative to where it ends', async () => {
+  test('RFC 9110 §15.4.2: a read follows, and its links are relative to where it ends', async () => {
     const { api, asked } = client([
       to(301, '/b/o-1'),
       () => hal({ ...order, _links: { ...order._links, self: { href: 'o-9' } } }),
@@ -231,7 +231,7 @@ describe('redirections of the same origin', () => {
       [`${origin}/a/o-1`, `${origin}/b/o-1`, `${origin}/b/o-9`],
     )
   })
-  test('RFC 9110 §15.4.9: a change goes on after 308 with its content, and not after 301', async () => {
+  test('RFC 9110 §15.4.9: a change follows 308 with its content, and does not follow 301', async () => {
     const { api, asked } = client([to(308, '/b'), () => hal(order, {}, 201)])
     await api.orders.create(draft)
     assert.deepEqual([asked[1]?.method, asked[1]?.text === asked[0]?.text], ['POST', true])
@@ -262,7 +262,7 @@ test('RFC 3986 §5.2.4: an identifier does not lead to another address', async (
   assert.equal(asked.length, 0)
 })
 
-test('an entry that could not be read is asked for again by the next call', async () => {
+test('an entry that could not be read is requested again by the next call', async () => {
   let count = 0
   const late: typeof fetch = async input => {
     if (String(input) !== address) return hal(order)

@@ -106,7 +106,7 @@ for (const [name, api] of [
   })
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-test('a job is stopped where the protocol can: its result is a JobError', async () => {
+test('a job is stopped if the protocol can: its result is a JobError', async () => {
   const job = await rest.reports.start({ from: '2026-01-01', to: '2026-12-31', kind: 'sales' })
   assert.equal((await job.cancel()).state, 'cancelled')
   await assert.rejects(job.result(), { name: 'JobError', message: /the job is cancelled/ })

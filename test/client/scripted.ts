@@ -1,4 +1,4 @@
-/** A server that says octets: what HTTP allows and what it does not. */
+/** A server that sends raw octets: what HTTP allows and what it does not. */
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { after } from 'node:test'
@@ -22,7 +22,7 @@ export interface Scripted {
   readonly open: () => number
 }
 
-/** Octets to answer with; nothing: the script does what it likes with the socket. */
+/** Octets to respond with; nothing: the script does what it likes with the socket. */
 export type Script = (asked: Asked) => string | undefined | Promise<string | undefined>
 
 export async function startScriptedServer(script: Script, server: Server = createServer()): Promise<Scripted> {

@@ -141,7 +141,7 @@ test('R2931, R2932 the root is the Envelope, in its own media type; R2928 each U
   for (const id of referred) assert.match(text, new RegExp(`Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: binary\r\nContent-ID: <${id}>`))
 }) // biome-ignore format: a long pattern
 
-test('by REST octets are base64, in JSON and in XML', async () => {
+test('in REST octets are base64, in JSON and in XML', async () => {
   const ask = (type: string, content: string) =>
     hosted.ask('POST', '/api/v1/Desk/File', { 'content-type': type, accept: type }, content)
   const json = { title: 'sea', scan: [{ value: 'AAEC' }], cover: 'AQ==', seal: 'Ag==' }
@@ -234,7 +234,7 @@ for (const [title, parts, refused] of [
     })
   })
 
-test('what is no octets is refused before it is sent, with its place', () =>
+test('a value that is no octets is refused before it is sent, with its place', () =>
   assert.rejects(open().File.render({ title: '', scan: [], cover: 'cid:a' as never }), thrown => {
     assert.ok(thrown instanceof InputError, String(thrown))
     assert.deepEqual(thrown.problems[0]?.path, ['cover'])

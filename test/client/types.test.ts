@@ -60,7 +60,7 @@ test('one method for each message of the contract, and one member for each resou
   assert.equal(client.DeleteProduct, undefined)
 })
 
-test('arguments and answers are those of the messages', () => {
+test('arguments and replies have the types of the messages', () => {
   same<Ask<Orders['GetOrder']>, { readonly id: string }>(true)
   same<
     Ask<Orders['PayOrder']>,
@@ -86,7 +86,7 @@ test('arguments and answers are those of the messages', () => {
   )
 })
 
-test('what cannot be asked does not compile', () => {
+test('impossible calls do not compile', () => {
   unasked(() => {
     const client = createSoapClient(shop, { address, transport, version: 'v2' })
     const order = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' } as const
@@ -136,7 +136,7 @@ test('a version has the fields that it knows', () => {
   })
 })
 
-test('what a grant binds to a claim of the caller may be left out', () => {
+test('a field that a grant binds to a claim of the caller may be left out', () => {
   same<Ask<Orders['CreateOrder']>['order']['customer'], string | undefined>(true)
 })
 

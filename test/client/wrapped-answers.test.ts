@@ -83,7 +83,7 @@ interface Reading {
   readonly contract?: typeof signedContract | typeof sealedContract
 }
 
-/** What the client makes of answers: their text and receipt, or why it refuses them. */
+/** What the client makes of replies: their text and receipt, or why it refuses them. */
 function createReader({ soap, keys = partner, contract = signedContract }: Reading) {
   let answer: (request: string) => string
   const client = createSoapClient(contract as typeof signedContract, {
@@ -144,7 +144,7 @@ const wrappings: Readonly<Record<string, Wrapping>> = {
 }
 
 for (const soap of ['1.1', '1.2'] as const) {
-  test(`control: the answer of SOAP ${soap} as it was signed is read`, async () => {
+  test(`control: the response of SOAP ${soap} as it was signed is read`, async () => {
     assert.equal(await read({ soap }, request => answerTo(request, { soap })), 'genuine, genuine')
     const sealed = { soap, keys: receiver, contract: sealedContract }
     assert.equal(await read(sealed, request => answerTo(request, { soap, ...toReceiver })), 'genuine, genuine')
@@ -152,7 +152,7 @@ for (const soap of ['1.1', '1.2'] as const) {
 
   for (const [name, { soap: tried, tag, answer = answerIn, forge, genuine }] of Object.entries(wrappings)) {
     if (!tried.includes(soap)) continue
-    test(`X1: ${name}, moved anywhere in an answer of SOAP ${soap}, lets nothing else be read`, async () => {
+    test(`X1: ${name}, moved anywhere in a response of SOAP ${soap}, lets nothing else be read`, async () => {
       const counts = { all: 0, proven: 0 }
       const read = createReader({ soap })
       for (let isLast = false; !isLast; ) {
@@ -247,7 +247,7 @@ for (const soap of ['1.1', '1.2'] as const) {
     })
   }
 
-  test(`X1: a header block that the attacker encrypted is not read from an answer of SOAP ${soap}`, async () => {
+  test(`X1: a header block that the attacker encrypted is not read from a response of SOAP ${soap}`, async () => {
     for (const isAdded of [true, false]) {
       const said = await read({ soap, keys: receiver, contract: sealedContract }, request => {
         const forged = protectMessage(
@@ -264,7 +264,7 @@ for (const soap of ['1.1', '1.2'] as const) {
     }
   })
 
-  test(`X11: an answer of SOAP ${soap} that another key signed is refused`, async () => {
+  test(`X11: a response of SOAP ${soap} that another key signed is refused`, async () => {
     const stranger = issuePartner('CN=bank.example', x.createEcKey())
     for (const by of [stranger, partner])
       assert.match(await read({ soap }, request => answerTo(request, { soap, by, text: 'evil' })), /^unproven: /)

@@ -202,7 +202,7 @@ test('an altered key and an altered ciphertext give the same failure', async () 
   )
 })
 
-test('RFC 8017 §7.1.2: every octet of the padding counts, and all its failures are the same', () => {
+test('RFC 8017 §7.1.2: every octet of the padding counts, and its failures are one', () => {
   const transport = { digest: 'sha256', mask: 'sha1', label } as const
   const mask = (seed: Buffer, length: number) => {
     const parts = Array.from({ length: Math.ceil(length / 20) }, (_, at) =>

@@ -112,7 +112,7 @@ if (security) {
 
 const xmldsig = suites('xmldsig')
 if (xmldsig) {
-  /** Unsupported features, and why: WS-Security needs none of them, and each is a way to deceive. */
+  /** Unsupported, and why: WS-Security needs none of this, and each is a way to deceive. */
   const dsa: [string, RegExp] = ['DSA with SHA-1', /signature algorithm/]
   const many: [string, RegExp] = ['28 references', /too many references/]
   const doctype: [string, RegExp] = ['a document type', /document type/i]
