@@ -1,4 +1,4 @@
-/** A bridge before a service that answers by hand, and clients that see how a response ends. */
+/** A bridge before a backend that responds by hand, and clients that see how a response ends. */
 import assert from 'node:assert/strict'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,7 +22,7 @@ export const afterAll =
   (response, request) =>
     void request.resume().on('end', () => serve(response, request))
 
-/** A service that answers by hand. */
+/** A backend that responds by hand. */
 export async function startBehind(serve: Serve) {
   let open = 0
   const server = http.createServer((request, response) => {
@@ -106,7 +106,7 @@ export const kept =
 export const answerKept = (response: http.ServerResponse, status = 200, text = kept): void =>
   void response.writeHead(status, { 'content-type': 'text/xml' }).end(text)
 
-/** Reads each package; what it could not read is the reason why not. */
+/** Reads each package; a package that it cannot read gives the reason. */
 export function keepPackages() {
   const arrived: Arrived[] = []
   const broken: string[] = []

@@ -1,4 +1,4 @@
-/** A port whose answers have files, and packages by hand that answer for it. */
+/** A port whose responses have files, and packages by hand in place of its responses. */
 import { exchange, port } from '../../src/contract/exchange.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { x } from '../../src/contract/xml-type.ts'

@@ -77,7 +77,7 @@ async function startBridge(
 }
 
 for (const soap of ['1.1', '1.2'] as const)
-  test(`SOAP ${soap}: operations, declared faults and header blocks of the backend, by REST`, async () => {
+  test(`SOAP ${soap}: operations, declared faults and header blocks of the backend, in REST`, async () => {
     const behind = service('behind', { namespace: 'urn:behind', resources: [], ports: [portOf(soap)] })
     const handlers = {
       GetPrice: answerPrice,
@@ -101,7 +101,7 @@ for (const soap of ['1.1', '1.2'] as const)
     assert.ok(queried.fields['etag'])
   })
 
-test('a header block of the answer that is longer than a field may be is a 502 that says so', async () => {
+test('a header block of the response that is longer than a field may be is a 502 that says so', async () => {
   const behind = service('behind', { namespace: 'urn:behind', resources: [], ports: [portOf('1.1')] })
   const unasked = () => assert.fail('not asked')
   const handlers = { GetPrice: answerPrice, SetPrice: answerPrice, Clear: unasked, Note: unasked, add: unasked }
@@ -122,7 +122,7 @@ test('a header block of the answer that is longer than a field may be is a 502 t
   assert.ok(bySoap.text.includes(`${session}!`))
 })
 
-/** Answers by hand; counts its requests. */
+/** Responds by hand; counts its requests. */
 async function startMisbehaving(serve: (response: http.ServerResponse) => void) {
   let requests = 0
   const server = http.createServer((request, response) => {
@@ -225,7 +225,7 @@ const misbehaviours: readonly (readonly [
   ],
 ]
 for (const [title, serve, status, note] of misbehaviours)
-  test(`${title} is ${status}, and the reason is the operator's`, async () => {
+  test(`${title} is ${status}, and only the operator gets the reason`, async () => {
     const { to, count } = await startMisbehaving(serve)
     const { send, notes } = await startBridge(to)
     const answer = await send('SetPrice', { item: 'tea' })
@@ -237,7 +237,7 @@ for (const [title, serve, status, note] of misbehaviours)
   })
 
 const priced = Buffer.from(envelope('<Price xmlns="urn:shop"><amount>1</amount></Price>'))
-/** What is written on the connection, which then stays open. */
+/** The text written on the connection, which then stays open. */
 const write =
   (head: string, ...pieces: readonly (string | Uint8Array)[]) =>
   ({ socket }: http.ServerResponse): void => {
@@ -311,7 +311,7 @@ for (const [title, serve, status, note] of framings)
   })
 
 for (const name of ['Clear', 'Note'])
-  test(`${name}, which has no output, is done by an answer without one, and by no other`, async () => {
+  test(`${name}, which has no output, is done by a response without one, and by no other`, async () => {
     const cases: readonly (readonly [answer: (response: http.ServerResponse) => void, status: number])[] = [
       [reply(202, 'text/xml', ''), 204],
       [reply(200, 'text/xml', envelope('')), 204],
@@ -326,14 +326,14 @@ for (const name of ['Clear', 'Note'])
       assert.equal((await send(name, { item: 'tea' })).status, status)
     }
   })
-test('a service that is slow is 504, which says that it may have been carried out', async () => {
+test('a slow backend is 504, which says that the call may have been carried out', async () => {
   const { to } = await startMisbehaving(() => {})
   const { send } = await startBridge(to, '1.1', 200)
   const answer = await send('SetPrice', { item: 'tea' })
   assert.equal(answer.status, 504)
   assert.match(answer.text, /may have been carried out/)
 })
-test('a service that is down is 503: nothing was carried out', async () => {
+test('a backend that is down is 503: nothing was carried out', async () => {
   const { send } = await startBridge('http://127.0.0.1:1/')
   const answer = await send('SetPrice', { item: 'tea' })
   assert.equal(answer.status, 503, answer.text)
@@ -345,7 +345,7 @@ for (const [status, retryAfter, operation, expected] of [
   [429, undefined, 'SetPrice', [503, undefined]],
   [503, '7', 'SetPrice', [503, undefined]], // nothing says that it was not done: not to be sent again
 ] as const)
-  test(`RFC 9110 §10.2.3 ${status} of a service that wants to be left for ${retryAfter} s`, async () => {
+  test(`RFC 9110 §10.2.3 ${status} of a backend that wants no calls for ${retryAfter} s`, async () => {
     const { to } = await startMisbehaving(response => {
       response.writeHead(status, { 'content-type': 'text/html', ...(retryAfter && { 'retry-after': retryAfter }) })
       response.end('<h1>busy</h1>')
@@ -358,7 +358,7 @@ for (const [status, retryAfter, operation, expected] of [
     assert.match(notes.join(), /no answer \(busy\)/)
   })
 
-test('a service that does not answer five times is left alone for five seconds, then tried by one call', async () => {
+test('a backend that does not respond five times is left alone for five seconds, then tried by one call', async () => {
   let now = 0
   let held: http.ServerResponse[] | undefined
   let isUp = false
@@ -390,13 +390,13 @@ test('a service that does not answer five times is left alone for five seconds, 
   assert.deepEqual([await statusOf(), count()], [204, 8])
   assert.match(notes.join(), /responds again/)
 })
-test('a fault is an answer: a service that refuses is asked again', async () => {
+test('a fault is a response: a backend that refuses is called again', async () => {
   const { to, count } = await startMisbehaving(reply(500, 'text/xml', faultOf('Server', 'no')))
   const { send } = await startBridge(to)
   for (let i = 0; i < 7; i++) assert.equal((await send('Clear', { item: 'tea' })).status, 502)
   assert.equal(count(), 7)
 })
-test('at most 32 calls are under way behind; a caller with more than 64 that wait is refused', async () => {
+test('at most 32 calls of the backend are under way; a caller with more than 64 waiting is refused', async () => {
   const held: http.ServerResponse[] = []
   const statuses: number[] = []
   const { to, count } = await startMisbehaving(response => void held.push(response))
@@ -417,7 +417,7 @@ test('at most 32 calls are under way behind; a caller with more than 64 that wai
   await Promise.all(answers)
   assert.deepEqual(statuses.slice(4), Array(96).fill(204))
 })
-test('its limits are those of its options: calls, those of a caller, an answer, failures in a row', async () => {
+test('its limits are those of its options: calls, those of a caller, a response, failures in a row', async () => {
   const held: http.ServerResponse[] = []
   let answer: ((response: http.ServerResponse) => void) | undefined
   const { to, count } = await startMisbehaving(response => (answer ? answer(response) : void held.push(response)))
@@ -459,7 +459,7 @@ test('content that breaks its type is 422, and nothing is sent', async () => {
   assert.equal((await send('SetPrice', { item: 1 })).status, 422)
   assert.equal(count(), 0)
 })
-test('what reads by its name is asked twice where the connection was lost', async () => {
+test('an operation that reads by its name is called twice if the connection was lost', async () => {
   const { to, count } = await startMisbehaving(response => void response.destroy())
   const { send } = await startBridge(to)
   assert.equal((await send('GetPrice', { item: 'tea' })).status, 502)

@@ -1,4 +1,4 @@
-/** Members of messages that an OpenAPI document says more of than their type. */
+/** Members of messages of which an OpenAPI document says more than their type. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRestCaller } from '../../src/bridge/rest-caller.ts'
@@ -61,14 +61,14 @@ async function exchange(name: string, input: object, answer: object) {
   }
 }
 
-test('OpenAPI §4.8.24 readOnly is no member of what is sent, writeOnly of no answer, at any depth', async () => {
+test('OpenAPI §4.8.24 readOnly members are not sent, writeOnly members are not in responses, at any depth', async () => {
   const input = { id: 'u1', name: 'Ann', password: 'x', keys: [{ secret: 's' }], home: { city: 'Rome' } }
   const answer = { id: 'u1', name: 'Ann', keys: [{ print: 'p' }], home: { city: 'Rome' }, made: { city: 'Oslo' } }
   const { sent, got } = await exchange('Put', input, answer)
   assert.equal(sent, '{"name":"Ann","password":"x","keys":[{"secret":"s"}],"home":{"city":"Rome"}}')
   assert.deepEqual(got, answer)
 })
-test('OpenAPI §4.8.24 one that is sent all the same is refused with its name', async () => {
+test('OpenAPI §4.8.24 a readOnly member in a message is refused with its name', async () => {
   const { sent, got } = await exchange('Put', { id: 'u1', name: 'Ann', password: 'x', keys: [], made: {} }, {})
   assert.equal(sent, undefined)
   assert.match(JSON.stringify(got), /"status":422.*made/)
@@ -93,7 +93,7 @@ test('OpenAPI §4.8.25.1 a schema with a discriminator is one of those that exte
   assert.equal(sent, '{"kind":"Cat","lives":9}')
   assert.ok(rest.losses.every(({ detail }) => !/these add/.test(detail)))
 })
-test('OpenAPI §4.8.25 a mapping that leaves the schema out says that it is none', async () => {
+test('OpenAPI §4.8.25 a mapping that leaves the schema out gives an error that says so', async () => {
   const { got } = await exchange('Vehicles', {}, [
     { kind: 'car', seats: 4 },
     { kind: 'Car', seats: 5 },
@@ -104,7 +104,7 @@ test('OpenAPI §4.8.25 a mapping that leaves the schema out says that it is none
   const { got: unknown } = await exchange('Vehicles', {}, [{ kind: 'Vehicle' }])
   assert.doesNotMatch(JSON.stringify(unknown), /alone/i)
 })
-test('OpenAPI §4.8.27 an API key of the query or a cookie is a member of the message, where the operation takes it', async () => {
+test('OpenAPI §4.8.27 an API key of the query or a cookie is a member of the message if the operation takes it', async () => {
   const { address } = await exchange('Pets', { api_key: 'a b' }, { kind: 'x' })
   assert.equal(address, 'http://users.example/pets?api_key=a%20b')
   assert.equal((await exchange('Pets', {}, { kind: 'x' })).address, 'http://users.example/pets')

@@ -80,7 +80,7 @@ async function describeStock() {
   return await readOpenApi(`http://${host}/openapi.json`, { fetch: [host] })
 }
 
-test('objects without members are sent and read as such, and nothing is lost of them', async () => {
+test('objects without members are sent and read as objects, and lose nothing', async () => {
   const api = await describeStock()
   assert.deepEqual(api.losses, [])
   const calls = createOpenApiClient(api) as Record<string, (input: object) => Promise<object>>
@@ -109,7 +109,7 @@ test('OpenAPI format registry: whole numbers of each type are sent and read with
   )
 })
 
-test('the element of a declared fault is in the detail of its problem, also where several have one status', async () => {
+test('the element of a declared fault is in the detail of its problem, even if several have one status', async () => {
   const client = createOpenApiClient(await describeStock()) as Record<string, (input: object) => Promise<unknown>>
   for (const [partNo, name, fault] of [
     [9, 'NoSuchPart', { partNo: 9 }],

@@ -96,7 +96,7 @@ test('names that a contract does not have do not compile', () => {
   for (const each of none) assert.throws(() => describeResources(contract.ports, each, []), /^Error: resources\.parts/)
 })
 
-/** A stock in memory, which takes messages as the backend does. */
+/** A stock in memory, which accepts messages as the backend does. */
 function keepStock() {
   const items = new Map([[7, { partNo: 7, name: 'nut', rev: 1 }]])
   const asked: (readonly [string, unknown])[] = []
@@ -151,7 +151,7 @@ test('a resource whose exchanges have other names is listed, made, changed and r
   assert.deepEqual([...items.keys()], [7])
 })
 
-test('true is what names say; a resource that is not named is not served', () => {
+test('true follows the names; a resource that is not named is not served', () => {
   const ports: readonly Port[] = [
     port('Shop', {
       namespace: 'urn:shop',

@@ -1,6 +1,6 @@
 /**
- * A bridge whose answers come later, in this process: callers ask by `fetch`, the backend is
- * a function, and its answers are posted to where the message said.
+ * A bridge whose replies come later, in this process: callers call by `fetch`, the backend is
+ * a function, and its replies are posted to where the message said.
  */
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
@@ -167,7 +167,7 @@ export async function openLaterBridge(choice: Choice = {}, clock = { now: start 
   }
   const answer = (to: Sent, body = price(), blocks = '') =>
     reply(to.replyTo, envelope(body, block('RelatesTo', to.id) + blocks))
-  /** Asks, and gives the message that was sent and the address of the job. */
+  /** Calls, and returns the message that was sent and the address of the job. */
   const begin = async (as?: string) => {
     const started = await ask('POST', '/api/v1/Shop/GetPrice', { ...(as && { as }), body: { item: 'tea' } })
     assert.equal(started.status, 202, started.text)

@@ -1,4 +1,4 @@
-/** What says that answers come later: a WSDL, the command and its map; and what the bridge needs then. */
+/** How replies are declared to come later: by a WSDL, the command, its map; what the bridge then needs. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -50,7 +50,7 @@ const addressed = (inside: string, attributes = ''): string =>
 const elsewhere = '<wsam:NonAnonymousResponses/>'
 const either = `<wsp:ExactlyOne><wsam:AnonymousResponses/>${elsewhere}</wsp:ExactlyOne>`
 
-describe('what a WSDL demands', () => {
+describe('the requirements of a WSDL', () => {
   const rows: readonly (readonly [what: string, demands: Demands, later: readonly string[]])[] = [
     ['nothing', {}, []],
     ['WS-Addressing Metadata §3.1.3', { binding: addressed(elsewhere) }, ['GetPrice', 'GetOther']],
@@ -128,7 +128,7 @@ describe('the command', { concurrency: 2 }, () => {
       assert.match(said, says)
     })
 
-  test('stands behind a proxy by --public-url alone, where its links and answers begin', async () => {
+  test('runs behind a proxy only with --public-url, where its links and replies begin', async () => {
     const address = 'https://bridge.example/gate'
     const { said, url } = await runBridge([plain, ...to, '--later', '--public-url', address, ...data('proxied')])
     assert.match(said, /answers come later to https:\/\/bridge\.example\/gate\/replies\//)
@@ -141,7 +141,7 @@ describe('the command', { concurrency: 2 }, () => {
     assert.match((await runBridge([api, ...to, '--later'])).said, /--later is for replies by WS-Addressing/)
   })
 
-  test('receives answers where --replies says, by the map, and reads no exchange of them as a resource', async () => {
+  test('receives replies where --replies says, by the map, and reads no exchange of them as a resource', async () => {
     const asked: string[] = []
     const behind = createServer(async (request, response) => {
       const text = Buffer.concat(await request.toArray()).toString()

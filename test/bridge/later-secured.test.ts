@@ -43,7 +43,7 @@ const maria = issuePartner('CN=maria')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-later-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Holds what the service posts until the test says what becomes of it. */
+/** Holds what the service posts until the test decides its fate. */
 const held: { readonly path: string; readonly type: string; readonly message: string }[] = []
 const between = createServer(async (request: IncomingMessage, response) => {
   const message = Buffer.concat(await request.toArray()).toString()
@@ -108,7 +108,7 @@ async function startBridge(path: Path, data: string) {
 }
 
 for (const path of paths) {
-  test(`WSS §10: what ${path} answers later counts once it is proven, also after a restart`, async () => {
+  test(`WSS §10: a later reply of ${path} counts once it is proven, also after a restart`, async () => {
     const data = join(folder, `${path.slice(6)}.sqlite`)
     const first = await startBridge(path, data)
     const [one, other] = [await first.start('o-1'), await first.start('o-2')]

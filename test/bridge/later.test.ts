@@ -1,4 +1,4 @@
-/** Answers that come later (docs/bridge.md): calls as jobs, and the messages that end them. */
+/** Replies that come later (docs/bridge.md): calls as jobs, and the messages that end them. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ const resultOf = (job: string): string => job.replace('/jobs/', '/')
 const stateOf = ({ text }: { readonly text: string }) => JSON.parse(text)
 
 describe('a call whose answer comes later', () => {
-  test('is 202 with a job (A3.1), and its result is what a call at once would have given', async () => {
+  test('is 202 with a job (A3.1), and its result is what an immediate call would have given', async () => {
     const { ask, answer, begin, incidents } = await openLaterBridge()
     const { started, message, job } = await begin()
     assert.match(job, /^\/api\/v1\/Shop\/GetPrice\/jobs\/j-\w+$/)
@@ -63,7 +63,7 @@ describe('a call whose answer comes later', () => {
     assert.deepEqual(incidents, [])
   })
 
-  test('asks for the answer, and for faults, at an address of its own (WS-Addressing Core §3.3)', async () => {
+  test('requests the reply, and faults, at an address of its own (WS-Addressing Core §3.3)', async () => {
     const { begin } = await openLaterBridge()
     const [one, other] = [await begin(), await begin()]
     for (const { message } of [one, other]) {
@@ -88,7 +88,7 @@ describe('a call whose answer comes later', () => {
     assert.deepEqual(notes, [])
   })
 
-  test('ends by any other fault as one at once does, and the log has it once', async () => {
+  test('ends by any other fault like an immediate call, and the log has it once', async () => {
     const { ask, answer, begin, notes } = await openLaterBridge()
     const { message, job } = await begin()
     await answer(message, fault('', 'ask for coffee'))
@@ -97,7 +97,7 @@ describe('a call whose answer comes later', () => {
     assert.deepEqual(notes, ['Shop.GetPrice: fault Sender: ask for coffee'])
   })
 
-  test('has no content where its message has none', async () => {
+  test('has no content if its message has none', async () => {
     const { ask, answer, sent } = await openLaterBridge()
     const { fields } = await ask('POST', '/api/v1/Shop/Ping')
     await answer(sent[0] as Sent, '')
@@ -131,13 +131,13 @@ describe('a call whose answer comes later', () => {
     assert.deepEqual(guess('Parts.GetPart'), [])
   })
 
-  test('is no matter of an exchange without an answer', async () => {
+  test('does not apply to an exchange without a reply', async () => {
     const { ask, sent } = await openLaterBridge()
     assert.equal((await ask('POST', '/api/v1/Shop/Tell', { body: { item: 'tea' } })).status, 204)
     assert.equal(sent[0]?.replyTo, '')
   })
 
-  test('is refused before anything is sent where its content is wrong', async () => {
+  test('is refused before anything is sent if its content is wrong', async () => {
     const { ask, sent, readFigure } = await openLaterBridge()
     assert.equal((await ask('POST', '/api/v1/Shop/GetPrice', { body: { thing: 'tea' } })).status, 422)
     assert.deepEqual([sent.length, await readFigure('diglot_later_calls')], [0, '0'])
@@ -184,7 +184,7 @@ describe('a call whose answer comes later', () => {
     assert.equal((await ask('GET', resultOf(job))).status, 200)
   })
 
-  test('has refusals of its answers in SOAP 1.2, where it was asked by that', async () => {
+  test('has refusals of its replies in SOAP 1.2, if it was sent in that', async () => {
     const { begin, reply } = await openLaterBridge({ bridged: { ...shopPort, soap: '1.2' } })
     const { message } = await begin()
     const refused = await reply(message.replyTo, envelope(price(), block('RelatesTo', 'urn:other')))
@@ -222,7 +222,7 @@ describe('a call whose answer comes later', () => {
     assert.deepEqual(seen, ['1', '10', '60'])
   })
 
-  test('is of the caller that started it alone', async () => {
+  test('belongs only to the caller that started it', async () => {
     const { ask, answer, begin } = await openLaterBridge()
     const { message, job } = await begin('maria')
     await answer(message)
@@ -239,8 +239,8 @@ describe('a call whose answer comes later', () => {
   })
 })
 
-describe('what is known at once', () => {
-  test('a fault in the response is the answer, and no job is left', async () => {
+describe('immediate results', () => {
+  test('a fault in the response is the reply, and no job is left', async () => {
     const { ask, sent, reply, readFigure } = await openLaterBridge({
       behind: () => respondWith(500, envelope(fault(noTea))),
     })
@@ -252,7 +252,7 @@ describe('what is known at once', () => {
     assert.equal(late.status, 404)
   })
 
-  test('an answer in the response ends the job; 202 with any content is no answer', async () => {
+  test('a reply in the response ends the job; 202 with any content is no reply', async () => {
     const { ask, begin, wire } = await openLaterBridge()
     wire.behind = ({ id }) => respondWith(200, envelope(price('3'), block('RelatesTo', id)))
     const { started, job } = await begin()
@@ -279,7 +279,7 @@ describe('what is known at once', () => {
     )
   })
 
-  test('a response that does not come whole leaves the job waiting, since the answer may come', async () => {
+  test('an incomplete response leaves the job waiting, since the reply may come', async () => {
     const { ask, answer, begin, wire, notes } = await openLaterBridge()
     for (const behind of [
       () => Promise.reject(new TransportFailure('lost', 'cut', { mayHaveRun: true, begun: false })),
@@ -295,13 +295,13 @@ describe('what is known at once', () => {
     }
   })
 
-  test('any other response that is no answer is 502, and no job is left', async () => {
+  test('any other response that is no reply is 502, and no job is left', async () => {
     const { ask, readFigure } = await openLaterBridge({ behind: () => respondWith(500, '<html/>') })
     assert.equal((await ask('POST', '/api/v1/Shop/GetPrice', { body: { item: 'tea' } })).status, 502)
     assert.equal(await readFigure('diglot_later_calls'), '0')
   })
 
-  test('an answer may be faster than the response to its message', async () => {
+  test('a reply may be faster than the response to its message', async () => {
     const { ask, answer, begin, wire } = await openLaterBridge()
     wire.behind = async sent => {
       assert.equal((await answer(sent)).status, 202)
@@ -313,7 +313,7 @@ describe('what is known at once', () => {
   })
 })
 
-describe('a message that is not the answer changes nothing', () => {
+describe('a message that is not the reply changes nothing', () => {
   const isSame = async (bridge: Awaited<ReturnType<typeof openLaterBridge>>, job: string) => {
     assert.equal(stateOf(await bridge.ask('GET', job)).state, 'running')
   }
@@ -448,7 +448,7 @@ describe('a message that is not the answer changes nothing', () => {
     )
   })
 
-  test('nothing is read of what comes to an unknown address', async () => {
+  test('content to an unknown address is not read', async () => {
     const { reply } = await openLaterBridge()
     let pulled = 0
     const endless = new ReadableStream(
@@ -466,7 +466,7 @@ describe('a message that is not the answer changes nothing', () => {
 })
 
 describe('a call ends once', () => {
-  test('a copy of its answer is acknowledged, and another answer is refused', async () => {
+  test('a copy of its reply is acknowledged, and another reply is refused', async () => {
     const { ask, answer, begin, readFigure } = await openLaterBridge()
     const { message, job } = await begin()
     await answer(message, price('1'))
@@ -481,7 +481,7 @@ describe('a call ends once', () => {
     assert.equal(await readFigure('diglot_later_refused_total{why="ended"}'), '1')
   })
 
-  test('by what breaks the schema: 502, since it was proven to be the answer', async () => {
+  test('by a reply that breaks the schema: 502, since it was proven to be the reply', async () => {
     const { ask, answer, begin, notes } = await openLaterBridge()
     const { message, job } = await begin()
     assert.equal((await answer(message, price('dear'))).status, 202)
@@ -490,7 +490,7 @@ describe('a call ends once', () => {
     assert.match(notes.join(), /amount/)
   })
 
-  test('by its time: 504, it may have been carried out, and no answer counts any more', async () => {
+  test('by its time: 504, it may have been carried out, and no reply counts any more', async () => {
     const { ask, answer, begin, clock, notes, readFigure } = await openLaterBridge({
       limits: { answerLimit: 60_000 },
     })
@@ -513,7 +513,7 @@ describe('a call ends once', () => {
     assert.equal(await readFigure('diglot_later_answers_total{outcome="late"}'), '2')
   })
 
-  test('by its caller, which ends the waiting alone: what was sent goes on', async () => {
+  test('by its caller, which ends only the waiting: the sent message stays in effect', async () => {
     const { ask, answer, begin, readFigure } = await openLaterBridge()
     const { message, job } = await begin()
     const cancelled = await ask('POST', `${job}/cancellation`)
@@ -527,7 +527,7 @@ describe('a call ends once', () => {
     assert.equal(await readFigure('diglot_later_answers_total{outcome="cancelled"}'), '1')
   })
 
-  test('also where two ends of it meet in the store', async () => {
+  test('even if two ends of it meet in the store', async () => {
     const { ask, begin, open } = await openLaterBridge()
     const { job } = await begin()
     const id = job.split('/').at(-1) ?? ''
@@ -557,7 +557,7 @@ describe('a call ends once', () => {
 })
 
 describe('bounds', () => {
-  test('so many calls of one caller wait, and the next is 429; an answer makes room', async () => {
+  test('a limited number of calls of one caller wait, and the next is 429; a reply makes room', async () => {
     const { ask, answer, begin } = await openLaterBridge({ limits: { answersOfCaller: 2 } })
     const { message } = await begin('maria')
     await begin('maria')
@@ -569,7 +569,7 @@ describe('bounds', () => {
     assert.equal((await third()).status, 202)
   })
 
-  test('so many wait at all, and the next is 503, for as long as none is cancelled', async () => {
+  test('a limited number wait in all, and the next is 503, for as long as none is cancelled', async () => {
     const { ask, begin } = await openLaterBridge({ limits: { answers: 2 } })
     const { job } = await begin('maria')
     await begin('tom')
@@ -602,7 +602,7 @@ describe('a request with an Idempotency-Key', () => {
   const post = ({ ask }: Bridge, item: string, as: string | undefined = 'maria') =>
     ask('POST', '/api/v1/Shop/GetPrice', { ...(as && { as }), body: { item }, fields: key })
 
-  test('is one call, however often it comes', async () => {
+  test('is one call, however often it is sent', async () => {
     const bridge = await openLaterBridge()
     const first = await post(bridge, 'tea')
     const again = await post(bridge, 'tea')
@@ -615,7 +615,7 @@ describe('a request with an Idempotency-Key', () => {
     assert.equal(bridge.sent.length, 2)
   })
 
-  test('is in flight while it is asked, and asks again after a refusal', async () => {
+  test('is in flight while its call is sent, and sends again after a refusal', async () => {
     let go = () => {}
     const gate = new Promise<void>(resolve => (go = resolve))
     const bridge = await openLaterBridge({ behind: () => gate.then(() => respondWith(429, '')) })
@@ -636,7 +636,7 @@ describe('a request with an Idempotency-Key', () => {
   })
 })
 
-test('a restart loses no call: an answer that comes after it finds its job', async () => {
+test('a restart loses no call: a reply that comes after it finds its job', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'diglot-later-'))
   after(() => rmSync(folder, { recursive: true, force: true }))
   const data = join(folder, 'bridge.sqlite')
@@ -719,7 +719,7 @@ describe('by SOAP', () => {
   const askBySoap = async (bridge: Awaited<ReturnType<typeof openLaterBridge>>) =>
     bridge.reply('http://bridge.test/soap/Shop', envelope('<s:Ask xmlns:s="urn:shop"><s:item>tea</s:item></s:Ask>'))
 
-  test('the bridge waits for the answer', async () => {
+  test('the bridge waits for the reply', async () => {
     const bridge = await openLaterBridge()
     bridge.wire.behind = sent => {
       setTimeout(() => void bridge.answer(sent), 50)
@@ -737,7 +737,7 @@ describe('by SOAP', () => {
     assert.match(failed.text, /NoSuchItem/)
   })
 
-  test('and says which job goes on waiting, where it does not come in time', async () => {
+  test('and says which job continues waiting, if it does not come in time', async () => {
     const bridge = await openLaterBridge({ timeLimit: 100 })
     const late = await askBySoap(bridge)
     assert.equal(late.status, 500)

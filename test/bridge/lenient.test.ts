@@ -78,7 +78,7 @@ const cases: readonly (readonly [kind: BridgeLeniency, body: string, flaw: strin
   ],
 ]
 for (const [kind, body, flaw] of cases)
-  test(`${kind}: 502 without it; with it the answer is passed on, and told once`, async () => {
+  test(`${kind}: 502 without it; with it the response is passed on, and reported once`, async () => {
     const strict = await bridgeTo(body, [])
     assert.equal((await strict.call())[0], 502)
     const lenient = await bridgeTo(body, [kind])
@@ -87,7 +87,7 @@ for (const [kind, body, flaw] of cases)
     assert.deepEqual(lenient.notes, [`Shop.GetPrice: forgiven (${kind}), told once: ${flaw}`])
   })
 
-test('flaws are told at a thousand places, and that there are more', () => {
+test('flaws are reported at a thousand places, and then that there are more', () => {
   const notes: string[] = []
   const forgave = createForgivenNotes(line => void notes.push(line))
   for (let i = 0; i < 1100; i++)
@@ -96,7 +96,7 @@ test('flaws are told at a thousand places, and that there are more', () => {
   assert.equal(notes.at(-1), 'flaws at 1000 places were tolerated: further places are not reported')
 })
 
-test('what callers have been told to expect is never forgiven: a value that is missing, or out of its bounds', async () => {
+test('what callers may rely on is never forgiven: a value that is missing, or out of its bounds', async () => {
   for (const content of ['<amount>12.50</amount>', '<amount>12.50</amount><currency>DM</currency>']) {
     const { call, notes } = await bridgeTo(price(content), bridgeLeniencies)
     assert.equal((await call())[0], 502)

@@ -55,7 +55,7 @@ test('the operations that a map leaves are served, for those whom it names', asy
   assert.deepEqual([/"CreatePet"/.test(wsdl), /RemovePet/.test(wsdl)], [true, false])
 })
 
-test('an error that a map declares has its status there; one that it does not declare is a refusal without a detail', async () => {
+test('an error that a map declares has its status there; an undeclared one is a refusal without a detail', async () => {
   const content = '{"code":1001,"message":"a pet has that name"}'
   const behind = http.createServer((_, response) => {
     response.writeHead(409, { 'content-type': 'application/json' }).end(content)

@@ -17,7 +17,7 @@ async function runMap(name: string, text: string) {
   return await runBridge([wsdl, '--to', 'http://127.0.0.1:9/', '--map', file])
 }
 
-test('exchanges that are safe and those that change are a resource; what is deleted from the map is not served', async () => {
+test('exchanges that are safe and those that change are a resource; those deleted from the map are not served', async () => {
   const { said, url } = await runMap('without.ts', withoutRemoval)
   assert.match(
     said,
@@ -27,7 +27,7 @@ test('exchanges that are safe and those that change are a resource; what is dele
   assert.deepEqual([await status('GET', '/parts'), await status('DELETE', '/parts/1')], [503, 405])
 })
 
-test('a map names the resources that are served, and one that is not there ends the command', async () => {
+test('a map names the resources that are served, and one that does not exist ends the command', async () => {
   const none = await runMap('none.ts', `${map}\nexport const resources = []\n`)
   assert.doesNotMatch(none.said, /read by/)
   assert.equal((await fetch(`${none.url}/v1/parts`)).status, 404)
@@ -36,7 +36,7 @@ test('a map names the resources that are served, and one that is not there ends 
   assert.equal(wrong.url, '')
 })
 
-test('where Get and List are for different callers, or do not say that they are safe, there is no resource', async () => {
+test('if Get and List are for different callers, or are not declared safe, there is no resource', async () => {
   const other = map.replace('ListParts: exchange({', `ListParts: exchange({ allow: [role('clerk')],`)
   for (const [name, text] of [
     ['other.ts', other],

@@ -1,4 +1,4 @@
-/** Messages that carry drafts inside of an item: types with fewer members than the item shows. */
+/** Messages that carry drafts inside an item: types with fewer members than the item shows. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
@@ -101,7 +101,7 @@ async function startSales() {
 const tea = { product: 'tea', quantity: 2 }
 const cocoa = { product: 'cocoa', quantity: 1 }
 
-test('POST sends the drafts of what is inside of an item, and shows what the service made of them', async () => {
+test('POST sends drafts of the inner objects of an item, and shows what the service made of them', async () => {
   const { send, seen } = await startSales()
   const made = await send('POST', '/api/v1/orders', { lines: [cocoa], to: { town: 'Rome' } })
   assert.equal(made.status, 201, made.text)
@@ -110,7 +110,7 @@ test('POST sends the drafts of what is inside of an item, and shows what the ser
   assert.deepEqual(seen, [{ lines: [cocoa], to: { town: 'Rome' } }])
 })
 
-test('PUT and PATCH send drafts, with what was read beside them', async () => {
+test('PUT and PATCH send drafts, beside the values that were read', async () => {
   const { send, seen } = await startSales()
   const got = await send('GET', '/api/v1/orders/1')
   const [line] = JSON.parse(got.text).lines
@@ -133,7 +133,7 @@ test('PUT and PATCH send drafts, with what was read beside them', async () => {
   ])
 })
 
-test('members that only the item has are refused where they differ from it, and nothing is sent', async () => {
+test('members that only the item has are refused if they differ from it, and nothing is sent', async () => {
   const { send, seen } = await startSales()
   const etag = { 'if-match': etagOf(await send('GET', '/api/v1/orders/1')) }
   for (const [method, target, fields] of [
@@ -159,7 +159,7 @@ test('members that only the item has are refused where they differ from it, and 
   assert.deepEqual(seen, [])
 })
 
-test('OpenAPI says what may be sent inside of an item', async () => {
+test('OpenAPI says what may be sent inside an item', async () => {
   const { send } = await startSales()
   const document = JSON.parse((await send('GET', '/openapi.json')).text)
   assert.equal((await new Validator().validate(document)).valid, true)

@@ -124,7 +124,7 @@ describe('a client of a pet store', () => {
     client.RemovePet
   })
 
-  test('credentials that are not accepted are told as such', async () => {
+  test('credentials that are not accepted are reported as that', async () => {
     const stranger = createOpenApiClient<Pets>(api, { address: `${mock.url}/v1` })
     await assert.rejects(
       stranger.CreatePet({ name: 'Rex' }),
@@ -164,7 +164,7 @@ describe('a client of a pet store', () => {
   })
 })
 
-describe('what a service answers', () => {
+describe('responses of a service', () => {
   type Said = readonly [status: number, fields: Record<string, string>, content: string] | 'hang' | 'cut'
   let said: Said = [200, {}, '']
   const seen: http.IncomingMessage[] = []
@@ -214,14 +214,14 @@ describe('what a service answers', () => {
     assert.deepEqual([thrown.status, thrown.fault, thrown.detail], [409, undefined, undefined])
   })
 
-  test('what the service refuses has its status and its reason', async () => {
+  test('a refusal of the service has its status and its reason', async () => {
     const thrown = await catchOf([422, { 'content-type': 'application/problem+json' }, '{"detail":"no more room"}'])
     assert.ok(thrown instanceof OpenApiError)
     assert.deepEqual([thrown.status, thrown.fault, thrown.operation], [422, undefined, 'CreatePet'])
     assert.match(thrown.message, /no more room/)
   })
 
-  test('a service that is busy says when', async () => {
+  test('a busy service says when to retry', async () => {
     const thrown = await catchOf([503, { 'retry-after': '7' }, '{}'])
     assert.ok(thrown instanceof OpenApiError)
     assert.deepEqual([thrown.status, thrown.retryAfter], [503, 7])
@@ -240,7 +240,7 @@ describe('what a service answers', () => {
       assert.match(thrown.detail, detail)
     })
 
-  test('a connection that breaks off says that the service may have carried it out', async () => {
+  test('a connection that breaks off gives an error that the call may have been carried out', async () => {
     const thrown = await catchOf('cut')
     assert.ok(thrown instanceof ConnectionError)
     assert.equal(thrown.mayHaveRun, true)
@@ -265,7 +265,7 @@ describe('what a service answers', () => {
       await assert.rejects(readOpenApi(`${address}/docs/api.json`), /fetch/)
     })
 
-  test('an unknown option of a call is told with those that there are', async () => {
+  test('an unknown option of a call is reported with the known ones', async () => {
     const client = createOpenApiClient<typeof contract>(api)
     const stray = { timelimit: 5 } as object
     await assert.rejects(client.ListPets({}, stray), /the options of ListPets: unknown member "timelimit": use signal/)
@@ -284,7 +284,7 @@ describe('what a service answers', () => {
     assert.equal(seen.length, count)
   })
 
-  test('credentials and fields are those of each request', async () => {
+  test('each request has its own credentials and fields', async () => {
     said = [201, {}, '{"id":7,"name":"Rex"}']
     let tokens = 0
     const client = createPets(api, address, {

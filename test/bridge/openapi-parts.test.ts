@@ -63,7 +63,7 @@ for (const [input, fields, sent] of cookies)
   test(`OpenAPI §4.8.12 the cookies ${sent ?? '(none)'}`, async () => {
     assert.equal((await callParts('Eat', input, { fields })).fields.cookie, sent)
   })
-test('RFC 6265 §4.1.1 a name that no cookie has is not sent', async () => {
+test('RFC 6265 §4.1.1 a name that no cookie can have is not sent', async () => {
   await assert.rejects(callParts('Choke', { a_b: 'x' }), InputError)
 })
 

@@ -132,7 +132,7 @@ test('OpenAPI §4.8.15.1 a part has the media type of its encoding', async () =>
   assert.match(content, /\{"city":"x"\}/)
 })
 
-test('what no style and no encoding says is told', () => {
+test('a member without a style or an encoding is reported', () => {
   const nested = { type: 'object', properties: { a: { type: 'array', items: text } } }
   const parameters = [
     { in: 'query', name: 'deep', style: 'deepObject', schema: nested },

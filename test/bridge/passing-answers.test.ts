@@ -107,7 +107,7 @@ for (const [title, content, two] of wholes)
     assert.equal(await countRunning(), 0)
   })
 
-test('octets pass in XML, and in a coding where the client accepts nothing else', async () => {
+test('octets pass in XML, and in a coding if the client accepts nothing else', async () => {
   const content = joined(rootPart(filesOf(include('1'))), partHead('1'), big, '\r\n--b--\r\n')
   const { send } = await startBridge(afterAll(reply(content)))
   const { content: xml } = await send('Fetch', { accept: 'application/xml' })
@@ -178,7 +178,7 @@ const flaws: readonly (readonly [title: string, serve: Serve, note: RegExp, outc
   ['a part without end', begin(start, flood), /longer than 5000000 octets/, 'too-long'],
 ]
 for (const [title, serve, note, outcome] of flaws)
-  test(`a response is cut where the backend sends ${title}`, async () => {
+  test(`a response is cut if the backend sends ${title}`, async () => {
     const { send, notes, behind, countRunning, listOutcomes } = await startBridge(afterAll(serve), {
       limits: { longestPassing: 5_000_000 },
       timeLimit: outcome === 'late' ? 1500 : 20_000,
@@ -192,7 +192,7 @@ for (const [title, serve, note, outcome] of flaws)
     await waitUntil(() => behind.countOpen() === 0)
   })
 
-test('five files in a row that are cut leave the backend alone, until a file begins again', async () => {
+test('after five truncated files in a row the backend is left alone, until a file begins again', async () => {
   let serve = begin(start, cut)
   let now = Date.parse('2026-11-22T08:00:00Z')
   const clock = () => now
@@ -257,7 +257,7 @@ for (const [title, serve, note] of refused)
     await waitUntil(() => behind.countOpen() === 0)
   })
 
-test('parts that are read later than they come are held within the limit alone', async () => {
+test('only parts that are read later than they arrive are held, within the limit', async () => {
   const { send, notes } = await startBridge(afterAll(reply(inOtherOrder)), { limits: { longest: 200_000 } })
   assert.equal((await send('Fetch')).status, 502)
   assert.match(notes.join(), /200000|400000/)
@@ -265,7 +265,7 @@ test('parts that are read later than they come are held within the limit alone',
 
 // Readers
 
-test('a reader that waits holds up the backend; one that leaves frees its turn', async () => {
+test('a reader that waits delays the backend; one that leaves frees its turn', async () => {
   let sent = 0
   const serve: Serve = response => {
     const more = () => {

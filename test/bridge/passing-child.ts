@@ -1,4 +1,4 @@
-/** A bridge to an address, in a process of its own, which tells how much memory it takes. */
+/** A bridge to an address, in a process of its own, which reports how much memory it takes. */
 import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
 import { createKeptTransport } from '../../src/bridge/kept-transport.ts'
 import { passInputs } from '../../src/bridge/passing-inputs.ts'

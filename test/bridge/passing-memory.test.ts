@@ -15,7 +15,7 @@ const kept =
   '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><Kept xmlns="urn:archive"><name>k</name></Kept></e:Body></e:Envelope>'
 const behind = { answerMebi: 0, receivedOctets: 0 }
 
-/** Takes any message, and answers one that asks with as many mebioctets as it is told. */
+/** Accepts any message, and responds to a query with the requested number of mebioctets. */
 async function startFiles(): Promise<string> {
   const server = http.createServer(async (request, response) => {
     behind.receivedOctets = 0

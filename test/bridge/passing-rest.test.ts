@@ -146,7 +146,7 @@ test('a client that leaves in the middle leaves nothing whole, and frees its tur
   assert.equal(arrived.length, 0)
 })
 
-test('a REST service that takes nothing is late', async () => {
+test('a REST service that accepts nothing times out', async () => {
   const bridge = await startBridge(() => {}, { timeLimit: 1500, longestPassing: 200_000_000 })
   const answer = await post(bridge, 'PutFile', joined(put, part('1', octetsOf(60_000_000, 1)), end))
   assert.match(answer.content.toString(), /may have been carried out/)
@@ -171,7 +171,7 @@ for (const [title, fields] of [
   ['with its length', { 'content-length': big.length }],
   ['in chunks', {}],
 ] as const)
-  test(`content of an answer ${title} passes in a package, or in the XML`, async () => {
+  test(`content of a response ${title} passes in a package, or in the XML`, async () => {
     const bridge = await startBridge(reply(response => void response.end(big), fields))
     const packed = await fetchFile(bridge, takesPackage)
     assert.match(String(packed.fields['content-type']), /^multipart\/related/)
@@ -191,7 +191,7 @@ for (const [title, serve, note] of [
   ['silence in the middle', reply(response => void response.write(big)), /fewer than 1500 octets/],
   ['more than may pass', reply(response => void response.end(octetsOf(21_000_000, 1))), /longer than 20000000/],
 ] as const)
-  test(`a response is cut where the REST service sends ${title}`, async () => {
+  test(`a response is cut if the REST service sends ${title}`, async () => {
     const bridge = await startBridge(serve, { timeLimit: 1500 })
     const answer = await fetchFile(bridge, takesPackage)
     assert.equal(answer.isCut, true)
@@ -201,14 +201,14 @@ for (const [title, serve, note] of [
     assert.equal(await bridge.countRunning(), 0)
   })
 
-test('an answer that announces more than may pass is refused, and one of an error is held', async () => {
+test('a response that announces more than may pass is refused, and one of an error is held', async () => {
   const long = await startBridge(reply(response => void response.write('x'), { 'content-length': 30_000_000 }))
   assert.match((await fetchFile(long)).content.toString(), /Fault/)
   const failing = await startBridge(response => void response.writeHead(500).end(octetsOf(1_000_000, 1)))
   assert.match((await fetchFile(failing)).content.toString(), /Fault/)
 })
 
-test('a reader that waits holds up the service; one that leaves frees its turn', async () => {
+test('a reader that waits delays the service; one that leaves frees its turn', async () => {
   let sent = 0
   const bridge = await startBridge(
     reply(response => {

@@ -78,7 +78,7 @@ for (const [title, content, octets] of wholes)
     assert.deepEqual(await bridge.listOutcomes(), ['answer 1'])
   })
 
-test('RFC 9112 §7.1: what passes goes on before all of it has come', async () => {
+test('RFC 9112 §7.1: octets are passed on before all of them have arrived', async () => {
   let began = 0
   const { serve, arrived } = keepPackages()
   const { beginSoap } = await startBridge((response, request) => {
@@ -118,7 +118,7 @@ const refused: readonly (readonly [title: string, content: Buffer, detail: RegEx
   ['more than may pass', joined(one, part('1', octetsOf(21_000_000, 1)), end), /20000000/, 413],
 ]
 for (const [title, content, detail, status = 500] of refused)
-  test(`${status} for a package with ${title}: the backend is not asked`, async () => {
+  test(`${status} for a package with ${title}: the backend is not called`, async () => {
     const { serve, arrived, broken } = keepPackages()
     const bridge = await startBridge(serve, { limits })
     const answer = await post(bridge, content)
@@ -172,7 +172,7 @@ test('RFC 9112 §8: a client that leaves in the middle, or before its length, le
   assert.equal(arrived.length, 0)
 })
 
-test('attack: a caller that may not ask is refused before more of the package is read', async () => {
+test('attack: a caller without permission is refused before more of the package is read', async () => {
   const { serve, arrived, broken } = keepPackages()
   const { beginSoap } = await startBridge(serve, { allow: [] })
   const { request, answer } = beginSoap(fieldsOf('Keep', chunked))
@@ -213,7 +213,7 @@ const fault = kept.replace(
   /<Kept.*<\/Kept>/,
   '<e:Fault><faultcode>e:Client</faultcode><faultstring>full</faultstring><detail><TooMuch xmlns="urn:archive">x</TooMuch></detail></e:Fault>',
 )
-test('a service that answers before it has read all of it is heard', async () => {
+test('the response of a service that responds before it has read all is passed on', async () => {
   const bridge = await startBridge(response => answerKept(response, 500, fault), { limits })
   const answer = await post(bridge, joined(one, part('1', big), end))
   assert.match(answer.content.toString(), /full.*TooMuch/s)
@@ -274,14 +274,14 @@ const answers: readonly (readonly [title: string, content: Buffer, parts: readon
   ],
 ]
 for (const [title, content, parts] of answers) {
-  test(`octets of an answer pass in a package to a client that accepts one: ${title}`, async () => {
+  test(`octets of a response pass in a package to a client that accepts one: ${title}`, async () => {
     const bridge = await startBridge(afterAll(reply(content)), { limits: { ...limits, longest: 1_000_000 } })
     const answer = await fetchFiles(bridge, takesPackage)
     assert.deepEqual([answer.status, answer.isCut, bridge.notes], [200, false, []])
     assert.deepEqual(await readPackage(answer), parts)
     assert.equal(await bridge.countRunning(), 0)
   })
-  test(`octets of an answer pass in the XML to any other client: ${title}`, async () => {
+  test(`octets of a response pass in the XML to any other client: ${title}`, async () => {
     const bridge = await startBridge(afterAll(reply(content)), { limits })
     const answer = await fetchFiles(bridge, {})
     assert.deepEqual([answer.status, answer.isCut, bridge.notes], [200, false, []])

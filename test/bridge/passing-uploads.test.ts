@@ -155,7 +155,7 @@ for (const [title, content, octets, text] of wholes)
     assert.equal(await countRunning(), 0)
   })
 
-test('RFC 9112 §7.1: what passes goes on in chunks before all of it has come, by the client of Node as well', async () => {
+test('RFC 9112 §7.1: octets are passed on in chunks before all have arrived, by the client of Node as well', async () => {
   let began = 0
   const { serve, arrived } = keepPackages()
   const { begin, ask } = await startBridge((response, request) => {
@@ -200,7 +200,7 @@ const refused: readonly (readonly [title: string, content: Buffer, status: numbe
   ['more than may pass', form(file('one', octetsOf(5_000_000, 3))), 413, /./],
 ]
 for (const [title, content, status, detail] of refused)
-  test(`${status} for a form with ${title}: the backend is not asked`, async () => {
+  test(`${status} for a form with ${title}: the backend is not called`, async () => {
     const { serve, arrived, broken } = keepPackages()
     const { send } = await startBridge(serve, { limits: { longestPassing: 4_000_000 } })
     const answer = await send('Keep', { 'content-type': formType }, 'POST', content)
@@ -263,7 +263,7 @@ for (const [title, content, detail] of [
   ['does not come', form(message({ note: 'n' }), file('first', big)), /second is required, and no part/],
   ['is too short', form(message({ note: 'n' }), file('first', big), file('second', Buffer.alloc(1))), /fewer than 2/],
 ] as const)
-  test(`422 where a file that the type requires ${title}: the backend gets nothing that is whole`, async () => {
+  test(`422 if a file that the type requires ${title}: the backend gets nothing that is whole`, async () => {
     const { serve, arrived, broken } = keepPackages()
     const { begin, behind } = await startBridge(serve)
     const { request, answer } = begin('KeepPair', { 'content-type': formType, 'transfer-encoding': 'chunked' })
@@ -310,7 +310,7 @@ const ends: readonly (readonly [title: string, serve: Serve, status: number])[] 
   ['answers nothing', (_, request) => void request.resume(), 504],
 ]
 for (const [title, serve, status] of ends)
-  test(`${status} where the backend ${title}`, async () => {
+  test(`${status} if the backend ${title}`, async () => {
     const { send, behind, countRunning } = await startBridge(serve, { timeLimit: status === 504 ? 1500 : 20_000 })
     const content = form(message({ title: 't' }), file('one', octetsOf(20_000_000, 1)))
     const answer = await send('Keep', { 'content-type': formType }, 'POST', content)
@@ -319,7 +319,7 @@ for (const [title, serve, status] of ends)
     assert.equal(await countRunning(), 0)
   })
 
-test('RFC 9112 §9.3: a connection that was answered before all was sent carries nothing more', async () => {
+test('RFC 9112 §9.3: a connection whose response came before all was sent carries nothing more', async () => {
   let count = 0
   const serve: Serve = (response, request) => {
     count++

@@ -1,4 +1,4 @@
-/** Ports of one WSDL that are at addresses of their own: each is asked at its own. */
+/** Ports of one WSDL that have addresses of their own: each is called at its own. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,11 +34,11 @@ const ask = async (url: string, port: string): Promise<unknown> => {
   return answer.status === 200 ? await answer.json() : answer.status
 }
 
-test('each port is asked at its own address', async () => {
+test('each port is called at its own address', async () => {
   const { url, said } = await bridge(`Old=${old}`, `New=${newer}`)
   assert.deepEqual([await ask(url, 'Old'), await ask(url, 'New')], ['old hi', 'new hi'], said)
 })
-test('the others are asked at the address without a port', async () => {
+test('the others are called at the address without a port', async () => {
   const { url, said } = await bridge(`${newer}`, `Old=${old}`)
   assert.deepEqual([await ask(url, 'Old'), await ask(url, 'New')], ['old hi', 'new hi'], said)
 })

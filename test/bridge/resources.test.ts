@@ -124,14 +124,14 @@ test('Get and List of one type are a resource: items, lists, filters, links, tag
   assert.equal((await get('/api/v1/parts/7', { 'if-modified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' })).status, 200)
 })
 
-test('what is no item is 404: a fault that says so, nothing in the answer, another address, no identifier', async () => {
+test('404 for what is no item: a fault that says so, an empty response, another address, no identifier', async () => {
   const { server } = await startShop()
   const get = await startBridge(`http://127.0.0.1:${server.port}/soap/Shop`)
   for (const id of ['8', '99', '007', 'x', '99999999999'])
     assert.equal((await get(`/api/v1/parts/${id}`)).status, 404, id)
 })
 
-test('a resource of a service that is out of reach is 503, and one that only reads takes no change', async () => {
+test('a resource of an unreachable backend is 503, and one that only reads accepts no change', async () => {
   const get = await startBridge('http://127.0.0.1:1/')
   assert.equal((await get('/api/v1/parts/7')).status, 503)
   assert.equal((await get('/api/v1/parts')).status, 503)
@@ -142,12 +142,12 @@ test('a resource of a service that is out of reach is 503, and one that only rea
     assert.equal((await get(target, {}, method)).status, 405, method)
 })
 
-test('reads of a resource are under way side by side, and each failure behind has its answer', async () => {
+test('reads of a resource run side by side, and each failure of the backend has its response', async () => {
   const waiting: (() => void)[] = []
   const server = http.createServer((request, response) => {
     request.resume().on('end', () => {
       waiting.push(() => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Oops</p>'))
-      // None is answered before all have come.
+      // None gets a response before all have arrived.
       if (waiting.length === 8) for (const answer of waiting) answer()
     })
   })
@@ -165,7 +165,7 @@ test('reads of a resource are under way side by side, and each failure behind ha
   }
 })
 
-test('one caller with as many slow reads as may wait, by item and by list, keeps no other from an answer', async () => {
+test('one caller with as many slow reads as may wait, by item and by list, keeps no other from a response', async () => {
   const held: http.ServerResponse[] = []
   const server = http.createServer((request, response) => {
     request.resume().on('end', () => void held.push(response))
@@ -205,7 +205,7 @@ test('one caller with as many slow reads as may wait, by item and by list, keeps
   await Promise.all([other, ...crowd])
 })
 
-test('where every member may be absent, as some tools write it, what has no identifier has no address', async () => {
+test('if every member may be absent, as some tools write it, an item without an identifier has no address', async () => {
   const Order = shop.type('Order', { id: x.element(x.long).optional(), note: x.element(x.string).optional() })
   const lax = port('Lax', {
     namespace: 'urn:lax',
@@ -296,7 +296,7 @@ test('the resource is in the OpenAPI document, by its fields', async () => {
   assert.match(text, /"weight"/)
 })
 
-test('each operation of a bridge may end by what is behind it: 502 and 504, and 503 with Retry-After', async () => {
+test('each operation of a bridge may end by its backend: 502 and 504, and 503 with Retry-After', async () => {
   const get = await startBridge('http://127.0.0.1:1/')
   const { text } = await get('/openapi.json')
   const document = JSON.parse(text)

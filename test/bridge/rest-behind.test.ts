@@ -152,7 +152,7 @@ interface Heard {
 }
 type Answer = readonly [status: number, type: string, content: string | Buffer, fields?: http.OutgoingHttpHeaders]
 
-/** The backend, which answers as it is told, and a bridge to it. */
+/** The backend, which responds as configured, and a bridge to it. */
 async function startBridge(
   given: { answer: Answer | ((response: http.ServerResponse) => void) },
   timeLimit = 20_000,
@@ -267,7 +267,7 @@ test('octets, texts, forms and bare arrays', async () => {
   assert.match((await call('ListItems', '')).body, /<item><id>a<\/id><in_stock>1<\/in_stock><\/item><item><id>b/)
 })
 
-test('fields of a response that the document declares are members of the answer; a tag is the version of a change', async () => {
+test('fields of a response that the document declares are members of the reply; a tag is the version of a change', async () => {
   const fields = { etag: '"7"', 'x-rest': '12', 'x-places': 'a, b', 'x-exact': 'true', 'set-cookie': 'secret=1' }
   const given: { answer: Answer } = { answer: [200, 'application/json', '{"ETag":"own"}', fields] }
   const { call, heard, losses } = await startBridge(given)
@@ -405,7 +405,7 @@ for (const [title, answer, body, note] of failures)
     assert.match(notes.join(), note)
   })
 
-test('RFC 9110 §12.5.3 no coding is asked for, and one that is used all the same is read', async () => {
+test('RFC 9110 §12.5.3 no coding is requested, and one that is used all the same is read', async () => {
   const asked: unknown[] = []
   for (const coding of ['gzip', 'x-gzip', 'br']) {
     const octets = coding === 'br' ? brotliCompressSync(JSON.stringify(item)) : gzipSync(JSON.stringify(item))
@@ -419,7 +419,7 @@ test('RFC 9110 §12.5.3 no coding is asked for, and one that is used all the sam
   assert.deepEqual(asked, ['identity', 'identity', 'identity'])
 })
 
-test('RFC 9112 §9.3 calls one after the other go over one connection', async () => {
+test('RFC 9112 §9.3 successive calls use one connection', async () => {
   const ports = new Set<number | undefined>()
   const answer = (response: http.ServerResponse) => {
     ports.add(response.req.socket.remotePort)
@@ -430,7 +430,7 @@ test('RFC 9112 §9.3 calls one after the other go over one connection', async ()
   assert.equal(ports.size, 1)
 })
 
-test('RFC 9110 §10.2.3 a limit behind that says when to come again is Busy until then', async () => {
+test('RFC 9110 §10.2.3 a limit of the backend with a time to retry is Busy until then', async () => {
   const answer = (response: http.ServerResponse) => void response.writeHead(429, { 'retry-after': '7' }).end()
   const { call, notes } = await startBridge({ answer })
   const fault = await call('GetItem', '<id>a</id>')
@@ -438,7 +438,7 @@ test('RFC 9110 §10.2.3 a limit behind that says when to come again is Busy unti
   assert.match(notes.join(), /busy/)
 })
 
-test('a service that does not answer in time may have done what it was asked', async () => {
+test('a service that does not respond in time may have carried out the call', async () => {
   const { call, notes } = await startBridge({ answer: () => {} }, 200)
   assert.match(
     (await call('PutItem', '<id>a</id><id2>a</id2><in_stock>1</in_stock>')).body,
@@ -454,7 +454,7 @@ for (const [title, inside] of [
   ['a field with another line', '<id>a</id><X-Trace>a&#13;&#10;b: c</X-Trace>'],
   ['a field beyond ASCII', '<id>a</id><X-Trace>ü</X-Trace>'],
 ] as const)
-  test(`attack: ${title} is refused, and nothing is asked`, async () => {
+  test(`attack: ${title} is refused, and no request is sent`, async () => {
     const { call, heard } = await startBridge({ answer: [200, 'application/json', '{}'] })
     assert.match((await call('GetItem', inside)).body, /Client</)
     assert.deepEqual(heard, [])

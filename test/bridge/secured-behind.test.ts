@@ -90,7 +90,7 @@ function fetchText(url: string): Promise<string> {
   })
 }
 const described = new Map<string, ImportedContract>()
-/** What is read of the WSDL that an endpoint publishes. */
+/** The parts read of the WSDL that an endpoint publishes. */
 async function describe(path: string, soap: '1.1' | '1.2'): Promise<ImportedContract> {
   const address = `${originOf(path)}${path}?wsdl=${soap}`
   const known = described.get(address)
@@ -173,7 +173,7 @@ const settingsOf = (path: Path): PortDressOptions => ({
   ...(path === '/soap/holder' && { keys: { ...own, assertion: () => assertionFor('holder-of-key') } }),
   ...(path === '/soap/bearer' && { keys: { assertion: () => assertionFor('bearer') } }),
 })
-test('an assertion is asked for each message, and for its caller; it may come later', async () => {
+test('an assertion is requested for each message, and for its caller; it may come later', async () => {
   const asked: (string | undefined)[] = []
   const assertion: ClientKeys['assertion'] = async caller => {
     asked.push(caller?.roles.join())
@@ -188,7 +188,7 @@ const leaks = (text: string): boolean => /PRIVATE KEY|maria-secret|BinarySecurit
 
 for (const path of Object.keys(rules) as Path[])
   for (const soap of ['1.1', '1.2'] as const)
-    test(`the policies of ${path} in SOAP ${soap} are obeyed with keys and passwords alone`, async () => {
+    test(`the policies of ${path} in SOAP ${soap} are obeyed with only keys and passwords`, async () => {
       const { send, wire, losses } = await startBridge(path, { ...settingsOf(path), soap })
       assert.deepEqual(losses, [])
       const answer = await send('GetOrder', { id: 'o-1' })
@@ -209,7 +209,7 @@ for (const path of [
   '/soap/shared',
   '/soap/derived',
 ] as const) {
-  test(`an answer of ${path} that is not signed, is another's or was sent before is 502`, async () => {
+  test(`a response of ${path} that is not signed, is another's or was sent before is 502`, async () => {
     const { send, wire, notes } = await startBridge(path, settingsOf(path))
     let former: TransportResponse | undefined
     wire.change = response => (former = response)
@@ -236,7 +236,7 @@ for (const path of [
   })
 }
 
-test('a fault of the security of the backend is 502 with its code, and no key or password is told', async () => {
+test("a fault of the backend's security is 502 with its code, and reveals no key or password", async () => {
   const stranger = issueBank('CN=maria') // of an authority that the service does not know
   const cases: readonly (readonly [Path, PortDressOptions])[] = [
     ['/soap/plain-answers', { keys: stranger }],
@@ -255,7 +255,7 @@ test('a fault of the security of the backend is 502 with its code, and no key or
     }
 })
 
-test('a bridge without what a policy demands is not made, and the error says what to give', async () => {
+test('a bridge without what a policy requires is not made, and the error says what to give', async () => {
   const { policies, ports } = await describe('/soap/named', '1.1')
   const [port] = ports as [Port]
   const make = (behind: object) => () => createPortDress(port, policies.get(port.port), 'http://127.0.0.1/', behind)
@@ -271,7 +271,7 @@ test('a bridge without what a policy demands is not made, and the error says wha
   assert.equal(make({ rule: 'none' })().securityOf('GetOrder'), undefined)
 })
 
-test('a client of the port obeys the policies with the same keys, and refuses what proves nothing', async () => {
+test('a client of the port obeys the policies with the same keys, and refuses unproven replies', async () => {
   for (const path of ['/soap/named', '/soap/encrypted', '/soap/digest', '/soap/derived'] as const) {
     const description = await describe(path, '1.1')
     const address = `${originOf(path)}${path}`
@@ -327,7 +327,7 @@ const suite = suiteOf('Basic256Sha256')
 const bodyOf = (parts: string): string => `<sp:${parts}><sp:Body/></sp:${parts}>`
 const confirmed = `<sp:Wss11>${nested('<sp:RequireSignatureConfirmation/>')}</sp:Wss11>`
 
-test('WS-SecurityPolicy §5, §7, §8: what a policy in the words of others demands', async () => {
+test("WS-SecurityPolicy §5, §7, §8: the requirements of a policy in others' words", async () => {
   const token = (...inside: string[]) =>
     `<sp:SupportingTokens>${nested(`<sp:UsernameToken>${nested(...inside)}</sp:UsernameToken>`)}</sp:SupportingTokens>`
   const cases: readonly (readonly [string, SecurityRule | undefined])[] = [
@@ -393,7 +393,7 @@ test('a policy that cannot be met does not start, unless the map says what messa
   }
 })
 
-test('octets go outside of the XML with mtom, come back as they are, and stay inside where it is signed', async () => {
+test('octets go outside the XML with mtom, return unchanged, and stay inside if it is signed', async () => {
   const token = await plain.server.token('maria', ['manager'])
   const fields = { authorization: `Bearer ${token}` }
   const picture = Buffer.from(likePng(Uint8Array.from({ length: 3000 }, (_, at) => (at * 7) % 256))).toString('base64')
@@ -418,7 +418,7 @@ test('octets go outside of the XML with mtom, come back as they are, and stay in
   assert.ok(wire.sent[0]?.includes(picture), put.text)
 })
 
-test('with addressing, an answer to another message is 502; a message that is lost goes again with its id', async () => {
+test('with addressing, a reply to another message is 502; a lost message is sent again with its id', async () => {
   const token = await plain.server.token('maria', ['manager'])
   const fields = { authorization: `Bearer ${token}` }
   const { send, wire, notes } = await startBridge('/soap/v2', { addressing: { once: true }, fields })
@@ -440,7 +440,7 @@ test('with addressing, an answer to another message is 502; a message that is lo
   assert.deepEqual([ids.length, ids[0] === ids[1]], [2, true])
 })
 
-test('flags name files of keys, and the environment alone has the password', () => {
+test('flags name files of keys, and only the environment has the password', () => {
   const files = { key: write('maria.key', maria.key), certificate: write('maria.pem', maria.certificate) }
   const assertion = write('assertion.xml', '<a/>')
   const found = readDressFlags({
@@ -490,7 +490,7 @@ async function runBridge(words: readonly string[]) {
   await Promise.race([stands, ended])
   return { said, url: /bridging (http\S+)\/api/.exec(said)?.[1] ?? '', code: child.exitCode }
 }
-test('diglot bridge reads keys from files, and ends with the cure where one is missing', async () => {
+test('diglot bridge reads keys from files, and ends with the cure if one is missing', async () => {
   const wsdl = write('signed.wsdl', await fetchText(`${plain.server.url}/soap/encrypted?wsdl=1.2`))
   const to = ['--to', `${plain.server.url}/soap/encrypted`]
   const key = ['--key', write('own.key', maria.key), '--certificate', write('own.pem', maria.certificate)]
@@ -511,7 +511,7 @@ test('diglot bridge reads keys from files, and ends with the cure where one is m
   assert.match(await answer.text(), /"id":"o-1"/)
 })
 
-test('a limit that cannot be ends the command with the cure', async () => {
+test('an impossible limit ends the command with the cure', async () => {
   const behind = ['partner.wsdl', '--to', 'http://127.0.0.1:9/']
   for (const [words, cure] of [
     [['--calls', '4', '--calls-of-caller', '5'], /--calls-of-caller 5 is more than --calls 4/],
@@ -524,7 +524,7 @@ test('a limit that cannot be ends the command with the cure', async () => {
   }
 })
 
-test('a map says itself who may ask: --anyone next to it is refused, not passed over', async () => {
+test('a map itself says who may call: --anyone next to it is refused, not ignored', async () => {
   const { said, code } = await runBridge(['partner.wsdl', '--to', 'http://127.0.0.1:9/', '--map', 'bridge.ts'])
   assert.match(said, /with --map, the contract says who may call: write allow at its ports, and leave out --role/)
   assert.equal(code, 2)

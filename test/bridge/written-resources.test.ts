@@ -150,7 +150,7 @@ test('an item is removed, and then is 404', async () => {
   assert.deepEqual(asked, ['delete 7'])
 })
 
-test('each failure of a change has its answer, and what was not asked says so', async () => {
+test('each failure of a change has its response, which says if nothing was sent', async () => {
   const { address, asked, slow } = await startShop()
   const { send, notes } = await startBridge(address)
   const etag = etagOf(await send('GET', '/api/v1/parts/7'))
@@ -176,7 +176,7 @@ test('each failure of a change has its answer, and what was not asked says so', 
   release()
 })
 
-test('a slow change holds up no change of another item', async () => {
+test('a slow change delays no change of another item', async () => {
   const { address, parts, slow, asked } = await startShop()
   parts.set(8, { partNo: 8, name: 'nut', tags: [] })
   const { send } = await startBridge(address)
@@ -301,7 +301,7 @@ describe('of the exchanges of a port', () => {
     })
 })
 
-test('where the service chooses the identifier and sets fields, they are read-only', async () => {
+test('if the service chooses the identifier and sets fields, they are read-only', async () => {
   const Task = shop.type('Task', {
     id: x.element(x.long),
     title: x.element(x.string),
@@ -393,7 +393,7 @@ const guessBoxes = (
   return guessResources([openPort(boxes, [anyone])])[0]?.writes
 }
 
-test('a time is no version: it is set by those who change the item', () => {
+test('a time is no version if those who change the item set it', () => {
   const versionOf = (type: AnyXmlType) =>
     guessBoxes({ id: x.element(x.string), size: x.element(x.int), timestamp: x.element(type) }, Box => ({
       UpdateBox: writeOf(message('UpdateBox', { box: x.element(Box) })),
@@ -526,7 +526,7 @@ test('a function of the map gives each caller a token of its own, for reads, cha
   assert.deepEqual(seen, [], 'nothing is sent')
 })
 
-test('an address and content that are hostile reach the backend as they are, or not at all', async () => {
+test('hostile addresses and content reach the backend unchanged, or not at all', async () => {
   const Box = shop.type('Box', { id: x.element(x.string), label: x.element(x.string).optional() })
   const byId = { id: x.element(x.string) }
   const boxes = port('Boxes', {
