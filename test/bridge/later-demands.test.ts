@@ -1,4 +1,4 @@
-/** How replies are declared to come later: by a WSDL, the command, its map; what the bridge then needs. */
+/** How replies are declared to come later: WSDL, command, map; what the bridge then needs. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -22,7 +22,7 @@ export function importMap(description: string, ...words: readonly string[]): str
     .replace('exchange, port', 'anyone, role, exchange, port')
 }
 
-/** The output of `diglot bridge` until it runs or ends, and the address where it runs; empty: none. */
+/** The output of `diglot bridge` until it runs or ends, and its address; empty: none. */
 export async function runBridge(words: readonly string[]): Promise<{ readonly said: string; readonly url: string }> {
   const child = spawn(process.execPath, [...cli, 'bridge', ...words, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
 /**
- * WS-Addressing on the client side (rules B2.11, B4.11): what it states, and which replies it rejects.
+ * WS-Addressing of the client (rules B2.11, B4.11): what it states, and which replies it rejects.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Connections that are kept, by the invariants of `http.ts`, against a server that sends raw octets. */
+/** Kept connections, by the invariants of `http.ts`, against a server that sends raw octets. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'

@@ -44,7 +44,7 @@ async function host(messageSecurity: MessageSecurity, options: ServeOptions = {}
     messageSecurity: { authorities: authority, ...messageSecurity },
     ...options,
   })
-  /** Whether an order that only maria may read is read, by a message signed with this certificate. */
+  /** Whether a message signed with this certificate reads an order that only maria may read. */
   const sign = async (certificate: string): Promise<boolean> => {
     const security = { signature: { key, by: { certificate } } } as const
     const shop = createSoapClient(orders, { address: `${server.url}/soap/v2/secure`, version: 'v2', security })

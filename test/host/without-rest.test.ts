@@ -1,4 +1,4 @@
-/** `rest: false`: the operations of a service are only messages of SOAP (docs/message-security.md). */
+/** `rest: false`: a service whose operations are only SOAP messages (docs/message-security.md). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSoapClient, FaultError } from '../../src/client/index.ts'

@@ -233,7 +233,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.deepEqual([closed.state, closed.price, closed.day], ['closed', '12.50', '2026-03-03'])
     })
 
-    test('down(up(x)) is x: what a client of the version sends is what it reads', async () => {
+    test('down(up(x)) is x: a client of the version reads what it sent', async () => {
       await using clinic = await open()
       const old = clinic[face]('dana', v1)
       const values = fc.record({

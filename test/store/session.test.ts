@@ -259,7 +259,7 @@ describe('limits', () => {
     await windows.close()
   })
 
-  test('a server that stops in one breath with its readiness ends no process', async () => {
+  test('a server that stops just as it becomes ready ends no process', async () => {
     const server = await wire((text, n) => {
       if (text === '') return n === 2 || n === 3 ? 'stopped' : 'answered'
       return n === 1 && counting(text) ? 'cut' : 'answered'
