@@ -106,7 +106,7 @@ test('A3.4 the diagram has each transition, reading actions included', () => {
   ])
 })
 
-test('A5.2 exchanges of ports are in the table, those that nobody may ask are not', () => {
+test('A5.2 exchanges of ports are in the table, except those that nobody may call', () => {
   const call = x.namespace('urn:parts').element('FindPart', x.object({ number: x.element(x.string) }))
   const find = { action: 'urn:find', input: call, output: call }
   const parts = port('Parts', { namespace: 'urn:parts', exchanges: { Find: exchange({ ...find, allow: [role('partner')] }), Shut: exchange({ ...find, action: 'urn:shut', allow: [] }) } }) // biome-ignore format: one line

@@ -1,5 +1,5 @@
 /**
- * What OpenAPI says beside what is answered: each answer has a status, a media type, a content and
+ * OpenAPI against the responses: each response has a status, a media type, a content and
  * fields that the description of its operation has.
  */
 import assert from 'node:assert/strict'
@@ -12,13 +12,13 @@ import app, { insurer } from './insurer.ts'
 const Ajv = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'))('ajv/dist/2020.js').default
 type Loose = { readonly [name: string]: Loose }
 
-/** Fields of answers that a client acts on, so that a description has them. */
+/** Fields of responses that a client acts on, so that a description has them. */
 const toldFields = [
   ...['location', 'etag', 'last-modified', 'retry-after', 'www-authenticate', 'preference-applied'],
   ...['accept-ranges', 'content-range', 'claim-desk'],
 ]
 
-/** What a description says of the answers of a service. */
+/** What a description says of the responses of a service. */
 class Description {
   readonly document: Loose
   readonly #ajv = new Ajv({ strict: false, validateFormats: false })
@@ -48,7 +48,7 @@ class Description {
   parameters(operation: Loose): readonly string[] {
     return Object.values(operation['parameters'] ?? {}).map(each => String(this.#resolve(each)?.['name']).toLowerCase())
   }
-  /** What of an answer is not described; empty where all is. */
+  /** The parts of a response that are not described; empty if all are. */
   async judge(operation: Loose, method: string, answer: Response): Promise<readonly string[]> {
     const declared = this.#resolve(operation['responses']?.[answer.status])
     const type = answer.headers.get('content-type')?.split(';')[0] ?? ''
@@ -294,7 +294,7 @@ const conditions: readonly Record<string, string>[] = [
   { accept: 'text/nothing' },
 ]
 
-/** The fields of a request that have decided on its answer. */
+/** The fields of a request that have decided on its response. */
 function listEffective(
   method: string,
   fields: Record<string, string>,
@@ -309,7 +309,7 @@ function listEffective(
 }
 
 for (const release of ['3.1', '3.2'] as const)
-  test(`A1.10 each answer of face A is one that OpenAPI ${release} describes`, async () => {
+  test(`A1.10 each response of face A is one that OpenAPI ${release} describes`, async () => {
     await using service = await startTestService(insurer, app)
     const description = new Description(await describeService(app, undefined, release))
     const flaws = new Set<string>()

@@ -77,7 +77,7 @@ test('OpenAPI 3.2 §4.9 QUERY is described with its criteria, and 3.1 has everyt
   const ids = (document: Loose) => operationsIn(document).map(({ operation }) => String(operation['operationId']))
   assert.deepEqual(ids(newer), [...ids(ours), 'ListChanges'])
 })
-test('§4.8.10.1 an exchange that several methods ask has an operationId for each, and its name for a summary', () => {
+test('§4.8.10.1 an exchange with several methods has an operationId for each, and its name for a summary', () => {
   const stock = x.namespace('urn:stock')
   const [Parts, ListParts] = [stock.element('Parts', x.object({})), stock.element('list_parts', x.object({}))]
   const exchanges = { list_parts: exchange({ action: 'a', input: ListParts, output: Parts, safe: true }) }
@@ -93,7 +93,7 @@ test('§4.8.10.1 an exchange that several methods ask has an operationId for eac
     for (const [, { summary }] of item) assert.equal(summary, 'List parts')
   }
 })
-test('a declared fault of a port is one schema, so that its element may be asked for; two of a status are two', () => {
+test('a declared fault of a port is one schema, so that its element can be read; two of a status are two', () => {
   const stock = x.namespace('urn:stock')
   const [Part, NoSuchPart, NoSuchShelf] = ['Part', 'NoSuchPart', 'NoSuchShelf'].map(name =>
     stock.element(name, x.object({ no: x.element(x.int) })),
@@ -181,7 +181,7 @@ const statuses = [
 for (const [title, id, expected] of statuses)
   test(title, () => assert.equal(Object.keys(operation(id)?.['responses'] ?? {}).join(' '), expected))
 
-test('RFC 7240 §4 an operation says which preferences it honours, and the answers that they lead to', () => {
+test('RFC 7240 §4 an operation says which preferences it honours, and the responses that they lead to', () => {
   const rows: readonly (readonly [id: string, preferences: readonly string[], minimal?: readonly string[]])[] = [
     ['v1_GetOrder', ['handling']],
     ['v1_ListOrders', ['handling', 'count']],
@@ -211,7 +211,7 @@ test('RFC 7240 §4 an operation says which preferences it honours, and the answe
       )
   }
 })
-test('RFC 6585 §3 no precondition is demanded where the contract says so', () => {
+test('RFC 6585 §3 no precondition is required if the contract says so', () => {
   const boxes = (precondition: boolean) =>
     resource('boxes', { fields: { id: t.id('b') } }).rules({
       precondition,
@@ -248,7 +248,7 @@ test('A1.10 a declared fault is the problem of its status', () => {
     ['https://x.example/shop', '/shop'].map(base => `${base}/problems/PaymentDeclined`),
   )
 })
-test('OpenAPI 3.2 §4.25 declared problems are told apart by their type, others are problems', () => {
+test('OpenAPI 3.2 §4.25 declared problems are distinguished by their type, others are problems', () => {
   const responses = Object.values(newer['paths']?.['/api/v1/orders/{id}/payment']?.['post']?.['responses'] ?? {})
   const found = responses.flatMap(
     each => each['content']?.['application/problem+json']?.['schema']?.['discriminator'] ?? [],
@@ -384,7 +384,7 @@ test('RFC 7396 a merge patch has any member, and null for one that may be remove
   ]
   for (const [content, valid] of rows) assert.equal(validate(content), valid, JSON.stringify(content))
 })
-test('OpenAPI 3.1 §4.8.25 a union is told apart by its member, and each case has a schema of its own', () => {
+test('OpenAPI 3.1 §4.8.25 a union is distinguished by its member, and each case has a schema of its own', () => {
   const pets = resource('pets', {
     fields: { id: t.id('p'), kind: t.union('is', { cat: { lives: t.int() }, dog: { legs: t.int() } }) },
   }).rules({ allow: { read: [anyone], create: [anyone] } })

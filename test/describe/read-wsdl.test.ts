@@ -120,7 +120,7 @@ test('D2 a DTD is refused', () => {
   const text = `<!DOCTYPE d [<!ENTITY e SYSTEM "file:///etc/passwd">]>${definitions('<documentation>&e;</documentation>')}`
   assert.ok(readWsdl11(octets(text)) instanceof Malformed)
 })
-test('D2 so is one in an imported document', () => {
+test('D2 a DTD in an imported document is refused too', () => {
   const find: Find = location => ({ location, bytes: octets('<!DOCTYPE d><d/>') })
   assert.match(read(definitions('<import namespace="urn:t" location="a"/>'), find).flaws.join(), /^a: /)
 })
@@ -375,7 +375,7 @@ const remarks: readonly (readonly [string, string, string, string, RegExp])[] = 
   ],
 ]
 for (const [rule, part, style, body, remark] of remarks)
-  test(`B2.12 ${rule} what is forbidden, and clear in spite of it, is remarked`, () => {
+  test(`B2.12 ${rule} a forbidden construct with a clear meaning is remarked`, () => {
     const found = read(
       definitions(`<types><xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:t"><xs:element name="e"/></xs:schema></types>
         <message name="m" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:u="urn:u"><part name="p" ${part}/></message>

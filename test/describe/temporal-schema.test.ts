@@ -53,9 +53,9 @@ const texts = fc.oneof(
 
 const accepts = (shape: TemporalShape, text: string): boolean => !(checkScalar(shape as Scalar, text) instanceof Flaw)
 const nameOf = ({ kind, zone }: TemporalShape): string => `${kind}, zone ${zone ?? 'as in XML Schema'}`
-/** What a pattern cannot say: how many days a month has. */
+/** What a pattern cannot express: how many days a month has. */
 const dayOfMonth = /-(02-(29|30|31)|(04|06|09|11)-31)/
-/** What RFC 3339 has besides: a leap second, letters of either case, a blank for T, other zones. */
+/** What RFC 3339 allows besides: a leap second, letters of either case, a blank for T, other zones. */
 const beyondSchema = /:60|[tz ]|[+-](1[4-9]|2\d):|\.\d{13}/
 
 for (const shape of shapes)
@@ -88,7 +88,7 @@ for (const shape of shapes)
     )
   })
 
-test('JSON Schema Validation §7.3.1 a format is said where all values have it', () => {
+test('JSON Schema Validation §7.3.1 a format is given if all values have it', () => {
   const said = Object.fromEntries(shapes.map(shape => [nameOf(shape), scalarSchema(shape)['format']]))
   const known = Object.fromEntries(Object.entries(said).filter(([, format]) => format !== undefined))
   assert.deepEqual(known, {

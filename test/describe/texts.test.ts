@@ -91,7 +91,7 @@ const site = await buildSite(app, { address: 'https://post.example.org', example
 
 /** Where people look, and what they do not find there: with the reason. */
 const arrivals: readonly [string, () => Promise<string> | string, without: readonly Declared[]][] = [
-  // Who may do what is told to operators and to readers of the site.
+  // Operators and readers of the site learn who may do what.
   ['OpenAPI', () => textOf('/openapi.json'), ['ROLE']],
   // An annotation has no structure: titles and examples are text; whom to ask has no place.
   ['WSDL 1.1', () => textOf('/soap/v1?wsdl'), ['ROLE', 'CONTACT', 'LICENSE']],
@@ -109,7 +109,7 @@ describe('what a contract says arrives', () => {
       })
 })
 
-describe('what a contract says arrives at pages, next to what it speaks of', () => {
+describe('the texts of a contract are on pages, next to their subject', () => {
   const pages: readonly [string, string, readonly Declared[]][] = [
     ['the entry', '/api/v1', ['SERVICE', 'VERSION', 'RESOURCE', 'JOBTITLE', 'JOB', 'JOBINPUT']],
     ['a collection', '/api/v1/letters', ['RESOURCE', 'FIELD', 'FIELDTITLE', 'ENUM', 'VALUE', 'LIST']],
@@ -133,7 +133,7 @@ describe('what a contract says arrives at pages, next to what it speaks of', () 
   })
 })
 
-test('the access matrix tells who has a role', () => {
+test('the access matrix says who has a role', () => {
   assert.match(writeAccessMatrix(post), /\n- clerk: ROLE people at the desk\n/)
 })
 
@@ -173,7 +173,7 @@ test('an example keeps its exactness, whatever its type', async () => {
   assert.deepEqual([of('lines'), of('kind')], [[{ at: 1, on: true }], { is: 'a', x: 2 }])
 })
 
-test('a mock answers with the examples of the contract', async () => {
+test('a mock responds with the examples of the contract', async () => {
   const mock = createMock(post)
   const people = JSON.stringify(mock.seed().items?.['letters'] ?? [])
   assert.match(people, /the-example-person/)
@@ -197,7 +197,7 @@ test('an example that the field does not accept, and a value that it cannot have
   ])
 })
 
-test('an example has the type of its field, and only what there is can be described', () => {
+test('an example has the type of its field, and only existing parts can be described', () => {
   // @ts-expect-error a number is no text
   t.string().describe('S', { example: 1 })
   // @ts-expect-error the enumeration has no such value

@@ -41,7 +41,7 @@ const alone = [
 ] as const
 for (const [soap, other, traces] of alone)
   for (const style of styles)
-    test(`B9.1 the ${soap} port alone does not name the other version (${style})`, () => {
+    test(`B9.1 the ${soap} port by itself does not name the other version (${style})`, () => {
       const text = writeShop({ soap, style })
       assert.ok(!text.includes(other))
       const types = style === 'encoded' ? text.replace(/ xmlns:soapenc="[^"]*"|<xs:import [^>]*>/g, '') : text
@@ -243,7 +243,7 @@ test('B2.12 D5 the same holds for any contract', () => {
   }
   fc.assert(fc.property(services, fc.constantFrom(...styles), law), { numRuns: 60 })
 })
-test('B2.12 any characters of an address are escaped', () => {
+test('B2.12 all characters of an address are escaped', () => {
   const [written] = below(rootOf(writeShop({ address: 'http://x/?a=1&b="<2>"', soap: '1.1' })), 'address')
   assert.equal(written && attribute(written, 'location'), 'http://x/?a=1&b="<2>"')
 })

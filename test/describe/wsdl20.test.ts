@@ -49,7 +49,7 @@ test('B2.13 with addressing and MTOM it still does, and names each [action] (Met
     )
   }
 })
-test('B2.13 so does that of any contract, with a valid schema', () => {
+test('B2.13 the document of any contract does too, with a valid schema', () => {
   fc.assert(
     fc.property(services, service => {
       const root = rootOf(writeWsdl20(service, 'v1', { address: 'http://x/' }))
@@ -59,7 +59,7 @@ test('B2.13 so does that of any contract, with a valid schema', () => {
     { numRuns: 30 },
   )
 })
-test('B2.13 it has nothing that the checker leaves out: no style, no binding of HTTP', () => {
+test('B2.13 it has nothing that the checker does not check: no style, no binding of HTTP', () => {
   const leftOut = / style(?:Default)?=|http:\/\/www\.w3\.org\/ns\/wsdl\/(?:http|rpc|style)/
   assert.doesNotMatch(ours, leftOut)
   fc.assert(

@@ -110,7 +110,7 @@ for (const [title, valid, message] of rows)
 test('D1 a schema refers to no other document', () => {
   assert.doesNotMatch(writeXsd(shop, 'v1'), /schemaLocation|xs:import|xs:include/)
 })
-test('B4.12 the element of a file says that its octets are no media type which a generator has a class for', () => {
+test('B4.12 the element of a file declares no media type for which a generator has a class', () => {
   const files = writeXsd(shop, 'v1').match(/<xs:element name="picture"[^>]*>/g)
   assert.equal(files?.length, 2)
   for (const each of files ?? []) assert.match(each, / xmime:expectedContentTypes="application\/octet-stream"/)
