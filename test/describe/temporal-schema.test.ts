@@ -55,7 +55,7 @@ const accepts = (shape: TemporalShape, text: string): boolean => !(checkScalar(s
 const nameOf = ({ kind, zone }: TemporalShape): string => `${kind}, zone ${zone ?? 'as in XML Schema'}`
 /** What a pattern cannot express: how many days a month has. */
 const dayOfMonth = /-(02-(29|30|31)|(04|06|09|11)-31)/
-/** What RFC 3339 allows besides: a leap second, letters of either case, a blank for T, other zones. */
+/** What RFC 3339 also allows: a leap second, letters of either case, a blank for T, other zones. */
 const beyondSchema = /:60|[tz ]|[+-](1[4-9]|2\d):|\.\d{13}/
 
 for (const shape of shapes)

@@ -100,7 +100,7 @@ const arrivals: readonly [string, () => Promise<string> | string, without: reado
   ['WSDL 2.0', () => textOf('/soap/v1?wsdl2'), ['ROLE', 'CONTACT', 'LICENSE']],
   ['the site', () => [...site.values()].map(file => String(file)).join('\n'), []],
 ]
-describe('what a contract says arrives', () => {
+describe('the texts of a contract arrive', () => {
   for (const [where, read, without] of arrivals)
     for (const word of declared)
       test(`${where}: ${word}`, async () => {
