@@ -31,8 +31,8 @@ import {
 import { KeyLocks, performOnce } from './idempotency.ts'
 import {
   findItem,
-  isForPutToMake,
   isOffered,
+  mayCreateByPut,
   requireConditional,
   requirePrecondition,
   requireVisible,
@@ -376,7 +376,7 @@ async function precheck(call: Call, reader: StoreReader, about: ContextFacts): P
   if (call.id === undefined) return
   if (operation.kind === 'create') return requirePrecondition(call, found && !isFormer(found) ? found : undefined)
   const viewer = { caller: call.admitted.caller, now: about.now }
-  if (operation.kind === 'replace' && isForPutToMake(operation.resource, found, viewer))
+  if (operation.kind === 'replace' && mayCreateByPut(operation.resource, found, viewer))
     return requirePrecondition(call, undefined)
   const item = requireVisible(found, operation, viewer.caller, viewer.now)
   if (operation.kind !== 'putFile') requirePrecondition(call, item)

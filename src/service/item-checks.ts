@@ -74,7 +74,7 @@ export function requireVisible(
  * Whether a PUT creates the item. If the caller may create none, an absent item is answered like a
  * secret one, so that identifiers cannot be probed.
  */
-export const isForPutToMake = (
+export const mayCreateByPut = (
   resource: Resource,
   found: Snapshot | Former | undefined,
   { caller, now }: Viewer,

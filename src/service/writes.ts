@@ -24,8 +24,8 @@ import {
 import {
   findForChange,
   idPrefix,
-  isForPutToMake,
   isOfferedByState,
+  mayCreateByPut,
   parentValue,
   requireConditional,
   requirePlace,
@@ -142,7 +142,7 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   const { resource } = operation
   const found = await findForChange(change, resource)
   const viewer = { caller: call.admitted.caller, now: about.now }
-  if (operation.kind === 'replace' && isForPutToMake(resource, found, viewer)) return putNew(change, operation)
+  if (operation.kind === 'replace' && mayCreateByPut(resource, found, viewer)) return putNew(change, operation)
   const item = requireVisible(found, operation, viewer.caller, viewer.now)
   requirePrecondition(call, item)
   requireConditional(call, resource)

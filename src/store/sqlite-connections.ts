@@ -243,8 +243,8 @@ class FileReader extends SqlReader {
   override list(resource: string, query: Query): Maybe<ItemPage> {
     const table = this.schema.tables.get(resource)
     const filters = table ? judgeLength(table, query) : 'short'
-    if (!table || filters === 'short' || filters.some(filter => this.#leavesFew(table, query, filter)))
-      return super.list(resource, query)
+    if (!table || filters === 'short' || this.on.hasEnded) return super.list(resource, query)
+    if (filters.some(filter => this.#leavesFew(table, query, filter))) return super.list(resource, query)
     this.#leave()
     this.on = this.#readLater()
     const describe = (): string => describeQuery(resource, query)
@@ -261,20 +261,20 @@ class FileReader extends SqlReader {
 
   #readLater(): StatementRunner {
     return {
-      rows: (...asked) => this.#enter().on.rows(...asked),
-      first: (...asked) => this.#enter().on.first(...asked),
-      run: (...asked) => this.#enter().on.run(...asked),
+      rows: (...asked) => this.#enter().rows(...asked),
+      first: (...asked) => this.#enter().first(...asked),
+      run: (...asked) => this.#enter().run(...asked),
     }
   }
 
-  #enter(): OpenReader {
+  #enter(): PreparedRunner {
     this.#reading ??= this.#readers.enter()
     this.on = this.#reading.on
-    return this.#reading
+    return this.#reading.on
   }
 
-  protected override count(of: Statement, values: readonly Cell[]): number {
-    return this.#enter().count(of, values)
+  protected override count(of: Statement, values: readonly Cell[]): Maybe<number> {
+    return this.#reading ? this.#reading.count(of, values) : super.count(of, values)
   }
 
   #leave(): void {

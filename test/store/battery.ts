@@ -540,8 +540,11 @@ const transactions: readonly Case[] = [
           kept.push(given)
           return end()
         }
+      const whole: Query = { filters: [], within: 'all', sort: [], size: 1, counted: false }
       const uses: Readonly<Record<string, (reader?: StoreReader, writer?: StoreWriter) => unknown>> = {
         'reader.get': reader => reader?.get('items', 'i-1'),
+        'reader.list': reader => reader?.list('items', { ...whole, counted: true }),
+        'reader.list by words': reader => reader?.list('items', { ...whole, counted: true, words: ['a'] }),
         'writer.get': (_, writer) => writer?.get('items', 'i-1'),
         'writer.put': (_, writer) => writer?.put('items', 'i-1', { id: 'i-1' }, {}, undefined, 1),
         'writer.changed': (_, writer) => writer?.changed(change('i-1', 1)),
