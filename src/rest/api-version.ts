@@ -8,7 +8,7 @@ import { hasConditionalFields, openFieldsOf, seesAlways, type Viewer } from '../
 import type { Implementation } from '../contract/implement.ts'
 import { isNestedRelation, listAncestors, listNested } from '../contract/nesting.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
-import { isPublic } from '../contract/policy.ts'
+import { isPublic, mayEverBeAllowed } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { namespaceOf, type Service, type VersionRule } from '../contract/service.ts'
 import { isScalar } from '../contract/shape.ts'
@@ -62,6 +62,8 @@ export interface ResourceView {
 interface LinkerDraft {
   readonly rel: string
   readonly asks: Operation | undefined
+  /** What the linked items offer: only for callers that may ever do one of these. */
+  readonly leadsTo?: readonly Operation[]
   /** Only for callers that see this field in every item, since the linked items are found by it. */
   readonly sees?: AnyField | undefined
   /** Only for items whose field of this name names another item. */
@@ -74,6 +76,8 @@ interface Linker extends LinkerDraft {
   /** A different power of two for each linker of a resource. */
   readonly bit: number
 }
+/** A number holds this many bits exactly. */
+const bitsMax = 53
 
 /** The beginnings of addresses: `base` of the version's, `place` of those of items in a parent. */
 export interface LinkBase {
@@ -136,15 +140,8 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
     ...nestedLinkers(resource, resources, offered),
     ...ownRelations(resource, resources).flatMap(([rel, relation]) =>
       'of' in relation
-        ? [
-            {
-              rel,
-              asks: undefined,
-              sees: resources.find(each => each.name === relation.of)?.fields[relation.by],
-              href: `/${relation.of}`,
-            },
-          ]
-        : referenceLinkers(resource, rel, relation.by),
+        ? relationLinkers(rel, relation, resources, offered)
+        : referenceLinkers(resource, rel, relation.by, offered),
     ),
     ...Object.keys(resource.files).map(part => ({ rel: part, asks: undefined, href: `/${part}` })),
     ...(edit
@@ -170,16 +167,43 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
       : []),
   ]
   const linkers = drafts.map((each, i) => ({ ...each, bit: 2 ** i }))
-  const steady = !hasConditionalFields(resource) && linkers.every(({ asks }) => !asks?.grants.some(grant => grant.when))
+  const depends = ({ asks, leadsTo = [] }: LinkerDraft) =>
+    [...leadsTo, ...(asks ? [asks] : [])].some(({ grants }) => grants.some(grant => grant.when))
+  const steady = !hasConditionalFields(resource) && !linkers.some(depends)
   return { resource, one: singularOf(resource), at, linkers, steady }
 }
 
 /** Links to the item that this field names, if it names one. */
-function referenceLinkers({ fields, within }: Resource, rel: string, by: string): LinkerDraft[] {
+function referenceLinkers(
+  { fields, within }: Resource,
+  rel: string,
+  by: string,
+  offered: OfferedOperations,
+): LinkerDraft[] {
   if (by === within) return [{ rel, asks: undefined, href: ({ place }) => place }]
   const shape = fields[by]?.shape
   if (shape?.kind !== 'ref') return []
-  return [{ rel, asks: undefined, names: by, href: ({ base }, { value }) => `${base}/${shape.resource}/${value[by]}` }]
+  const leadsTo = operationsOn(shape.resource, ['get'], offered)
+  const href: LinkerDraft['href'] = ({ base }, { value }) => `${base}/${shape.resource}/${value[by]}`
+  return leadsTo.length === 0 ? [] : [{ rel, asks: undefined, leadsTo, names: by, href }]
+}
+
+/** Links to the items that name this one in a field. */
+function relationLinkers(
+  rel: string,
+  { of, by }: { readonly of: string; readonly by: string },
+  resources: readonly Resource[],
+  offered: OfferedOperations,
+): LinkerDraft[] {
+  const leadsTo = operationsOn(of, ['list'], offered)
+  const sees = resources.find(({ name }) => name === of)?.fields[by]
+  return leadsTo.length === 0 ? [] : [{ rel, asks: undefined, leadsTo, sees, href: `/${of}` }]
+}
+
+/** The operations of these kinds that a resource has. */
+function operationsOn(name: string, kinds: readonly Operation['kind'][], offered: OfferedOperations): Operation[] {
+  const [, all = []] = [...offered].find(([resource]) => resource?.name === name) ?? []
+  return all.filter(({ kind }) => kinds.includes(kind))
 }
 
 /** Relations that lead anywhere other than to nested items. */
@@ -191,8 +215,9 @@ const ownRelations = (resource: Resource, resources: readonly Resource[]) =>
 /** Links to the nested collections of an item, if there is something to do with them. */
 const nestedLinkers = (resource: Resource, resources: readonly Resource[], offered: OfferedOperations): LinkerDraft[] =>
   listNested(resource, resources)
-    .filter(nested => offered.get(nested)?.some(({ kind }) => kind === 'list' || kind === 'create'))
-    .map(({ name }) => ({ rel: name, asks: undefined, href: `/${name}` }))
+    .map(({ name }) => ({ name, leadsTo: operationsOn(name, ['list', 'create'], offered) }))
+    .filter(({ leadsTo }) => leadsTo.length > 0)
+    .map(({ name, leadsTo }) => ({ rel: name, asks: undefined, leadsTo, href: `/${name}` }))
 
 function actionLinker(operation: Extract<Operation, { kind: 'act' | 'look' | 'kept' }>): LinkerDraft {
   const { action, verb, kind } = operation
@@ -206,7 +231,7 @@ export interface OfferedLinks {
   /** The fields in this caller's forms. */
   readonly open: Fields
   /**
-   * Which of all links these are, as bits, plus the fields that this caller may not see, and those
+   * Which of all links these are, as bits or by name, plus the fields that this caller may not see, and those
    * that it may set: a part of what a tag distinguishes.
    */
   readonly mask: number | string
@@ -222,16 +247,18 @@ export function offeredLinks(
   const linkers: Linker[] = []
   let bits = 0
   for (const linker of all) {
-    const { asks, sees, names, bit } = linker
+    const { asks, leadsTo, sees, names, bit } = linker
     if (asks && !calls.offers(asks, viewer, item)) continue
+    if (leadsTo && !leadsTo.some(({ grants }) => mayEverBeAllowed(grants, viewer.caller, viewer.now))) continue
     if (sees && !seesAlways(sees, viewer)) continue
     if (names !== undefined && typeof item.value[names] !== 'string') continue
     linkers.push(linker)
     bits += bit
   }
   const open = openFieldsOf(resource, viewer, item.value)
+  const links = all.length > bitsMax ? linkers.map(({ rel }) => rel).join() : bits
   const isPlain = open === resource.fields && !item.unseen
-  return { linkers, open, mask: isPlain ? bits : `${bits} ${item.unseen?.join() ?? ''} ${Object.keys(open).join()}` }
+  return { linkers, open, mask: isPlain ? links : `${links} ${item.unseen?.join() ?? ''} ${Object.keys(open).join()}` }
 }
 
 /** The fields of a search: words, and values that fields must equal. */
