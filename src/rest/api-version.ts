@@ -231,8 +231,8 @@ export interface OfferedLinks {
   /** The fields in this caller's forms. */
   readonly open: Fields
   /**
-   * Which of all links these are, as bits or by name, plus the fields that this caller may not see, and those
-   * that it may set: a part of what a tag distinguishes.
+   * Which of all links these are, as bits or by name, plus the fields that this caller may not
+   * see, and those that it may set: a part of what a tag distinguishes.
    */
   readonly mask: number | string
 }
