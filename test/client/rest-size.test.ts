@@ -5,7 +5,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build } from 'rolldown'
 
 const entry = join(import.meta.dirname, '..', '..', 'src', 'client', 'rest', 'index.ts')
 const relativeImport = /^(?:import|export)\b[^'"]*?from\s+'(\.[^']+)'/gm
@@ -32,16 +32,13 @@ test('all modules of the REST client, comments and types left out, are 30 KB com
 })
 
 test('a bundler makes 15 KB of them, compressed by Brotli', async () => {
-  const { outputFiles } = await build({
-    bundle: true,
-    minify: true,
-    format: 'esm',
+  const { output } = await build({
+    input: entry,
     platform: 'browser',
     write: false,
-    entryPoints: [entry],
+    output: { format: 'esm', minify: true },
   })
-  const [bundle] = outputFiles
-  assert.ok(bundle)
-  const octets = brotliCompressSync(bundle.contents).length
+  const [{ code }] = output
+  const octets = brotliCompressSync(code).length
   assert.ok(octets <= 15 * 1024, `${octets} octets`)
 })
