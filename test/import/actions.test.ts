@@ -71,7 +71,7 @@ for (const [what, text, request, reply] of cases)
     if (reply !== '') assert.equal(/<wsa:Action[^>]*>([^<]*)</.exec(answer.text)?.[1], reply)
   })
 
-test('the actions of a WSDL survive its way through a contract and the WSDL that we serve', () => {
+test('the actions of a WSDL are the same after an import and in the WSDL that we serve', () => {
   for (const [what, text, request, reply] of cases) {
     const [found = assert.fail()] = importText(text).ports
     const [again = assert.fail()] = importText(writePortWsdl(found, 'http://127.0.0.1/')).ports

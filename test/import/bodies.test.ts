@@ -125,7 +125,7 @@ test('§2.4.5 overloaded operations of RPC keep their name, and are told apart b
     'document: operation ask: has the same content of Body as ask, and the same action: it is left out (R2710)'
   assert.ok(lossesOf(same).includes(line), lossesOf(same).join('\n'))
 })
-test('operations that begin with one element are all imported', () => {
+test('operations that begin with the same element are all imported', () => {
   const contract = assertWhole(
     describe({
       parts: a,
@@ -140,7 +140,7 @@ test('operations that begin with one element are all imported', () => {
 
 // What else knows of them
 
-test('a value that a Body cannot have is not sent: the error names its place', () => {
+test('a value that a Body cannot have is not sent, and the error names its place', () => {
   const { write } = createBodyCodecs()(exchangeOf(describe({ parts: a + b })).input)
   assert.equal(
     write({ one: 'x', two: null }).replaceAll(/ xmlns:\w+="[^"]*"/g, ''),
@@ -151,7 +151,7 @@ test('a value that a Body cannot have is not sent: the error names its place', (
   assert.throws(() => write({ one: 'x', two: 1, three: 1 }), /Body has the member three/)
   assert.throws(() => write('x'), /Body must be an object/)
 })
-test('a mock makes an example of each element', () => {
+test('a mock makes an example of each element of a Body', () => {
   const { input } = exchangeOf(describe({ parts: a + b }))
   assert.ok(typeof input === 'object')
   const value = makeMessage(input, { seed: 1, name: 'ask', item: 1, idOf: () => undefined, given: {} })
@@ -163,7 +163,7 @@ test('diglot diff names an operation by all elements of its Body', () => {
   const { operations } = readSoapDescription(text, 't.wsdl', () => undefined)
   assert.deepEqual([...operations.keys()], ['SOAP 1.1 document {urn:t}A {urn:t}B'])
 })
-test('a caller of a bridge sends and reads several elements, and passes on nothing else', async () => {
+test('a caller of a bridge sends and receives several elements, and the bridge forwards no others', async () => {
   const declared = portOf(describe({ parts: a + b }))
   const ask = {
     ...exchangeOf(describe({ parts: a + b })),

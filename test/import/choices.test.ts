@@ -31,7 +31,7 @@ const contents: readonly (readonly [string, string])[] = [
   ['a group', choice('<xs:group ref="t:G"/>', int('a'))],
   ['a choice of a sequence within one', choice(choice(sequence(int('a'), int('b')), int('c')), int('d'))],
   ['an empty sequence', choice(sequence(), int('a'))],
-  ['a sequence in which nothing has to stand', choice(sequence(int('a', 'minOccurs="0"'), int('b', 'minOccurs="0"')), int('c'))],
+  ['a sequence in which nothing is required', choice(sequence(int('a', 'minOccurs="0"'), int('b', 'minOccurs="0"')), int('c'))],
   ['repeats', `<xs:choice minOccurs="0" maxOccurs="3">${sequence(int('a'), int('b', 'minOccurs="0"'))}${int('c')}</xs:choice>`],
   ['after an element, and before one', sequence(int('a'), choice(sequence(int('b'), int('c')), int('d')), int('a'))],
 ] // biome-ignore format: a table
@@ -71,7 +71,7 @@ function compareContent(content: string): { readonly valid: number; readonly tol
 }
 
 for (const [what, content] of contents)
-  test(`XML Schema §3.8.4 a choice among ${what}: what is valid is read and written, and nothing else`, () => {
+  test(`XML Schema §3.8.4 a choice among ${what}: valid content is read and written, any other is refused`, () => {
     const { valid, told } = compareContent(content)
     assert.deepEqual(told, [])
     assert.ok(valid > 0)
@@ -83,7 +83,7 @@ const withoutBranches: readonly (readonly [string, string, number])[] = [
   ['within a sequence', sequence(int('a'), choice()), 0],
   ['within a sequence, where it may be absent', sequence(int('a'), '<xs:choice minOccurs="0"/>'), 1],
   ['within a sequence that may be absent', `<xs:sequence minOccurs="0">${int('a')}${choice()}</xs:sequence>`, 1],
-  ['as a branch beside another', choice(choice(), int('a')), 1],
+  ['as a branch next to another', choice(choice(), int('a')), 1],
   ['as the only branch', choice(choice()), 0],
   ['as a branch that may be absent', choice('<xs:choice minOccurs="0"/>', int('a')), 2],
 ]
@@ -94,7 +94,7 @@ for (const [what, content, count] of withoutBranches)
     const isTold = /<xs:choice><\/xs:choice>/.test(content)
     assert.deepEqual(told, isTold ? ['element r: has a choice without branches: nothing is valid there'] : [])
   })
-test('its value has no type in TypeScript, and its JSON Schema takes nothing', () => {
+test('the value of a choice without branches has no type in TypeScript, and its JSON Schema accepts nothing', () => {
   const contract = importText(wsdlOf(sequence(int('a'), choice())))
   const root = contract.ports[0]?.exchanges['ask']?.input
   assert.ok(typeof root === 'object' && 'name' in root)

@@ -64,7 +64,7 @@ for (const name of ['wsdl11-real', 'wsdl11-features', 'wsdl-json-samples', 'soap
   const suite = suites(name)
   if (!suite) continue
   for (const file of globSync('**/*.wsdl', { cwd: suite }).sort())
-    test(`${name} ${file}: its client is answered by the port that is imported`, async t => {
+    test(`${name} ${file}: its client gets responses from the imported port`, async t => {
       const [, exception] = Object.entries(exceptions).find(([each]) => file.endsWith(each)) ?? []
       if (exception) return t.skip(exception)
       const contract = importFile(join(suite, file))

@@ -33,7 +33,7 @@ const floors: Readonly<Record<string, { readonly whole: number; readonly contrac
 for (const [name, floor] of Object.entries(floors)) {
   const suite = suites(name)
   if (!suite) continue
-  test(`${name}: at least ${floor.whole} documents are imported whole`, t => {
+  test(`${name}: at least ${floor.whole} documents are imported without a loss`, t => {
     const counts: Record<Outcome, number> = { whole: 0, contract: 0, document: 0, transport: 0, unreadable: 0 }
     for (const file of globSync('**/*.wsdl', { cwd: suite })) counts[judgeImport(importFile(join(suite, file)))]++
     t.diagnostic(writeCounts(name, counts))

@@ -61,7 +61,7 @@ for (const [title, document] of [
     assert.equal(paths[`/api/v1/${port.port}/ask`]?.post.description, text, Object.keys(paths).join())
   })
 
-test('empty documentation is none', () => {
+test('empty documentation counts as none', () => {
   const [port] = importText(describe11('<w:documentation> </w:documentation>')).ports
   assert.equal(port?.exchanges['ask']?.description, undefined)
   assert.doesNotMatch(writePortWsdl(port ?? assert.fail(), 'http://x/'), /documentation/)

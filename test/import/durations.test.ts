@@ -45,7 +45,7 @@ const durations: readonly (readonly [string, boolean])[] = [
   ['3 weeks', false],
 ]
 
-describe('RFC 3339 Appendix A: a duration of a document may be in weeks', async () => {
+describe('RFC 3339 Appendix A: a duration of an OpenAPI document may be in weeks', async () => {
   const { service } = importText(document)
   const served = await startTestService(service, createMock(service))
   after(() => served[Symbol.asyncDispose]())
@@ -58,14 +58,14 @@ describe('RFC 3339 Appendix A: a duration of a document may be in weeks', async 
       body: JSON.stringify({ lasts }),
     })
   for (const [lasts, isDuration] of durations)
-    test(`${lasts}: ${isDuration ? 'a resource keeps it as it is written' : '422'}, and so does an exchange`, async () => {
+    test(`${lasts}: ${isDuration ? 'a resource keeps the text as it came' : '422'}, and so does an exchange`, async () => {
       const made = await post('leases', lasts)
       const text = await made.text()
       assert.equal(made.status, isDuration ? 201 : 422, text)
       if (isDuration) assert.equal(JSON.parse(text).lasts, lasts)
       assert.equal((await post('Operations/Estimate', lasts)).status, isDuration ? 200 : 422)
     })
-  test('what is described of it is imported as the same', async () => {
+  test('the description of a duration is imported as the same type', async () => {
     const text = await (await served.fetchAs()(`${served.address}/openapi.json`)).text()
     const declared = (code: string) => /^ +lasts: .*/m.exec(code)?.[0]
     const before = declared(writeServiceTypescript(importText(document), 'test'))

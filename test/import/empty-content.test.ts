@@ -60,7 +60,7 @@ const ask = (inner: string, lenient?: readonly ['unknown']) => {
   const client = createPortClient(service as never, { address: 'http://x/', transport, ...(lenient && { lenient }) })
   return (client as unknown as { ask: { callForHeaders(input: object): Promise<{ forgiven: object[] }> } }).ask
 }
-test('a client refuses it in an answer, and forgives it as what is not declared', async () => {
+test('a client refuses undeclared white space in a response, unless it is lenient', async () => {
   await assert.rejects(ask('\n').callForHeaders({}), AnswerError)
   for (const inner of ['\n', '\n<more/>\n']) {
     const { forgiven } = await ask(inner, ['unknown']).callForHeaders({})

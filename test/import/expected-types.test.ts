@@ -69,7 +69,7 @@ const sources: readonly (readonly [string, string])[] = [
   ['WSDL 2.0', wsdl20(schemasOf(media))],
 ]
 for (const [what, source] of sources)
-  test(`§2.2 media types that are expected go through: ${what}`, () => {
+  test(`§2.2 expected media types survive import and serving: ${what}`, () => {
     const contract = importText(source)
     assert.deepEqual(contract.losses, [])
     assert.deepEqual(expectedOf(contract), expected)
@@ -79,14 +79,14 @@ for (const [what, source] of sources)
     assert.deepEqual(expectedOf(importText(written)), expected, 'the same once more')
   })
 
-test('§2.2 the contract that is written says them', () => {
+test('§2.2 the written contract states the expected media types', () => {
   const text = writeTypescript(importText(writeAskingWsdl(schemasOf(media))), 'ask.wsdl')
   assert.match(text, /scan: x\.element\(x\.base64Binary\)\.expecting\('application\/pdf'\)/)
   assert.match(text, /x\.element\(x\.hexBinary\)\.expecting\('image\/png, image\/\*;q=0\.5'\)\.many\(0, 9\)/)
   assert.match(text, /\.element\('cover', x\.base64Binary\)\.expecting\('image\/jpeg'\)/)
 })
 
-test('JSON Schema Validation §8.4 one media type is that of the text; of several and of ranges none is', () => {
+test('JSON Schema Validation §8.4 a single media type is stated in the schema of the text; of several types or a range none is', () => {
   const root = rootOf(importText(writeAskingWsdl(schemasOf(media))))
   const schemas = new PortJsonSchemas('')
   const { properties } = schemas.element(root) as { properties: Record<string, Record<string, unknown>> }

@@ -64,7 +64,7 @@ const wrong: readonly (readonly [schema: string, value: Json, path: readonly str
   [referring('s') + element('s', 'type="t:S"'), { s: { value: 5, u: 8 } }, ['s', 'u']],
 ] // biome-ignore format: a table
 for (const [schema, value, path] of wrong)
-  test(`XML Schema §3.3.4 5.2.2.2 ${JSON.stringify(value)} is neither sent nor taken as JSON`, () => {
+  test(`XML Schema §3.3.4 5.2.2.2 ${JSON.stringify(value)} is neither sent nor accepted as JSON`, () => {
     const { root } = importRoot(schemaWith(schema))
     const problems: { path: readonly (string | number)[] }[] = []
     createXmlJsonCodec(root, () => undefined).read(value, problems as never)
@@ -72,7 +72,7 @@ for (const [schema, value, path] of wrong)
     assert.throws(() => createElementCodecs()(root).write(value), /must be [57]$/)
   }) // biome-ignore format: a table
 
-test('the TypeScript has them', () => {
+test('the written TypeScript has the default and fixed values', () => {
   const { contract } = importRoot(
     schemaWith(referring('d', 'f') + element('d', 'type="xs:int" default="5" nillable="true"') + element('f', 'type="xs:int" fixed="6"')),
   ) // biome-ignore format: one line
@@ -81,7 +81,7 @@ test('the TypeScript has them', () => {
   assert.match(text, /\.element\('f', x\.int\)\.fixed\('6'\)/)
 })
 
-test('B9.2 another default or fixed value of an element that is referred to is a difference', () => {
+test('B9.2 diglot diff reports another default or fixed value of an element that is referred to', () => {
   const describe = (more: string) =>
     readSoapDescription(writeAskingWsdl(schemaWith(referring('d') + element('d', `type="xs:int" ${more}`))), 'a', () => undefined)
   const compare = (before: string, after: string) =>

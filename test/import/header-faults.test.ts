@@ -58,7 +58,7 @@ for (const [title, given, faults, headerFaults] of cases)
     assert.equal(printed, written.length === 0 ? undefined : `headerFaults: { ${written.join(', ')} },`)
   }) // biome-ignore format: a long line
 
-test('WSDL 1.1 §3.7 a fault whose message has no such part is told, and left out', () => {
+test('WSDL 1.1 §3.7 a header fault whose message has no such part is reported and left out', () => {
   const { losses, ports } = importText(write({ input: header('h', headerFault('x')) }))
   assert.deepEqual(
     losses.map(({ detail, cause }) => [cause, detail]),
@@ -67,7 +67,7 @@ test('WSDL 1.1 §3.7 a fault whose message has no such part is told, and left ou
   assert.deepEqual(ports[0]?.exchanges['ask']?.headerFaults, {})
 })
 
-test('SOAP 1.1 §4.2, SOAP 1.2 §5.2.1 a header block has a namespace: others are left out, and told', () => {
+test('SOAP 1.1 §4.2, SOAP 1.2 §5.2.1 a header block has a namespace; those without one are reported and left out', () => {
   const headers = `<s:header message="t:F" part="p" use="literal"/>${header('h', headerFault('p'))}`
   const { losses, ports } = importText(write({ input: headers }))
   const told = 'the header block p has no namespace, which SOAP forbids: it is left out'

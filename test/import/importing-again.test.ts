@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'diglot-again-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const carrier = readFileSync(join(import.meta.dirname, '..', '..', 'examples', 'freight', 'carrier.wsdl'), 'utf8')
 
-test('callers that were named stay, and an operation that is new is written', async () => {
+test('a second import keeps the callers that were named, and writes a new operation', async () => {
   const [wsdl, output] = [join(folder, 'carrier.wsdl'), join(folder, 'contract.ts')]
   const said: string[] = []
   const print = { text: assert.fail, note: (line: string) => said.push(line) }
@@ -45,7 +45,7 @@ test('callers that were named stay, and an operation that is new is written', as
   assert.match(second, /^import \{[^}]*\brole\b/m)
 })
 
-test('an import that cannot write all of a file leaves its edits there', {
+test('an import that cannot write all of a file leaves the edits in the file', {
   skip: process.platform === 'win32',
 }, async () => {
   const [wsdl, output] = [join(folder, 'whole.wsdl'), join(folder, 'whole.ts')]
@@ -101,7 +101,7 @@ const inspection = (
   <xs:element name="Prüfen" type="t:Prüfung"/>
 </xs:schema>`
 
-test('an edit of a type stays whatever letters its name has, and those with like names are written anew', async () => {
+test('an edit of a type stays, whatever letters are in its name, and types with similar names are written anew', async () => {
   const [schema, output] = [join(folder, 'inspection.xsd'), join(folder, 'inspection.ts')]
   const said: string[] = []
   const print = { text: assert.fail, note: (line: string) => said.push(line) }
@@ -121,7 +121,7 @@ test('an edit of a type stays whatever letters its name has, and those with like
   assert.match(said.join(), /Prüfung: was edited and is kept; the document has changed it too/)
 })
 
-test('importing again what nobody has changed changes no octet', async () => {
+test('a second import of an unchanged document changes no octet', async () => {
   for (const [name, text] of [
     ['unchanged.wsdl', carrier],
     ['unchanged.xsd', inspection('')],

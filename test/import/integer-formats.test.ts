@@ -68,7 +68,7 @@ describe('OpenAPI format registry: a resource keeps the formats of its members',
     readonly things: Record<'create' | 'get', (given: unknown) => Promise<Record<string, unknown>>>
   }
 
-  test('the least and the most of each are kept, and read by both faces', async () => {
+  test('both faces accept the least and the greatest value of each format, and the store keeps them', async () => {
     for (const values of [least, most]) {
       const made = await create(values)
       const text = await made.text()
@@ -79,13 +79,13 @@ describe('OpenAPI format registry: a resource keeps the formats of its members',
     }
   })
   for (const [format, xsd, lowest, highest] of formats) {
-    test(`${format}: one below and one above are refused by both faces`, async () => {
+    test(`${format}: both faces refuse the value below and the value above`, async () => {
       for (const beyond of [lowest - 1n, highest + 1n]) {
         assert.equal((await create({ ...least, [format]: beyond })).status, 422, String(beyond))
         await assert.rejects(api.things.create({ ...forClients(least), ...forClients({ [format]: beyond }) }))
       }
     })
-    test(`${format}: OpenAPI has it, the WSDL ${xsd}, and the TypeScript is the same when it is imported again`, async () => {
+    test(`${format}: OpenAPI has it, the WSDL has ${xsd}, and a second import writes the same TypeScript`, async () => {
       const text = await (await served.fetchAs()(`${served.address}/openapi.json`)).text()
       assert.match(text, new RegExp(`"${format}":\\s*\\{\\s*"type":\\s*"integer",\\s*"format":\\s*"${format}"`))
       const wsdl = await (await served.fetchAs()(`${served.address}/soap/v1?wsdl`)).text()
@@ -110,5 +110,5 @@ const types: readonly (readonly [string, AnyXmlType, object])[] = [
   ['digits', x.simple(x.int, { totalDigits: 3 }), { kind: 'int', xsd: 'int' }],
 ] // biome-ignore format: a table
 for (const [what, type, shape] of types)
-  test(`XML Schema Part 2 §4.3 a resource keeps of an integer: ${what}`, () =>
+  test(`XML Schema Part 2 §4.3 a resource keeps these bounds of an integer: ${what}`, () =>
     assert.deepEqual(fieldsOfType(x.object({ a: x.element(type) }), form)?.['a']?.shape, shape))

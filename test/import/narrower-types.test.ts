@@ -77,7 +77,7 @@ const codec = createElementCodecs([port])(root)
 const judges = [judge(schema), judge(schemaOf(writePortWsdl(port, 'http://localhost/'), 'document'))]
 
 for (const [element, type, text, value] of cases)
-  test(`XML Schema §3.3.4 4.3 ${element} that says it is a ${type.trim()} ${value === undefined ? 'must not be' : 'may be'} ${text}`, () => {
+  test(`XML Schema §3.3.4 4.3 ${element} with the xsi:type ${type.trim()} ${value === undefined ? 'must not be' : 'may be'} ${text}`, () => {
     const scope =
       'xmlns="urn:t" xmlns:t="urn:t" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"'
     const message = `<r ${scope}><${element} i:type="${type}">${text}</${element}></r>`
@@ -85,7 +85,7 @@ for (const [element, type, text, value] of cases)
     assert.deepEqual(readContent(codec, message), value === undefined ? undefined : { choice: { [element]: value } })
   })
 
-test('a contract declares the types that no message has, and that narrow what one has', () => {
+test('a contract declares the types that narrow a type of a message, though no message has them', () => {
   const typescript = writeTypescript(contract, 'ask.wsdl')
   assert.match(typescript, /^ {2}types: \[Short, Shorter, Other, Token, Even, Few, Inner, Pair, Octets\],$/m)
   assert.deepEqual(contract.losses, [])

@@ -78,7 +78,7 @@ const cases: readonly (readonly [string, readonly object[], readonly string[], (
     ['orders', 'lines within of'],
   ],
   [
-    'no member names it: one is added',
+    'no member names the parent: one is added',
     [orders, collection('/orders/{orderId}/lines', 'id', { a: text })],
     ['orders', 'lines within order'],
     ['the parameter orderId is the field order'],
@@ -114,7 +114,7 @@ const cases: readonly (readonly [string, readonly object[], readonly string[], (
     ['is at /lines'],
   ],
   [
-    'a word before, without items',
+    'a word before the collection, without items',
     [orders, collection('/shops/{shop}/lines', 'id', { a: text })],
     ['orders', 'lines'],
     ['/shops/{}/lines: is at /lines', 'the parameter shop is the field shop'],
@@ -131,7 +131,7 @@ describe('OpenAPI paths below an item', () => {
       )
     })
 
-  test('TypeScript says it as a person would', () => {
+  test('the written TypeScript reads as if written by hand', () => {
     const lines = collection('/orders/{o}/lines', 'id', { order: text, a: text })
     const { imported } = importPaths(orders, lines)
     const written = writeServiceTypescript(imported, 'nests.json')
@@ -163,7 +163,7 @@ test('the imported contract is served at the addresses of the document', async (
 const addressesOf = ({ resources }: Pick<Service, 'resources'>) =>
   resources.map(({ name, within, fields }) => [name, within, within && fields[within]?.isReadOnly])
 
-test('what describes nested resources is imported as such, and nothing of their places is lost', async () => {
+test('the description of nested resources is imported as nested resources, at the same addresses', async () => {
   await using served = await startTestService(shop, app)
   const described = await (await served.fetchAs()(`${served.address}/openapi.json`)).text()
   const { service, losses } = importText(described)

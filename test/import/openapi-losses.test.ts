@@ -32,7 +32,7 @@ const cases: readonly (readonly [clause: string, document: string, told: readonl
   ['§4.8.1 webhooks', documentOf({ '/a': { get: { responses: ok } } }, { webhooks: { sold: { post: { responses: ok } } } }), ['webhook sold: is left out: the service calls, and is not called']],
   ['§4.8.16 a second success', documentOf({ '/a': { get: { responses: { ...ok, 203: json({ type: 'object', properties: { b: text } }) } } } }), ['GET /a: the content of 203 is left out: an answer is that of 200']],
   ['§4.8.16 a second success with the same content', documentOf({ '/a': { get: { responses: { 200: json({ $ref: '#/components/schemas/A' }), 203: json({ $ref: '#/components/schemas/A' }) } } } }, { components: { schemas: { A: { type: 'object', properties: { a: text } } } } }), []],
-  ['§4.8.10 an operationId that is taken', documentOf({ '/a': { get: { operationId: 'read', responses: ok } }, '/b': { get: { operationId: 'read', responses: ok } } }), ['GET /b: shares its operationId with another operation: it is Read2']],
+  ['§4.8.10 an operationId that is already in use', documentOf({ '/a': { get: { operationId: 'read', responses: ok } }, '/b': { get: { operationId: 'read', responses: ok } } }), ['GET /b: shares its operationId with another operation: it is Read2']],
 ] // biome-ignore format: a table
 for (const [clause, document, told] of cases)
   test(`OpenAPI ${clause}, of each operation`, () => assert.deepEqual(tellPort(document), told))
@@ -69,7 +69,7 @@ const keywords: readonly (readonly [clause: string, schema: object, told: string
   ['several', { ...record, not: { required: ['a'] }, maxProperties: 1 }, 'not, maxProperties are'],
 ]
 for (const [clause, schema, told] of keywords)
-  test(`JSON Schema ${clause}: a keyword that is not kept is told, within members, lists and alternatives too`, () => {
+  test(`JSON Schema ${clause}: an unsupported keyword is reported, within members, lists and alternatives too`, () => {
     const asked = { type: 'object', properties: { f: { type: 'array', items: { allOf: [schema] } } } }
     const operation = { post: { requestBody: json({ $ref: '#/components/schemas/Asked' }), responses: { 204: {} } } }
     const document = documentOf({ '/a': operation }, { components: { schemas: { Asked: asked, Other: { not: {} } } } })
@@ -82,18 +82,18 @@ for (const [clause, schema, told] of keywords)
 const csv = { 'text/csv': { schema: text } }
 const operations: readonly (readonly [clause: string, operation: object, told: string])[] = [
   ['§4.8.13 a content of several types', { requestBody: { content: { ...ok[200].content, ...csv } }, responses: ok }, 'the request media type text/csv is left out'],
-  ['§4.8.16 an answer of several types', { responses: { 200: { content: { ...ok[200].content, ...csv } } } }, 'the response media type text/csv is left out'],
+  ['§4.8.16 a response of several types', { responses: { 200: { content: { ...ok[200].content, ...csv } } } }, 'the response media type text/csv is left out'],
   ['§4.8.10 servers of its own', { servers: [{ url: 'https://b.example' }], responses: ok }, 'has servers of its own: it is asked at those of the document'],
   ['3.2 §4.12.1 the whole query', { parameters: [{ in: 'querystring', name: 'q', content: ok[200].content }], responses: ok }, 'the query string q is left out'],
 ] // biome-ignore format: a table
 for (const [clause, operation, told] of operations)
-  test(`OpenAPI ${clause} is told`, () => {
+  test(`OpenAPI ${clause} is reported`, () => {
     const document = documentOf({ '/a': { post: { operationId: 'ask', ...operation } } })
     for (const tell of [tellPort, tellService])
       assert.ok(tell(document).includes(`POST /a: ${told}`), tell(document).join())
   })
 
-test('OpenAPI §4.8.17 fields of a success are members of an answer, and are left out of a resource', () => {
+test('OpenAPI §4.8.17 fields of a success are members of an answer, but not of a resource', () => {
   const document = documentOf({ ...orders, '/orders/{id}': { get: { responses: { 200: { ...item, headers: { 'X-Total': { schema: text } } } } } } })
   assert.deepEqual(tellPort(document), [])
   const lines = tellService(document)
@@ -114,7 +114,7 @@ test('OpenAPI §4.8.8.2 two templates of one address: the first counts, and the 
   assert.deepEqual(found.service.resources.map(({ name }) => name), ['orders'])
 }) // biome-ignore format: one line
 
-test('JSON Schema §6.1.2, §6.1.3 what is true or false alone is a boolean, also without a type', () => {
+test('JSON Schema §6.1.2, §6.1.3 a schema whose only values are true and false is a boolean, even without a type', () => {
   const members = { more: { const: true }, flag: { enum: [true, false] }, typed: { type: 'boolean' } }
   const document = documentOf({ '/a': { get: { responses: { 200: json({ type: 'object', properties: members }) } } } })
   const { port, losses } = readRestPort(document, 'shop.json', [], how)
@@ -142,23 +142,23 @@ const starts: readonly (readonly [what: string, paths: object, told: readonly st
   ['RFC 9110 §5.1 a header whose name a contract cannot have', withHeaders(inHeader('api_key'), inHeader('1-a')), [`header api_key: ${whyNoHeader}`, `header 1-a: ${whyNoHeader}`]],
   ['RFC 9110 §5.1 a header of HTTP itself', withHeaders(inHeader('Link')), [`header Link: ${whyNoHeader}`]],
   ['OpenAPI §4.8.12 a header of several values', withHeaders(inHeader('X-Tags', { type: 'array', items: text })), [`header X-Tags: ${whyNoHeader}`]],
-  ['OpenAPI §4.8.12 a header that may be null, and stands twice', withHeaders(inHeader('X-Shop', { type: ['string', 'null'] }), inHeader('x-shop')), []],
-  ['members that differ in case', { '/orders/{id}': itemOf({ id: text, Note: text, note: text }) }, ['orders.note: differs from Note only in case; it is left out']],
-  ['a member that differs in case from the identifier', { '/orders/{id}': itemOf({ id: text, ID: text }) }, ['orders.ID: differs from id only in case; it is left out']],
-  ['a parameter before it that is called id', { '/firms/{id}/papers/{paper}': itemOf({ paper: text }) }, ['/firms/{}/papers: the parameter id is the field firm']],
-  ['a parameter that is another case of a member', { '/flows/{Sid}/revisions/{id}': itemOf({ id: text, sid: text }) }, []],
+  ['OpenAPI §4.8.12 a header that may be null, declared twice', withHeaders(inHeader('X-Shop', { type: ['string', 'null'] }), inHeader('x-shop')), []],
+  ['members that differ only in case', { '/orders/{id}': itemOf({ id: text, Note: text, note: text }) }, ['orders.note: differs from Note only in case; it is left out']],
+  ['a member that differs only in case from the identifier', { '/orders/{id}': itemOf({ id: text, ID: text }) }, ['orders.ID: differs from id only in case; it is left out']],
+  ['a parent parameter that is called id', { '/firms/{id}/papers/{paper}': itemOf({ paper: text }) }, ['/firms/{}/papers: the parameter id is the field firm']],
+  ['a parameter that differs only in case from a member', { '/flows/{Sid}/revisions/{id}': itemOf({ id: text, sid: text }) }, []],
   ['singles of one name', { '/a-b': { ...itemOf({ x: text }), put: { responses: {} } }, '/a_b': { ...itemOf({ y: text }), put: { responses: {} } } }, ['GET /a_b: belongs to no resource: it is the exchange GetAB']],
   ['items removed by the name of one', { '/label/{id}': itemOf({ id: text, a: text }), '/label': { get: { parameters: [{ in: 'query', name: 'a', schema: text }], responses: {} }, delete: { responses: {} } } }, ['DELETE /label: removes many, by the name of what removes one: it is left out; give the resource a plural']],
   ['a collection named by the singular of another', { '/labels/{id}': itemOf({ id: text }), '/label/{id}': itemOf({ id: text, a: text }) }, ['/label: is at /other-label']],
 ] // biome-ignore format: a table
 for (const [what, paths, told] of starts)
-  test(`an import starts: ${what}`, () => {
+  test(`the imported contract starts: ${what}`, () => {
     const lines = tellService(documentOf(paths))
     for (const each of told) assert.ok(lines.includes(each), lines.join('\n'))
     assert.deepEqual(lines.filter(each => each.includes('does not start')), [])
   }) // biome-ignore format: short
 
-test('jobs of one name have numbers', () => {
+test('jobs with the same name are numbered', () => {
   const accepted = { 202: { headers: { Location: { schema: text } } } }
   const post = { requestBody: json({ type: 'object', properties: { a: text } }), responses: accepted }
   const found = readImportedService(documentOf({ '/a/report': { post }, '/b/report': { post } }), 'shop.json', how)
@@ -170,14 +170,14 @@ test('jobs of one name have numbers', () => {
 const failing = (properties: object): string =>
   documentOf({ ...orders, '/orders/{id}': { get: { responses: { 200: item } }, patch: { requestBody: item, responses: { 200: item, 409: { description: 'Sold out.', ...json({ title: 'Refused', type: 'object', properties }) } } } } }) // biome-ignore format: one line
 
-test('members of an error that tells more are those of a fault, a code and a message too', () => {
+test('further members of an error become those of a fault, a code and a message too', () => {
   const problem = { type: text, title: text, status: { type: 'integer' }, detail: text, instance: text }
   const { service } = readImportedService(failing({ ...problem, code: text, message: text, left: { type: 'integer' } }), 'shop.json', how)
   const [fault] = service.resources[0]?.given.faults?.change ?? []
   assert.deepEqual(Object.keys(fault?.detail ?? {}), ['code', 'message', 'left'])
 }) // biome-ignore format: one line
 
-test('an error that has the usual members alone is a problem of HTTP, and what it lacks is told', () => {
+test('an error with only the usual members becomes an HTTP problem, and what is lost is reported', () => {
   const lines = tellService(failing({ code: text, message: text }))
   assert.ok(lines.includes('error Sold out.: is a problem of HTTP here, without code, message: declare a fault where callers need more'), lines.join('\n'))
 }) // biome-ignore format: one line
@@ -190,14 +190,14 @@ const kept: readonly (readonly [what: string, schema: object])[] = [
   ['§9.2.1.3 objects of one member each, whose names are free', { type: 'object', properties: { way: { oneOf: [aBranch('card', text), aBranch('cash', { $ref: '#/components/schemas/Kite' })] }, sum: text } }],
   ['§9.2.1.3 objects of one member each, whose names others have', { type: 'object', properties: { way: { oneOf: [aBranch('card', text), aBranch('sum', text)] }, sum: text, two: { oneOf: [aBranch('card', text), aBranch('b', text)] } } }],
   ['§9.2.1.3 alternatives in alternatives', { type: 'object', properties: { way: { oneOf: [aBranch('a', { oneOf: [aBranch('b', text), aBranch('c', text)] }), aBranch('d', text)] } } }],
-  ['§9.2.1.3 objects of a member that may be absent, or beside others', { type: 'object', properties: { way: { oneOf: [aBranch('a', text, { required: [] }), aBranch('b', text, { additionalProperties: true })] } } }],
+  ['§9.2.1.3 objects of a member that may be absent, or with others', { type: 'object', properties: { way: { oneOf: [aBranch('a', text, { required: [] }), aBranch('b', text, { additionalProperties: true })] } } }],
   ['§8.3 octets in base64 and in hexadecimal', { type: 'object', properties: { a: { ...text, contentEncoding: 'base64' }, b: { ...text, contentEncoding: 'base16' } } }],
-  ['§8.3 texts of a type that XML Schema has', { type: 'object', properties: Object.fromEntries(['date', 'dateTime', 'token', 'decimal', 'gYear'].map(each => [each, { ...text, 'x-xsd': each }])) }],
-  ['§6.3 lengths and values of such texts', { type: 'object', properties: { a: { ...text, 'x-xsd': 'token', maxLength: 3 }, b: { ...text, 'x-xsd': 'NMTOKEN', enum: ['x', 'y'] } } }],
-  ['§6.1.1 numbers with the words for what is none', { type: 'object', properties: { a: { anyOf: [{ type: 'number', minimum: 0 }, { enum: ['INF', 'NaN'] }] }, b: { type: 'number' } } }],
+  ['§8.3 texts of a type of XML Schema', { type: 'object', properties: Object.fromEntries(['date', 'dateTime', 'token', 'decimal', 'gYear'].map(each => [each, { ...text, 'x-xsd': each }])) }],
+  ['§6.3 lengths and values of texts', { type: 'object', properties: { a: { ...text, 'x-xsd': 'token', maxLength: 3 }, b: { ...text, 'x-xsd': 'NMTOKEN', enum: ['x', 'y'] } } }],
+  ['§6.1.1 numbers, with INF and NaN', { type: 'object', properties: { a: { anyOf: [{ type: 'number', minimum: 0 }, { enum: ['INF', 'NaN'] }] }, b: { type: 'number' } } }],
 ] // biome-ignore format: a table
 for (const [what, schema] of kept)
-  test(`JSON Schema ${what}: an exchange is described as before when it is imported again`, async () => {
+  test(`JSON Schema ${what}: an exchange has the same description after a second import`, async () => {
     const Kite = { type: 'object', properties: { tail: { type: 'number' } }, required: ['tail'] }
     const headers = { ETag: { schema: text }, 'X-Left': { schema: text } }
     const put = { operationId: 'fly', requestBody: json(schema), responses: { 200: { ...json(schema), headers } } }
@@ -215,7 +215,7 @@ for (const [what, schema] of kept)
 
 const textual = (names: readonly string[]): readonly object[] =>
   names.map(name => ({ in: 'query', name, schema: text }))
-test('an item that is imported again: words beside a reference, a page of items with a size, parents of a name in capitals', async () => {
+test('an item that is imported again: properties next to a $ref, a page of items with a size, parents with an upper-case name', async () => {
   const properties = { id: text, size: text, left: { $ref: '#/components/schemas/Left', readOnly: true }, shopId: text }
   const cup = { type: 'object', properties, required: ['id', 'size', 'left'] }
   const list = { parameters: textual(['page', 'size', 'shopId']), responses: { 200: json({ type: 'array', items: cup }) } }
@@ -230,7 +230,7 @@ test('an item that is imported again: words beside a reference, a page of items 
   assert.deepEqual(tins?.fields['shop']?.shape, { kind: 'ref', resource: 'shops' })
 }) // biome-ignore format: short
 
-test('OpenAPI §4.8.17 a field of an answer is no member of the content of an exchange of a service', () => {
+test('OpenAPI §4.8.17 a header field of a response is not a member of the content of an exchange', () => {
   const headers = { ETag: { schema: text }, 'Preference-Applied': { schema: text }, 'X-Left': { schema: text } }
   const document = documentOf({ '/a': { put: { operationId: 'a', responses: { 200: { ...ok[200], headers } } } } })
   const { service, losses } = readImportedService(document, 'shop.json', how)
@@ -241,7 +241,7 @@ test('OpenAPI §4.8.17 a field of an answer is no member of the content of an ex
   assert.deepEqual(linesOf(losses).filter(each => /field/.test(each)), ['PUT /a: the response field X-Left is left out'])
 }) // biome-ignore format: short
 
-test('an exchange of a description of our own keeps its name, and is one in each of its ways', async () => {
+test('an exchange of our own description keeps its name, and is one exchange in each style', async () => {
   const rows = { get: { operationId: 'count', requestBody: json({ type: 'object', properties: { a: { type: 'object', properties: { b: text } } } }), responses: ok }, post: { operationId: 'store', requestBody: item, responses: ok } }
   const made = readImportedService(documentOf({ '/rows/count': rows, '/api/v1/a': { get: { operationId: 'v1_a', responses: ok } }, '/b': { post: { operationId: 'findByQuery', responses: ok } } }), 'shop.json', how)
   const described = await describeService({ contract: made.service, handlers: {} } as unknown as Implementation)
@@ -252,7 +252,7 @@ test('an exchange of a description of our own keeps its name, and is one in each
   assert.deepEqual(exchangesOf(made), [['Count', true], ['Store', false], ['V1A', true], ['FindByQuery', false]])
 }) // biome-ignore format: short
 
-test('a collection that is called api is one, below the base of the same name', () => {
+test('a collection that is called api is imported, below the base of the same name', () => {
   const { service } = readImportedService(documentOf({ '/api/v1/api/{id}': itemOf({ id: text }) }), 'shop.json', how)
   assert.deepEqual(service.resources.map(({ name }) => name), ['api'])
 }) // biome-ignore format: short
@@ -264,26 +264,26 @@ for (const [what, parameter, responses, precondition] of [
   ['a field that is required', { ...ifMatch, required: true }, {}, undefined],
   ['an answer with 428', ifMatch, { 428: {} }, undefined],
   ['a field that may be left out', ifMatch, {}, false],
-  ['no such field', { in: 'query', name: 'a', schema: text }, {}, false],
+  ['no If-Match', { in: 'query', name: 'a', schema: text }, {}, false],
 ] as const)
-  test(`RFC 6585 §3 a change needs If-Match or not: ${what}`, () => {
+  test(`RFC 6585 §3 whether a change needs If-Match: ${what}`, () => {
     const change = { parameters: [parameter], requestBody: item, responses: { 200: item, ...responses } }
     const paths = { ...orders, '/orders/{id}': { get: { responses: { 200: item } }, patch: change } }
     const { service } = readImportedService(documentOf(paths), 'shop.json', how)
     assert.equal(service.resources[0]?.given.precondition, precondition)
   })
 
-test('OpenAPI §4.8.1 a version of two numbers is one', () => {
+test('OpenAPI §4.8.1 a version with two numbers is a version', () => {
   const { service } = readImportedService('openapi: "3.0"\ninfo: {title: Shop}\npaths: {}\n', 'shop.yaml', how)
   assert.equal(service.service, 'shop')
 })
 
-test('OpenAPI §4.8.8 an extension among the paths is no address', () => {
+test('OpenAPI §4.8.8 an extension among the paths is not an address', () => {
   const { exchanges } = readRestPort(documentOf({ 'x-a': { get: {} }, '/a': { get: { responses: ok } } }), 'shop.json', [], how)
   assert.deepEqual([...exchanges.keys()], ['GetA'])
 }) // biome-ignore format: one line
 
-test('OpenAPI §4.8.5 servers other than the first, and variables that have a default, are told', () => {
+test('OpenAPI §4.8.5 servers after the first, and variables with a default, are reported', () => {
   const servers = [{ url: 'https://{host}/v1', variables: { host: { default: 'a.example' } } }, { url: '/v2' }]
   const lines = [
     'servers: host as by default: asked at https://a.example/v1',
@@ -324,7 +324,7 @@ const zoo = readImportedService(
   'zoo.json',
   how,
 )
-test('OpenAPI §4.8.25.1 a member that others extend is a union of these, by its discriminator', () => {
+test('OpenAPI §4.8.25.1 a member whose type others extend is a union of these, by its discriminator', () => {
   const { fields } = zoo.service.resources.find(({ name }) => name === 'cages') ?? assert.fail()
   const { all, animal } = fields
   const union = animal?.shape
@@ -337,7 +337,7 @@ test('OpenAPI §4.8.25.1 a member that others extend is a union of these, by its
   ])
   assert.equal(all.shape.item.shape, union)
 })
-test('OpenAPI §4.8.25.1 an item of a resource that others extend has its own members, which is told', () => {
+test('OpenAPI §4.8.25.1 an item whose type others extend has only its own members, and the loss is reported', () => {
   const { fields } = zoo.service.resources.find(({ name }) => name === 'fish') ?? assert.fail()
   assert.deepEqual(Object.keys(fields), ['id', 'kind', 'name'])
   assert.ok(

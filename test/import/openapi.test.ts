@@ -68,7 +68,7 @@ const doing = (answer: object, ...statuses: readonly number[]) => ({
 })
 const reading = (answer: object) => ({ responses: { 200: answer } })
 
-test('an address that is read and changed and has no item below it is a single resource', () => {
+test('an address that is read and changed, and has no items below it, is a single resource', () => {
   const settings = itOf('opens', 'id')
   const made = importText(
     withPaths({
@@ -112,11 +112,11 @@ test('an address that is read and changed and has no item below it is a single r
 
 /** What our own descriptions do not say, so that a contract made of them cannot either. */
 const unsaid: Readonly<Record<string, RegExp>> = {
-  'a media type that a handler writes': /application\/pdf/,
+  'a media type written by a handler': /application\/pdf/,
   'a field that a grant binds to the caller may be left out': /Draft\/(?:customer|patient)$/,
   'an input that refers to an item has the pattern of an identifier':
     /(?:merger content application\/json|MergeCustomerInput)\/into$/,
-  'of which field a field of an older version is the former':
+  'the field that a field of an older version has become':
     /(?:\/details|\/specialty|v1\S* query (?:details|specialty)(?:\[\w+\])?)$/,
 }
 for (const [name, app] of [
@@ -137,7 +137,7 @@ for (const [name, app] of [
     )
   })
 
-test('the contract of a document is served: created with its marks, listed by its filter, acted on', async () => {
+test('the contract of an OpenAPI document is served: an item is created, found by a filter, and acted on', async () => {
   const { service } = importDocument('pets.yaml')
   const app = implement(service, {
     pets: {
@@ -175,7 +175,7 @@ test('the contract of a document is served: created with its marks, listed by it
   assert.deepEqual(incidents, [])
 })
 
-test('names that every service has itself are given other ones, or stay exchanges', () => {
+test('names that every service has are replaced, or their operations stay exchanges', () => {
   const schema = {
     type: 'object',
     required: ['id', 'name'],
@@ -210,7 +210,7 @@ test('names that every service has itself are given other ones, or stay exchange
 
 // Documents of others
 
-test('schemas that contain themselves, by whatever way: each has a name where it returns to itself', () => {
+test('schemas that contain themselves, in whatever way, get a name where they refer back to themselves', () => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
   const schemas = {
     Direct: { type: 'object', properties: { next: ref('Direct') } },
@@ -238,7 +238,7 @@ test('schemas that contain themselves, by whatever way: each has a name where it
   }
 })
 
-test('the TypeScript of documents in four styles compiles strictly, without any', async () => {
+test('the TypeScript of documents in four styles compiles in strict mode, and has no any', async () => {
   const files = ['pets.yaml', 'payments.json', 'forge.yaml', 'records.json']
   const project = join(folder, 'strict')
   linkPackages(project)
@@ -298,7 +298,7 @@ const told: readonly (readonly [document: string, line: RegExp])[] = [
   ['records.json', /^GET \/Patient: the query parameter family is not a field of an item$/],
 ]
 for (const [document, line] of told)
-  test(`${document} tells what a contract cannot say: ${line.source}`, () => {
+  test(`the import of ${document} reports what a contract cannot say: ${line.source}`, () => {
     const lines = lossesOf(importDocument(document))
     assert.ok(
       lines.some(each => line.test(each)),
@@ -323,16 +323,16 @@ const maps: readonly (readonly [what: string, schema: object, written: string, l
   ['a map of an allOf', { allOf: [{ type: 'object', additionalProperties: text }] }, 't.map(t.string(), { max: Infinity })'],
   ['a map of any values', { type: 'object', additionalProperties: true }, '', `{}: ${anyLine}`],
   ['names of two patterns', { type: 'object', patternProperties: { '^x-': text, '^y-': text } }, '', ': is a map whose values are of several schemas, by their names; it is left out'],
-  ['beside properties, of one type', { properties: named, additionalProperties: text }, '', `: ${openLine}`],
-  ['beside properties, of any type', { properties: named, additionalProperties: true }, '', `: ${openLine}`],
-  ['beside properties, a pattern', { properties: named, patternProperties: { '^x-': {} }, additionalProperties: false }, '', `: ${openLine}`],
-  ['properties and nothing else', { properties: named, additionalProperties: false, unevaluatedProperties: false }, ''],
-  ['a pattern that none may have', { properties: named, patternProperties: { '^x-': false } }, ''],
-  ['silence is no intent', { type: 'object', properties: named }, ''],
-  ['neither properties nor intent', { type: 'object' }, '', ': is an object whose members are not named; it is left out'],
+  ['next to properties, of one type', { properties: named, additionalProperties: text }, '', `: ${openLine}`],
+  ['next to properties, of any type', { properties: named, additionalProperties: true }, '', `: ${openLine}`],
+  ['next to properties, a pattern', { properties: named, patternProperties: { '^x-': {} }, additionalProperties: false }, '', `: ${openLine}`],
+  ['properties only', { properties: named, additionalProperties: false, unevaluatedProperties: false }, ''],
+  ['a pattern that no member may match', { properties: named, patternProperties: { '^x-': false } }, ''],
+  ['no additionalProperties', { type: 'object', properties: named }, ''],
+  ['neither properties nor additionalProperties', { type: 'object' }, '', ': is an object whose members are not named; it is left out'],
 ] // biome-ignore format: a row for each form
 for (const [what, schema, written, loss] of maps)
-  test(`a map is a map, and what is left out is told once: ${what}`, () => {
+  test(`an OpenAPI map is imported as a map, and each loss is reported once: ${what}`, () => {
     const service = importText(withSchema({ a: schema, c: { type: 'string' } }))
     const { losses } = service
     const text = writeServiceTypescript(service, 'test')
@@ -344,7 +344,7 @@ for (const [what, schema, written, loss] of maps)
     if (loss === undefined || written !== '') assert.ok(text.includes(`a: ${written}`), text)
   })
 
-test('a default of what is sent is that of the field, if it accepts it', () => {
+test('a default of content is the default of the field, if the field accepts it', () => {
   const members = {
     a: { type: 'string', enum: ['x', "y'"], default: "y'" },
     b: { type: 'integer', default: 5 },
@@ -381,7 +381,7 @@ const contents: readonly (readonly [string, object, RegExp])[] = [
   ['is open', { properties: named, additionalProperties: true }, /^count: members of any name are left out/i],
 ] // biome-ignore format: a row for each form
 for (const [what, schema, line] of contents)
-  test(`an exchange tells what it leaves out of content that ${what}`, () => {
+  test(`the import of an exchange reports what it leaves out of content that ${what}`, () => {
     const requestBody = { content: { 'application/json': { schema } } }
     const post = { operationId: 'count', requestBody, responses: { 204: { description: 'Counted.' } } }
     const lines = lossesOf(importText(withPaths({ '/count': { post } })))
@@ -396,13 +396,13 @@ for (const [what, schema, line] of contents)
 const types: readonly (readonly [string, object, string])[] = [
   ['bounds of 32 bits', { a: { type: 'integer', minimum: 0, maximum: 9 } }, 't.int({ min: 0, max: 9 })'],
   ['integers without bounds', { a: { type: 'integer' } }, 't.long()'],
-  ['a format with bounds inside of it, at its end and outside', { a: { type: 'integer', format: 'uint16', minimum: 0, maximum: 1000 } }, "t.int({ xsd: 'unsignedShort', max: 1000 })"],
-  ['a format with bounds outside of it', { a: { type: 'integer', format: 'int8', minimum: -1000, maximum: 1000 } }, "t.int({ xsd: 'byte' })"],
+  ['a format with bounds inside its range, at its end and outside', { a: { type: 'integer', format: 'uint16', minimum: 0, maximum: 1000 } }, "t.int({ xsd: 'unsignedShort', max: 1000 })"],
+  ['a format with bounds outside its range', { a: { type: 'integer', format: 'int8', minimum: -1000, maximum: 1000 } }, "t.int({ xsd: 'byte' })"],
   ['a type that our own descriptions name', { a: { type: 'integer', format: 'int64', 'x-xsd': 'positiveInteger', minimum: 1 } }, "t.long({ xsd: 'positiveInteger' })"],
   ['bounds of 64 bits without a sign', { a: { type: 'integer', minimum: 0, maximum: 18446744073709551615n } }, "t.long({ xsd: 'unsignedLong' })"],
   ['a bound of more than 64 bits', { a: { type: 'integer', minimum: -18446744073709551616n } }, "t.long({ xsd: 'integer', min: -18446744073709551616n })"],
-  ['a default of such a type', { a: { type: 'array', items: { type: 'integer', format: 'uint8' } } }, "t.list(t.int({ xsd: 'unsignedByte' }), { max: Infinity })"],
-  ['a format that is not known', { a: { type: 'integer', format: 'double' } }, 't.long()'],
+  ['a default of a 64-bit type', { a: { type: 'array', items: { type: 'integer', format: 'uint8' } } }, "t.list(t.int({ xsd: 'unsignedByte' }), { max: Infinity })"],
+  ['an unknown format', { a: { type: 'integer', format: 'double' } }, 't.long()'],
   ['§6.2.5 exclusiveMinimum', { a: { type: 'integer', format: 'int32', exclusiveMinimum: 0 } }, 't.int({ min: 1 })'],
   ['OpenAPI 3.0 exclusiveMaximum', { a: { type: 'integer', maximum: 5, minimum: 1, exclusiveMaximum: true } }, 't.int({ min: 1, max: 4 })'],
   ['base64', { a: { type: 'string', format: 'byte', maxLength: 8 } }, 't.bytes({ max: 6 })'],
@@ -412,7 +412,7 @@ const types: readonly (readonly [string, object, string])[] = [
   ['alternatives in a pattern', { a: { type: 'string', pattern: '^a|b$' } }, "t.string({ pattern: 'a[\\\\s\\\\S]*|[\\\\s\\\\S]*b' })"],
 ] // biome-ignore format: a row for each type
 for (const [what, properties, expected] of types)
-  test(`a field: ${what}`, () =>
+  test(`the field of an imported member: ${what}`, () =>
     assert.ok(fieldsOf(withSchema(properties)).includes(`a: ${expected}`), fieldsOf(withSchema(properties))))
 
 // Attacks
@@ -440,7 +440,7 @@ const attacks: readonly (readonly [string, string])[] = [
   ['200 lists within each other', withSchema({ a: nest(200) })],
   ['a name that every object inherits', withSchema({ constructor: { type: 'string' }, a: JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') })],
   ['a reference to nothing', withSchema({ a: { $ref: '#/components/%zz/~1' } })],
-  ['paths that are no object', withPaths(['x', null] as unknown as object)],
+  ['paths that are not an object', withPaths(['x', null] as unknown as object)],
 ] // biome-ignore format: a row for each attack
 for (const [what, text] of attacks)
   test(`an import survives ${what}`, () =>
@@ -512,7 +512,7 @@ const write = (name: string, text: string): string => {
   return join(folder, name)
 }
 
-test('importing again keeps what was edited, added and removed, and takes what is new', async () => {
+test('a second import keeps edited, added and removed lines, and brings what is new', async () => {
   const thing = (more: object, others: object = {}) => withSchema({ name: { type: 'string' }, ...more }, others)
   const document = write(
     'things.json',
@@ -551,7 +551,7 @@ test('importing again keeps what was edited, added and removed, and takes what i
   assert.doesNotMatch(removed, /^const Part = /m)
   assert.ok(said.includes('Part: was removed from the file and is left out'))
 })
-test('an edit and a change of the document at the same place are told, and the edit stays', async () => {
+test('an edit that conflicts with a change of the document is reported, and the edit stays', async () => {
   const document = write('clash.json', withSchema({ name: { type: 'string' } }))
   const text = await importTo('clash.ts', document)
   write('clash.ts', text.replace('name: t.string()', 'name: t.string({ max: 9 })'))
@@ -560,7 +560,7 @@ test('an edit and a change of the document at the same place are told, and the e
   assert.ok(said.includes('things: was edited and is kept; the document has changed it too'), said.join('\n'))
   assert.match(await importTo('clash.ts', document, { force: true }), /size: t\.boolean\(\)/)
 })
-test('a WSDL that is imported again keeps edits too', async () => {
+test('a second import of a WSDL keeps edits too', async () => {
   const document = write(
     'types.xsd',
     '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:t"><xs:complexType name="A"><xs:sequence><xs:element name="b" type="xs:int"/></xs:sequence></xs:complexType></xs:schema>',
@@ -569,7 +569,7 @@ test('a WSDL that is imported again keeps edits too', async () => {
   write('types.ts', `${text.replace('x.int', 'x.short')}`)
   assert.match(await importTo('types.ts', document), /x\.short/)
 })
-test('a file that no import has written is not touched', async () => {
+test('a file that was not written by an import is not touched', async () => {
   const document = write('own.json', withSchema({}))
   write('own.ts', 'export const own = 1\n')
   await assert.rejects(importTo('own.ts', document), /own\.ts exists, and no import has written it/)
@@ -587,7 +587,7 @@ const server = createServer((request, response) => {
 })
 before(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve)))
 after(() => server.close())
-test('a document is fetched from hosts that --fetch names, and from no others', async () => {
+test('a document is fetched only from hosts that --fetch names', async () => {
   const address = server.address()
   assert.ok(typeof address === 'object' && address)
   const host = `127.0.0.1:${address.port}`

@@ -48,7 +48,7 @@ const bounds: readonly (readonly [bounds: object, isRequired?: boolean])[] = [
 ]
 for (const [given, isRequired] of bounds) {
   const what = `${JSON.stringify(given)}${isRequired ? ', required' : ''}`
-  test(`${what}: JSON is taken as the schema takes it`, () => {
+  test(`${what}: JSON is accepted as the schema says`, () => {
     const { root, isValid } = importList(given, isRequired)
     const codec = createXmlJsonCodec(root, () => undefined)
     for (const content of contents) {
@@ -57,7 +57,7 @@ for (const [given, isRequired] of bounds) {
       assert.equal(problems.length === 0, isValid(content), JSON.stringify(content))
     }
   })
-  test(`${what}: XML is read and written, and the served schema has the same`, () => {
+  test(`${what}: XML is read and written, and the served schema accepts the same`, () => {
     const { rest, root, isValid } = importList(given, isRequired)
     const codec = createElementCodecs()(root)
     const prefixes = new DocumentPrefixes()
@@ -80,14 +80,14 @@ for (const [given, isRequired] of bounds) {
   }) // biome-ignore format: long lines
 }
 
-test('a reply leaves an empty list out, since its schema allows none', () => {
+test('a reply omits an empty list that its schema does not allow', () => {
   const { root, isValid } = importList({ minItems: 1 })
   const json = createXmlJsonCodec(root, () => undefined).write({ tags: [] })
   assert.deepEqual(json, {})
   assert.ok(isValid(json))
 })
 
-test('XML Schema §3.8.4 elements that are absent or several are such a list, in a choice too', () => {
+test('XML Schema §3.8.4 elements that are either absent or several are an optional list, in a choice too', () => {
   const several = '<xs:sequence minOccurs="0"><xs:element name="a" type="xs:int" minOccurs="2" maxOccurs="3"/></xs:sequence>'
   const int = (name: string) => `<xs:element name="${name}" type="xs:int"/>`
   for (const content of [`<xs:sequence>${several}${int('b')}</xs:sequence>`, `<xs:choice>${several}${int('b')}</xs:choice>`]) {
@@ -107,7 +107,7 @@ test('XML Schema §3.8.4 elements that are absent or several are such a list, in
   }
 }) // biome-ignore format: long lines
 
-test('the TypeScript says it', () => {
+test('the TypeScript marks the list as optional', () => {
   const { rest, root } = importList({ minItems: 2, maxItems: 3 })
   const { types, elements } = listReachedTypes([root])
   const text = writeTypescript({ ...rest, ports: [rest.port], types, elements }, 'api.json')

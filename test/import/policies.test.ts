@@ -115,12 +115,12 @@ const included: readonly [how: string, document: string][] = [
   ['from where it is attached', wsdl11({ binding: policyP(token), port: byElement })],
 ]
 for (const [how, document] of included)
-  test(`WS-Policy 1.5 §4.3.5: a policy has what it includes: ${how}`, () => {
+  test(`WS-Policy 1.5 §4.3.5: a policy includes the policies that it refers to: ${how}`, () => {
     const { policy, losses } = read(document)
     assert.deepEqual([secured(policy), losses], [['Pay', 'Ask'], []])
   })
 
-test('WS-Policy 1.5 §4.3.4: a policy that includes itself, or one that is not there, is told', () => {
+test('WS-Policy 1.5 §4.3.4: a policy that includes itself, or a missing one, is reported', () => {
   assert.deepEqual(read(inBinding(byElement, policyP(token + byElement))).losses, [
     'document: the policy #P includes itself',
   ])
@@ -143,7 +143,7 @@ const floods: readonly [says: string, chain: readonly string[], told: string][] 
   ],
 ]
 for (const [says, chain, told] of floods)
-  test(`D1 policies that include others ${says} end at a bound that is told`, () => {
+  test(`D1 policies that include others ${says} end at a bound, which is reported`, () => {
     const last = policyP(token).replace('"P"', `"P${chain.length}"`)
     const { losses } = read(inBinding(byElement.replace('#P', '#P0'), ...chain, last))
     assert.ok(losses.includes(`document: ${told}`), String(losses))
@@ -180,13 +180,13 @@ const demands: readonly [clause: string, says: string, policy: string, expected:
     ['WS-Policy 1.5 §4.5', 'what is not known', policyOf(reliable), { addressing: false, mtom: false }, [left]],
     [
       'WS-Policy 1.5 §4.5',
-      'what is not known, and may be ignored',
+      'an unknown assertion that may be ignored',
       policyOf(reliable.replace('/>', ` ${wsp} wsp:Ignorable="true"/>`)),
       { addressing: false, mtom: false },
     ],
     [
       'WS-Policy 1.5 §4.5',
-      'what is not known in one of two alternatives',
+      'an unknown assertion in one of two alternatives',
       both(reliable, mtom11),
       { addressing: false, mtom: true },
     ],
@@ -201,7 +201,7 @@ for (const [clause, says, policy, expected, losses = []] of demands)
 const endpointReference = `<a:EndpointReference xmlns:a="http://www.w3.org/2005/08/addressing"><a:Address>http://b.example/</a:Address>
   <a:ReferenceParameters><k xmlns="urn:k">1</k></a:ReferenceParameters></a:EndpointReference>`
 for (const [version, write] of [['1.1', wsdl11] as const, ['2.0', wsdl20] as const])
-  test(`WS-Addressing Metadata §4.3: WSDL ${version}: reference parameters of a port are told`, () => {
+  test(`WS-Addressing Metadata §4.3: WSDL ${version}: reference parameters of a port are reported`, () => {
     const told = read(write({ port: endpointReference })).losses
     assert.equal(told.length, 1)
     assert.match(told[0] ?? '', /Bank: messages must carry the reference parameters of its wsa:EndpointReference/)

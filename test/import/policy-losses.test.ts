@@ -31,7 +31,7 @@ async function importText(text: string) {
   }
 }
 
-test('WS-SecurityPolicy 1.3: an import has what its WSDL demands of messages', async () => {
+test('WS-SecurityPolicy 1.3: an imported contract requires of messages what its WSDL requires', async () => {
   const token = '<sp:SupportingTokens><wsp:Policy><sp:UsernameToken/></wsp:Policy></sp:SupportingTokens>'
   const { text, losses } = await importText(wsdl(policyOf(token)))
   assert.deepEqual(losses, [])
@@ -41,7 +41,7 @@ test('WS-SecurityPolicy 1.3: an import has what its WSDL demands of messages', a
   )
 })
 
-test('WS-SecurityPolicy 1.3: an import says that a port loses what no contract can say', async () => {
+test('WS-SecurityPolicy 1.3: an import reports what a contract cannot say about a port', async () => {
   const { text, losses } = await importText(wsdl(policyOf('<sp:EncryptedElements/>')))
   const [loss, ...others] = losses
   assert.deepEqual(others, [])

@@ -74,7 +74,7 @@ const cases: readonly RedefineCase[] = [
     invalid: [message('1', 'v="2"'), message('x', 'u="1"')],
   },
   {
-    what: '§4.2.2 6.1 a group with itself in it',
+    what: '§4.2.2 6.1 a group that includes itself',
     main: schemaWith(redefine(`<xs:group name="G">${sequence(int('b'), '<xs:group ref="t:G"/>', int('c'))}</xs:group>`) + complex('T', '<xs:group ref="t:G"/>') + root),
     others: { 'base.xsd': schemaWith(`<xs:group name="G">${sequence(int('a'))}</xs:group>`) },
     valid: [message('<b>1</b><a>1</a><c>1</c>')],
@@ -88,7 +88,7 @@ const cases: readonly RedefineCase[] = [
     invalid: [message('<a>1</a><b>1</b>')],
   },
   {
-    what: '§4.2.2 7.1 an attribute group with itself in it',
+    what: '§4.2.2 7.1 an attribute group that includes itself',
     main: schemaWith(redefine('<xs:attributeGroup name="G"><xs:attributeGroup ref="t:G"/><xs:attribute name="u" use="required"/></xs:attributeGroup>') + root),
     others: { 'base.xsd': schemaWith(`<xs:attributeGroup name="G"><xs:attribute name="v"/></xs:attributeGroup>${complex('T', '<xs:attributeGroup ref="t:G"/>')}`) },
     valid: [message('', 'u="1" v="2"'), message('', 'u="1"')],
@@ -105,7 +105,7 @@ const cases: readonly RedefineCase[] = [
     invalid: [message('<a>1</a><c>1</c>'), message('<a>1</a><b>1</b>')],
   },
   {
-    what: '§4.2.2 types that others derive, and names that are taken',
+    what: '§4.2.2 types that others derive from, and names that are in use',
     main: schemaWith(
       redefine(complex('T', derived('extension', 't:T', sequence(int('b'))))) + complex('TOriginal', sequence(int('o'))) + root,
     ),
@@ -116,14 +116,14 @@ const cases: readonly RedefineCase[] = [
     invalid: [message('<a>1</a><s>1</s>', 'xsi:type="S"'), message('<o>1</o>', 'xsi:type="TOriginal"')],
   },
   {
-    what: '§4.2.2 no message names what a type was',
+    what: '§4.2.2 no message names the original type',
     main: schemaWith(`${redefine(complex('T', derived('extension', 't:T', sequence(int('b')))))}<xs:element name="r" type="t:Z"/>`),
     others: { 'base.xsd': schemaWith(complex('Z', sequence(int('z'))) + complex('T', derived('extension', 't:Z', sequence(int('a'))))) },
     valid: [message('<z>1</z>'), message('<z>1</z><a>1</a><b>1</b>', 'xsi:type="T"')],
     invalid: [message('<z>1</z><a>1</a>', 'xsi:type="T"'), message('<z>1</z><a>1</a>', 'xsi:type="TOriginal"')],
   },
   {
-    what: '§4.2.2 a type that contains itself means what it has become',
+    what: '§4.2.2 a type that contains itself contains its redefinition',
     main: schemaWith(redefine(complex('T', derived('extension', 't:T', sequence('<xs:element name="t" type="t:T" minOccurs="0"/>')))) + root),
     others: { 'base.xsd': schemaWith(complex('T', sequence(int('a')))) },
     valid: [message('<a>1</a><t><a>1</a><t><a>1</a></t></t>')],
@@ -223,7 +223,7 @@ const flaws: readonly (readonly [what: string, main: string, others: Readonly<Re
 ] // biome-ignore format: a table
 
 for (const [what, main, others, losses] of flaws)
-  test(`XML Schema §4.2.2 a redefinition ${what} is told`, () => {
+  test(`XML Schema §4.2.2 a redefinition ${what} is reported`, () => {
     const contract = importWith(main, others)
     assert.deepEqual(contract.losses.map(({ place, detail }) => `${place}: ${detail}`), losses)
     assert.match(writeTypescript(contract, 'test.wsdl'), /export const r = /)

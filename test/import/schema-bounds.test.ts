@@ -87,7 +87,7 @@ const unchecked: readonly (readonly [schema: object, what: RegExp])[] = [
   [{ type: 'array', items: { type: 'string' }, uniqueItems: true }, /uniqueItems is not checked/],
 ]
 for (const [schema, what] of unchecked)
-  test(`what a message cannot say is told: ${JSON.stringify(schema)}`, () => {
+  test(`a bound that a message cannot express is reported: ${JSON.stringify(schema)}`, () => {
     assert.match(
       readMessage(schema)
         .losses.map(each => `${each.place} ${each.detail}`)
@@ -101,6 +101,6 @@ for (const schema of [
   { maxLength: -1 },
   { minItems: 1.5, type: 'array', items: { type: 'string' } },
 ])
-  test(`a bound that is no number of characters or items says nothing: ${JSON.stringify(schema)}`, () => {
+  test(`an invalid bound on the number of characters or items is ignored: ${JSON.stringify(schema)}`, () => {
     assert.ok(readMessage({ type: 'string', ...schema }).accepts('items' in schema ? [] : ''))
   })

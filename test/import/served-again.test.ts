@@ -39,7 +39,7 @@ test('WSDL 1.1 §3.7 blocks of one name and two elements, in a request and in it
   assertKept('<xs:element name="r" type="xs:string"/>', { input: head('In'), output: head('Out') })
 })
 
-test('XML Schema Part 1 §3.4.2 text that is restricted stays derived from its base, so xsi:type may name it', () => {
+test('XML Schema Part 1 §3.4.2 a restriction of text stays derived from its base, so xsi:type may name it', () => {
   const served = assertKept(`
     <xs:complexType name="Code" abstract="true"><xs:simpleContent>
       <xs:extension base="xs:string"><xs:attribute name="list" type="xs:string"/><xs:attribute name="note" type="xs:string"/></xs:extension></xs:simpleContent></xs:complexType>
@@ -52,14 +52,14 @@ test('XML Schema Part 1 §3.4.2 text that is restricted stays derived from its b
   assert.match(served, /<xs:restriction base="\w+:Code">\s*<xs:enumeration value="a"\/>/)
 })
 
-test('the attributes of XML are what XML says, whatever a document declares of them', () => {
+test('the attributes of the XML namespace have their own types, whatever a document declares for them', () => {
   const served = assertKept(
     '<xs:element name="r"><xs:complexType><xs:simpleContent><xs:extension base="xs:string"><xs:attribute ref="xml:lang"/></xs:extension></xs:simpleContent></xs:complexType></xs:element>',
   )
   assert.match(served, /ref="xml:lang"/)
 })
 
-test('a type that needs itself, and may be nil, has an example', () => {
+test('a type that requires itself, and may be nil, has an example', () => {
   const { ports } = importSchema(`
     <xs:complexType name="Node"><xs:sequence>
       <xs:element name="left" type="t:Node" nillable="true"/><xs:element name="right" type="t:Node" nillable="true"/></xs:sequence></xs:complexType>
@@ -71,7 +71,7 @@ test('a type that needs itself, and may be nil, has an example', () => {
   assert.ok(example.length < 5_000)
 })
 
-test('Namespaces in XML §2.1 a namespace may have braces, as the addresses of templates do', () => {
+test('Namespaces in XML §2.1 a namespace may contain braces, as templates of addresses do', () => {
   const wsdl = `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="http://{{host}}/t" targetNamespace="http://{{host}}/t"
     xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:xs="http://www.w3.org/2001/XMLSchema">
   <types><xs:schema targetNamespace="http://{{host}}/t" elementFormDefault="qualified">
@@ -95,7 +95,7 @@ test('Namespaces in XML §2.1 a namespace may have braces, as the addresses of t
   assert.equal(digestPort(again.ports[0] ?? assert.fail('no port')), digestPort(port))
 })
 
-test('JSON Schema Core §8.2.3.1 an element without a type of its own that others refer to is described once', () => {
+test('JSON Schema Core §8.2.3.1 an element without a type of its own is described once, and referred to', () => {
   const refer = (...names: readonly string[]) =>
     `<xs:complexType><xs:sequence>${names.map(each => `<xs:element ref="t:${each}"/>`).join('')}</xs:sequence></xs:complexType>`
   const count = 12
@@ -113,7 +113,7 @@ test('JSON Schema Core §8.2.3.1 an element without a type of its own that other
   assert.ok(JSON.stringify(schemas.all).length < 10_000, 'it grows with the elements, not with the ways to them')
 })
 
-test('a contract has an absolute namespace, also by a WSDL that has none', () => {
+test('an imported contract has an absolute namespace, even if the WSDL has none', () => {
   const named = (namespace: string) => namespaceOfContract({ namespace }, 'shop')
   assert.deepEqual(['', 'services.wsdl', 'urn:x', 'http://x/ y'].map(named), [
     'urn:shop',

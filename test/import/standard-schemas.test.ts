@@ -28,7 +28,7 @@ for (const draft of ['http://www.w3.org/2000/10/XMLSchema', 'http://www.w3.org/1
       /at: x\.element\(x\.dateTime\),\s+lasts: x\.element\(x\.duration\),\s+page: x\.element\(x\.anyURI\)/,
     )
   })
-test('octets with their media type are known, and their schema need not be there', () => {
+test('octets with a media type are recognized, though their schema may be missing', () => {
   const { losses, text } = importSchema(
     '<xs:import namespace="http://www.w3.org/2005/05/xmlmime" schemaLocation="http://www.w3.org/2005/05/xmlmime"/><xs:element name="Photo" type="mime:base64Binary"/>',
   )
@@ -40,7 +40,7 @@ for (const [where, more] of [
   ['by an address', `schemaLocation="${addressing}/ws-addr.xsd"`],
   ['by its namespace alone', ''],
 ] as const)
-  test(`WS-Addressing 1.0 an endpoint reference is known where its schema is imported ${where} and not there`, () => {
+  test(`WS-Addressing 1.0 an endpoint reference is recognized only where its schema is imported ${where}`, () => {
     const { losses, text } = importSchema(
       `<xs:import namespace="${addressing}" ${more}/><xs:element name="Listener" type="wsa:EndpointReferenceType" xmlns:wsa="${addressing}"/>
        <xs:element name="Faults"><xs:complexType><xs:sequence>
@@ -88,7 +88,7 @@ test('WS-I Attachments Profile 1.0 §4.4 a document may declare the type itself'
   assert.deepEqual(contract.losses, [])
   assert.match(writeTypescript(contract, 't.wsdl'), /element\('r', x\.swaRef\)/)
 })
-test('a schema that is there counts, in place of the one that comes along', () => {
+test('a schema in the document is used in place of the built-in one', () => {
   const contract = importText(
     writeAskingWsdl(`<xs:schema targetNamespace="urn:t"><xs:import namespace="${addressing}"/>
       <xs:element name="r" type="a:EndpointReferenceType" xmlns:a="${addressing}"/></xs:schema>
@@ -97,11 +97,11 @@ test('a schema that is there counts, in place of the one that comes along', () =
   assert.deepEqual(contract.losses, [])
   assert.match(writeTypescript(contract, 't.wsdl'), /simple\('EndpointReferenceType', x\.int\)/)
 })
-test('a schema of another namespace that is not there is told', () => {
+test('a missing schema of another namespace is reported', () => {
   const { losses } = importSchema('<xs:import namespace="urn:other" schemaLocation="other.xsd"/>')
   assert.deepEqual(losses, ['other.xsd is imported and was not found'])
 })
-test('the common attributes of the encoding are no members', () => {
+test('the common attributes of the SOAP encoding are not members', () => {
   const { losses, text } = importSchema(
     '<xs:complexType name="T"><xs:sequence><xs:element name="a" type="xs:int"/></xs:sequence><xs:attributeGroup ref="enc:commonAttributes"/></xs:complexType>',
   )
@@ -110,7 +110,7 @@ test('the common attributes of the encoding are no members', () => {
 })
 
 const suite = suites('standard-schemas')
-test('WS-Addressing 1.0 what comes along is what the W3C publishes', { skip: !suite }, () => {
+test('WS-Addressing 1.0 the built-in schema is the one that the W3C publishes', { skip: !suite }, () => {
   const published = importText(readFileSync(join(suite ?? '', 'ws-addr.xsd'), 'utf8'))
   const own = importText(new TextDecoder().decode(findStandardSchema(addressing)))
   assert.deepEqual([own.losses, published.losses], [[], []])

@@ -31,20 +31,20 @@ const envelope = (body: string, header = '') =>
     `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Header>${header}</e:Header><e:Body>${body}</e:Body></e:Envelope>`,
   )
 
-test('they are imported without loss, and written as x.part', () => {
+test('parts with a type are imported without loss, and written as x.part', () => {
   assert.deepEqual(contract.losses, [])
   const text = writeTypescript(contract, 'ask.wsdl')
   assert.match(text, /export const reason = x\.part\('urn:f', 'reason', Reason\)/)
   assert.match(text, /requestHeaders: \{ key \}/)
   assert.match(text, /export const key = x\.part\('urn:h', 'key', x\.int\)/)
 })
-test('the WSDL that is served back declares them by their types, with their namespaces', () => {
+test('the served WSDL declares parts by their types, with their namespaces', () => {
   const served = writePortWsdl(port, 'http://localhost/')
   assert.match(served, /<wsdl:part name="reason" type="\w+:Reason"\/>/)
   assert.doesNotMatch(served, /<xs:element name="(?:reason|key)"/)
   assert.equal(digestPort(importText(served).ports[0] ?? assert.fail()), digestPort(port))
 })
-test('SOAP 1.1 §5: the detail of a fault of an encoded message says its types', async () => {
+test('SOAP 1.1 §5: the fault detail of an encoded message states its types', async () => {
   const wanted = readMessage(
     envelope('<e:Fault><detail><f:reason xmlns:f="urn:f"><code>7</code></f:reason></detail></e:Fault>'),
   )

@@ -11,7 +11,7 @@ const schemaWith = (process: string): string =>
     </xs:complexType></xs:element></xs:schema>`
 
 for (const process of ['skip', 'lax', 'strict', undefined])
-  test(`§3.10.2 processContents ${process ?? 'that is not said'}: the contract and the served WSDL have it`, () => {
+  test(`§3.10.2 processContents ${process ?? 'left out'}: the contract and the served WSDL have it`, () => {
     const contract = importText(writeAskingWsdl(schemaWith(process ? `processContents="${process}"` : '')))
     assert.deepEqual(contract.losses, [])
     const text = writeTypescript(contract, 'ask.wsdl')

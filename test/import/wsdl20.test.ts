@@ -54,7 +54,7 @@ test('Part 1 §2.2–2.4: an operation has its element in, its element out, its 
   assert.deepEqual(contract.losses, [])
   assert.match(writeTypescript(contract, 'desk.wsdl'), /faults: \{ ClosedFault: Closed \},\n {6}safe: true/)
 })
-test('Part 1 §2.2.1: operations of an extended interface are its own, once each', () => {
+test('Part 1 §2.2.1: an interface has the operations of the interfaces it extends, once each', () => {
   const base = (name: string, more = '') =>
     `<interface name="${name}"${more}>${inOut.replace('"ask"', `"${name.toLowerCase()}"`).replace(/<outfault.*\/>/, '')}</interface>`
   const contract = describe(
@@ -64,7 +64,7 @@ test('Part 1 §2.2.1: operations of an extended interface are its own, once each
   )
   assert.deepEqual(Object.keys(onlyPort(contract).exchanges), ['ask', 'base', 'root'])
 })
-test('Part 2 §5.9 header blocks that have to be understood are told by their side, in TypeScript too', () => {
+test('Part 2 §5.9 mandatory header blocks are reported by their side, also in TypeScript', () => {
   const block = (mark: string) => `<wsoap:header element="t:Session"${mark}/>`
   const bound = (asked: string, answered: string) =>
     soap(
@@ -85,7 +85,7 @@ test('Part 2 §5.9 header blocks that have to be understood are told by their si
     assert.deepEqual(contract.losses, [])
   }
 })
-test('diglot diff tells of a header block that has to be understood from now on', () => {
+test('diglot diff reports a header block that has become mandatory', () => {
   const read = (mark: string) => {
     const bound = `<operation ref="t:ask" wsoap:action="urn:a"><output><wsoap:header element="t:Session"${mark}/></output></operation>`
     return readSoapDescription(writeDescription(inOut, soap(bound)), 'desk.wsdl', () => undefined)
@@ -101,7 +101,7 @@ for (const pattern of ['in-only', 'robust-in-only'])
     assert.deepEqual([tell?.output, Object.keys(tell?.faults ?? {})], [undefined, ['ClosedFault']])
     assert.deepEqual(contract.losses, [])
   })
-test('Part 2 §2.2.3: robust-in-only answers with its fault, else with nothing', async () => {
+test('Part 2 §2.2.3: a robust-in-only operation responds with its fault, or with nothing', async () => {
   const contract = describe(
     inPattern('robust-in-only', '<input element="t:Ask"/><outfault ref="t:ClosedFault"/>'),
     soap(),
@@ -122,7 +122,7 @@ test('Part 2 §5.2, §5.9: the version of SOAP, and header blocks, are those of 
   assert.deepEqual(Object.keys(port.exchanges['ask']?.requestHeaders ?? {}), ['Session'])
   assert.deepEqual(Object.keys(port.exchanges['ask']?.replyHeaders ?? {}), ['Session'])
 })
-test('Part 1 §2.9.1: a binding without an interface serves that of the service', () => {
+test('Part 1 §2.9.1: a binding without an interface serves the interface of the service', () => {
   const contract = describe(inOut, soap().replace('interface="t:Desk"', ''))
   assert.deepEqual(Object.keys(onlyPort(contract).exchanges), ['ask'])
 })
@@ -146,7 +146,7 @@ test('Part 1 §2.5.1: a message of any element is one', () => {
 
 const retrieved = (operation: string, location: string) =>
   `<operation ref="t:${operation}" wsoap:mep="http://www.w3.org/2003/05/soap/mep/soap-response/" xmlns:whttp="http://www.w3.org/ns/wsdl/http"${location && ` whttp:location="${location}"`}/>`
-test('Part 2 §5.10.4.2, §6.8: a GET has the template of its address, and is safe', () => {
+test('Part 2 §5.10.4.2, §6.8: an operation bound to GET has a template of its address, and is safe', () => {
   const nothing = inPattern('in-out', '<input element="#none"/><output element="t:Answer"/>')
   const contract = describe(nothing, soap(retrieved('tell', 'now')))
   const { tell } = onlyPort(contract).exchanges
@@ -156,7 +156,7 @@ test('Part 2 §5.10.4.2, §6.8: a GET has the template of its address, and is sa
   assert.equal(bare?.location, '')
 })
 
-test('diglot diff: an address of GET that is gone breaks its callers, a new one breaks nothing', () => {
+test('diglot diff: a removed address of GET breaks its callers, a new one does not', () => {
   const nothing = inPattern('in-out', '<input element="#none"/><output element="t:Answer"/>')
   const read = (inside: string) =>
     readSoapDescription(writeDescription(nothing, soap(inside)), 'desk.wsdl', () => undefined)
@@ -202,7 +202,7 @@ const told: readonly (readonly [what: string, contract: ImportedContract, line: 
     'document: the SOAP module urn:m is required',
   ],
   [
-    'what is not XML',
+    'content that is not XML',
     describe(inPattern('in-only', '<input element="#other"/>'), soap()),
     'operation tell, tell: its content is not XML: the operation is left out',
   ],
@@ -220,20 +220,21 @@ const told: readonly (readonly [what: string, contract: ImportedContract, line: 
       ] as const,
   ),
   [
-    'an interface that is not there',
+    'a missing interface',
     describe('', soap().replace('t:Desk', 't:Shop')),
     'document: binding B: interface {urn:t}Shop is not found',
   ],
   [
-    'an interface that is extended and not there',
+    'a missing interface that another one extends',
     describe(inOut, soap(), '<interface name="Base" extends="t:Gone"/>'),
     'document: interface Base: interface t:Gone is not found',
   ],
 ]
 for (const [what, contract, line] of told)
-  test(`${what} is told in one line`, () => assert.ok(lossesOf(contract).includes(line), lossesOf(contract).join('\n')))
+  test(`${what} is reported in one line`, () =>
+    assert.ok(lossesOf(contract).includes(line), lossesOf(contract).join('\n')))
 
-test('8,000 operations are read in linear time', () => {
+test('a WSDL 2.0 document with 8,000 operations is read in linear time', () => {
   assertLinear(count => {
     const names = Array.from({ length: count }, (_, i) => `o${i}`)
     const operations = names.map(name => inOut.replace('"ask"', `"${name}"`)).join('')
@@ -311,7 +312,7 @@ const listFound = (ports: readonly Port[]): readonly object[] =>
 
 if (suite) {
   for (const file of globSync('**/*.wsdlcm', { cwd: suite }).sort())
-    test(`wsdl20-w3c ${file}: the ports are those of the component model`, () => {
+    test(`wsdl20-w3c ${file}: the imported ports are those of the component model`, () => {
       const contract = importFile(join(suite, file.replace(/cm$/, '')))
       assert.ok(!(contract instanceof Malformed))
       const expected = listExpected(parse(join(suite, file)))
@@ -319,7 +320,7 @@ if (suite) {
       assert.deepEqual(listFound(contract.ports), expected)
     })
   for (const file of globSync('messages/**/*.descmsg', { cwd: suite }).sort())
-    test(`wsdl20-w3c ${file}: the imported port answers the recorded messages`, async () => {
+    test(`wsdl20-w3c ${file}: the imported port responds to the recorded messages`, async () => {
       const [wsdl] = globSync('*.wsdl', { cwd: join(suite, dirname(file)) })
       const contract = importFile(join(suite, dirname(file), wsdl ?? ''))
       assert.ok(!(contract instanceof Malformed))
@@ -341,7 +342,7 @@ if (suite) {
       }
     })
   for (const file of globSync('documents/bad/*/*.wsdl', { cwd: suite }).sort())
-    test(`wsdl20-w3c ${file}: a document with a mistake is imported, or refused with a reason`, () => {
+    test(`wsdl20-w3c ${file}: a document with an error is imported, or refused with a reason`, () => {
       const contract = importFile(join(suite, file))
       if (contract instanceof Malformed) return assert.notEqual(contract.reason, '')
       assert.ok(contract.losses.every(({ place, detail }) => place !== '' && detail !== ''))
