@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addressBlock } from '../../src/base/address.ts'
 
-test('RFC 4291 §2.5.1 what one client has of the address space: an IPv4 address, 64 bits of IPv6', () => {
+test('RFC 4291 §2.5.1 the part of an address that identifies one client: all of IPv4, 64 bits of IPv6', () => {
   const table: readonly (readonly [address: string, block: string])[] = [
     ['192.0.2.1', '192.0.2.1'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],

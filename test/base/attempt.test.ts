@@ -63,7 +63,7 @@ test('RFC 3986 §2.1: percent-encoded UTF-8', () => {
   for (const text of ['%', '%c', '%cg', '%ff', '%c3']) assert.equal(decodePercent(text), undefined)
 })
 
-test('the code of an error, where it has one', () => {
+test('an error has a code, or none', () => {
   assert.equal(errorCodeOf(Object.assign(new Error('no'), { code: 'ENOENT' })), 'ENOENT')
   for (const thrown of [new Error('no'), { code: 'ENOENT' }, undefined, Object.assign(new Error('no'), { code: 5 })])
     assert.equal(errorCodeOf(thrown), '')

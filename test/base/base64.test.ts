@@ -95,7 +95,7 @@ const likeBase64 = fc.oneof(
   }),
 )
 
-test('the decoder of the platform and the one by Buffer agree on every text', () => {
+test('the decoder of the platform and the decoder with Buffer agree on every text', () => {
   for (const [name, decode, rules] of waysOf)
     fc.assert(
       fc.property(likeBase64, text => assert.deepEqual(decodeByBuffer(text, rules), decode(text), name)),
@@ -103,7 +103,7 @@ test('the decoder of the platform and the one by Buffer agree on every text', ()
     )
 })
 
-test('what is encoded is decoded to the same octets', () => {
+test('encoded octets are decoded to the same octets', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), octets => {
       assert.deepEqual(decodeBase64(encodeBase64(octets)), octets)
@@ -130,7 +130,7 @@ test('(3) octets are a Uint8Array with memory of their own', () => {
   }
 })
 
-test('a slice of a block is encoded alone', () => {
+test('only the slice of a block is encoded', () => {
   const block = Uint8Array.of(0, 0x66, 0x6f, 0x6f, 0)
   assert.equal(encodeBase64(block.subarray(1, 4)), 'Zm9v')
   assert.equal(encodeHex(block.subarray(1, 4)), '666F6F')
@@ -143,6 +143,6 @@ test('five million octets, in both', () => {
   assert.equal(decodeByBuffer(encodeBase64(octets), strictBase64)?.length, octets.length)
 })
 
-test('damage to text of our own is a SyntaxError', () => {
+test('damaged text of our own is a SyntaxError', () => {
   assert.throws(() => requireBase64('Zg'), SyntaxError)
 })

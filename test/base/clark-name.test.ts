@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseClarkName } from '../../src/base/clark-name.ts'
 
-test("names in James Clark's notation, also where the namespace has braces", () => {
+test("names are in James Clark's notation, even if the namespace has braces", () => {
   const table: readonly (readonly [text: string, uri?: string, local?: string])[] = [
     ['a', '', 'a'],
     ['{urn:x}a', 'urn:x', 'a'],

@@ -8,7 +8,7 @@ const add = createLateMembers<number[], { readonly count: number; readonly sum: 
   sum: seen => seen.reduce((a, b) => a + b, 0),
 })
 
-test('each is made of what came with its object, whenever it is asked for, and is there in a copy', () => {
+test('a late member is computed from its own object on first use, and is in a copy', () => {
   const seen: number[] = []
   const one = add({ name: 'one' }, seen)
   const other = add({ name: 'other' }, [5])

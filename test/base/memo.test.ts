@@ -20,7 +20,7 @@ function createMaker<K>(): { readonly make: (key: K) => readonly [K]; readonly a
   return { make, asked }
 }
 
-test('by object: once for each object', () => {
+test('by object: computed once for each object', () => {
   const { make, asked } = createMaker<object>()
   const recall = memoizeByObject(make)
   const [one, another] = [{}, {}]
@@ -29,7 +29,7 @@ test('by object: once for each object', () => {
   assert.equal(asked.length, 2)
 })
 
-test('by text: once for each text, up to a number, and then anew', () => {
+test('by text: computed once for each text, up to a number, and then anew', () => {
   const { make, asked } = createMaker<string>()
   const recall = memoizeByText(make, 2)
   for (const text of ['a', 'b', 'a', 'b']) recall(text)
@@ -38,28 +38,28 @@ test('by text: once for each text, up to a number, and then anew', () => {
   assert.deepEqual(asked, ['a', 'b', 'c', 'a'])
 })
 
-test('by text: a long one is not remembered, and displaces no other', () => {
+test('by text: a long one is not remembered, and evicts no other', () => {
   const { make, asked } = createMaker<string>()
   const recall = memoizeByText(make, 1, 3)
   for (const text of ['abc', 'abcd', 'abcd', 'abc']) assert.deepEqual(recall(text), [text])
   assert.deepEqual(asked, ['abc', 'abcd', 'abcd'])
 })
 
-test('by number', () => {
+test('by number: computed once for each number', () => {
   const { make, asked } = createMaker<number>()
   const recall = memoizeByNumber(make, 2)
   for (const number of [1, 2, 1, 3, 1]) assert.deepEqual(recall(number), [number])
   assert.deepEqual(asked, [1, 2, 3, 1])
 })
 
-test('the latest: while the key is the same', () => {
+test('the latest: kept while the key is the same', () => {
   const { make, asked } = createMaker<number>()
   const recall = memoizeLatest(make)
   for (const number of [1, 1, 2, 2, 1]) assert.deepEqual(recall(number), [number])
   assert.deepEqual(asked, [1, 2, 1])
 })
 
-test('once: when it is first asked for', () => {
+test('once: computed on first use', () => {
   const { make, asked } = createMaker<undefined>()
   const recall = memoizeOnce(() => make(undefined))
   assert.deepEqual(asked, [])
@@ -67,7 +67,7 @@ test('once: when it is first asked for', () => {
   assert.equal(asked.length, 1)
 })
 
-test('a bounded cache forgets the oldest entry first, and none when one is changed', () => {
+test('a bounded cache forgets the oldest entry first, and none when an entry changes', () => {
   const cache = new BoundedCache<string, number>(2)
   cache.set('a', 1)
   cache.set('b', 2)

@@ -18,7 +18,7 @@ function createSource(): { readonly pieces: Pieces; readonly log: string[] } {
   return { pieces: pieces(), log }
 }
 
-test('a loop that consumes is done with each piece when it asks for the next', async () => {
+test('a loop that consumes has finished each piece when it asks for the next', async () => {
   const { pieces, log } = createSource()
   const seen: number[] = []
   for await (const [octet] of consumePieces(pieces)) {
@@ -32,14 +32,14 @@ test('a loop that consumes is done with each piece when it asks for the next', a
   assert.deepEqual(log, ['1 freed', '2 freed', '3 freed', 'ended'])
 })
 
-test('or only where it is told so', async () => {
+test('a loop frees only the pieces that it says it has finished', async () => {
   const { pieces, log } = createSource()
   let isDone = false
   for await (const [octet] of consumePieces(pieces, () => isDone)) isDone = octet === 2
   assert.deepEqual(log, ['1 kept', '2 freed', '3 kept', 'ended'])
 })
 
-test('a watcher sees each piece first, and the source hears what its reader decides', async () => {
+test('a watcher sees each piece first, and the source learns what the reader decides', async () => {
   const { pieces, log } = createSource()
   const seen: number[] = []
   const watched = watchPieces(pieces, ([octet]) => seen.push(octet!))
@@ -65,7 +65,7 @@ for (const [title, leave] of [
     assert.deepEqual(log, ['ended'])
   })
 
-test('a watcher that throws ends the source, and its reader hears why', async () => {
+test('a watcher that throws ends the source, and its reader gets the error', async () => {
   const { pieces, log } = createSource()
   const tooLong = new Error('too long')
   const watched = watchPieces(pieces, ([octet]) => {
@@ -76,7 +76,7 @@ test('a watcher that throws ends the source, and its reader hears why', async ()
   assert.deepEqual(log, ['1 freed', 'ended'])
 })
 
-test('what the source throws comes through', async () => {
+test('errors of the source reach the reader', async () => {
   async function* failing(): AsyncGenerator<Uint8Array> {
     yield piece(1)
     throw new Error('the sender went away')
@@ -86,7 +86,7 @@ test('what the source throws comes through', async () => {
   await assert.rejects(consumed.next(), /went away/)
 })
 
-test('memory is freed that nothing else has a part of', () => {
+test('memory is freed only if nothing else uses a part of it', () => {
   const whole = new Uint8Array(10)
   const [slice, empty] = [new Uint8Array(10), new Uint8Array(10)]
   releaseBuffer(whole)

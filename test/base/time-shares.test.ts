@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { RecentCallers, restMsAfter, TimeShares } from '../../src/base/time-shares.ts'
 
-test('a rest is four times as long as the work before it, and 400 ms at most', () => {
+test('a rest is four times as long as the work before it, and at most 400 ms', () => {
   for (const [heldMs, restMs] of [
     [0, 0],
     [10, 40],
@@ -51,7 +51,7 @@ for (const [title, works, restsUntil] of rows)
     assert.equal(shares.restsUntilMs('other'), 0)
   })
 
-test('a party that asks alone does not rest; one does as soon as others have asked since its work began', () => {
+test('a party that is alone does not rest, but does once others have asked since its work began', () => {
   const callers = new RecentCallers()
   const shares = new TimeShares(callers)
   callers.note('other')
@@ -64,7 +64,7 @@ test('a party that asks alone does not rest; one does as soon as others have ask
   assert.equal(shares.restsUntilMs('one'), 12 + 48)
 })
 
-test('a party rests where others have asked while its work was done', () => {
+test('a party rests if others have asked while its work was in progress', () => {
   const callers = new RecentCallers()
   const shares = new TimeShares(callers)
   const since = callers.requests
@@ -85,7 +85,7 @@ test('a party that goes on alone rests as soon as others ask', () => {
   assert.equal(shares.restsUntilMs('one'), 60)
 })
 
-test('what counts no more is forgotten, and nothing before', () => {
+test('old entries are forgotten, current ones are not', () => {
   const callers = new RecentCallers()
   const shares = new TimeShares(callers)
   shares.spend('rests', 10, 10, 0)
@@ -100,7 +100,7 @@ test('what counts no more is forgotten, and nothing before', () => {
   assert.equal(shares.size, 1)
 })
 
-test('however it comes, a party that rests when it is told to holds the loop for a fifth of the time', () => {
+test('whatever the pattern, a party that rests as told occupies the event loop for a fifth of the time', () => {
   const work = fc.record({
     heldMs: fc.double({ min: 0.01, max: 30, noNaN: true }),
     idleMs: fc.double({ min: 0, max: 20, noNaN: true }),

@@ -487,14 +487,14 @@ function run(program: string, given: readonly string[]): string {
 
 const found = check([...rows.map(([, code]) => code), ...good])
 for (const [i, [name, , says, longest = charactersMax, ends = '']] of rows.entries())
-  test(`the compiler tells a mistake in few words: ${name}`, () => {
+  test(`the compiler reports a mistake in few words: ${name}`, () => {
     const [text = 'it compiles'] = found.get(i) ?? []
     assert.ok(text.startsWith(says) && text.endsWith(ends), text)
     assert.ok(text.length <= longest, `${text.length} characters: ${text}`)
   })
-test('what is right compiles: a seed in place with its enumerations, results in parts, values of any type', () => {
+test('correct code compiles: a seed in place with its enumerations, results in parts, values of any type', () => {
   for (const i of good.keys()) assert.deepEqual(found.get(rows.length + i), undefined)
 })
-test('few messages are long', () => {
+test('few messages of the compiler are long', () => {
   assert.ok(rows.filter(([, , , longest]) => longest).length <= 5)
 })

@@ -25,7 +25,7 @@ function unitsOf(text: string): bigint {
   return text.startsWith('-') ? -units : units
 }
 
-test('each pair of decimals is ordered as its values are, of 15 digits, more, and both', () => {
+test('two decimals are ordered by their values, whether they have 15 digits or more', () => {
   for (const bound of decimals) {
     const least = simpleCodecOf(x.simple(x.decimal, { minInclusive: bound }))
     const more = simpleCodecOf(x.simple(x.decimal, { minExclusive: bound }))

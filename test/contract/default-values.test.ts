@@ -74,7 +74,7 @@ const own = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([name]) => name in filled || name === 'lines'))
 
 describe('a field with a default', () => {
-  test('stands in a new item of either face, in the seed, and in what handlers make', async () => {
+  test('a default is in a new item of either face, in the seed, and in items that handlers create', async () => {
     await using started = await startTestService(post, app)
     const [rest, soap] = [started.rest(caller), started.soap(caller)]
     assert.deepEqual(own(await rest.parcels.get('p-1')), filled, 'the seed')
@@ -94,7 +94,7 @@ describe('a field with a default', () => {
     assert.deepEqual(own(await rest.parcels.create(given)), { ...others, opened: 0 }, 'and only where it is absent')
     assert.deepEqual(own((await soap.CreateParcel({ parcel: given })).parcel), { ...others, opened: 0 })
   })
-  test('RFC 9110 §9.3.4 stands again where a replacement leaves it out; what the server sets stays', async () => {
+  test("RFC 9110 §9.3.4 a default returns where a replacement leaves the field out; the server's fields stay", async () => {
     await using started = await startTestService(post, app)
     const [rest, soap] = [started.rest(caller), started.soap(caller)]
     const given = { weight: '2.00', unit: 'lb', count: 1n, gift: true } as const
@@ -105,7 +105,7 @@ describe('a field with a default', () => {
     const { parcel } = await soap.ReplaceParcel({ id: again.id, parcel: { weight: '4.00' } })
     assert.deepEqual(own(parcel), filled)
   })
-  test('A4.5 RFC 7396: a patch that is silent changes nothing, one with null brings the default back', async () => {
+  test('A4.5 RFC 7396: a patch without the field changes nothing, one with null restores the default', async () => {
     await using started = await startTestService(post, app)
     const rest = started.rest(caller)
     const made = await rest.parcels.create({ weight: '2.00', unit: 'lb', count: 1n, note: 'n' })
@@ -121,7 +121,7 @@ describe('a field with a default', () => {
     })
     assert.equal(((await patched.json()) as { count: number }).count, 7, 'RFC 6902 §4.2')
   })
-  test('A9.3 stands for a version that does not have it; a replacement through it keeps what stands', async () => {
+  test('A9.3 a default replaces a field that a version does not have; a replacement through the version keeps the value', async () => {
     await using started = await startTestService(post, app)
     const [old, now] = [started.rest(caller, { version: 'v1' }), started.rest(caller)]
     const made = await old.parcels.create({ weight: '1.00' })
@@ -130,7 +130,7 @@ describe('a field with a default', () => {
     await old.parcels.replace(await old.parcels.get(made.id), { weight: '2.00', unit: 'lb' })
     assert.deepEqual(own(await now.parcels.get(made.id)), { ...filled, unit: 'lb', count: 9n })
   })
-  test('stands in the input of an action and of a job, by either face', async () => {
+  test('a default is in the input of an action and of a job, in either face', async () => {
     await using started = await startTestService(post, app)
     const [rest, soap] = [started.rest(caller), started.soap(caller)]
     const one = await rest.parcels.create({ weight: '1.00' })
@@ -141,7 +141,7 @@ describe('a field with a default', () => {
     const other2 = await rest.parcels.create({ weight: '1.00' })
     assert.equal((await soap.SendParcel({ id: other2.id, by: 'air', speed: 2 })).parcel.note, 'air 2')
   })
-  test('A4.23 is found by filters and orders as any value is', async () => {
+  test('A4.23 filters and orders find a default like any value', async () => {
     await using started = await startTestService(post, app)
     const rest = started.rest(caller)
     await rest.parcels.create({ weight: '1.00', unit: 'lb' })
@@ -151,7 +151,7 @@ describe('a field with a default', () => {
       ['p-1'],
     )
   })
-  test('is left out of forms by emptying it, and they begin with it', async () => {
+  test('a form shows the default, and a client that empties the control gets it', async () => {
     await using started = await startTestService(post, app)
     const ask = started.fetchAs(caller)
     const page = await ask(`${started.address}/api/v2/parcels`, { headers: { accept: 'text/html' } })
@@ -169,7 +169,7 @@ describe('a field with a default', () => {
       [201, 'kg', 7, true, ['new']],
     )
   })
-  test('a wrong value is refused as ever, by the client and by the service', async () => {
+  test('a wrong value is refused despite the default, by the client and by the service', async () => {
     await using started = await startTestService(post, app)
     const wrong = { weight: '1.00', unit: 'st' } as never
     await assert.rejects(started.rest(caller).parcels.create(wrong), InputError)
@@ -188,7 +188,7 @@ interface DraftSchema {
 }
 
 describe('a default is published', () => {
-  test('JSON Schema Validation 2020-12 §9.2: of content alone, where its member may be absent', async () => {
+  test('JSON Schema Validation 2020-12 §9.2: a schema states a default only of content whose member may be absent', async () => {
     await using started = await startTestService(post, app)
     const response = await started.fetchAs(caller)(`${started.address}/openapi.json`)
     const { schemas } = ((await response.json()) as { components: { schemas: Record<string, DraftSchema> } }).components
@@ -202,7 +202,7 @@ describe('a default is published', () => {
     assert.doesNotMatch(JSON.stringify(item), /"default"/)
     assert.equal(schemas['v2.LineDraft']?.properties['quantity']?.default, 1)
   })
-  test('XML Schema Part 1 §3.2.1, §3.3.1: an attribute has it, of an element it is told in words', () => {
+  test('XML Schema Part 1 §3.2.1, §3.3.1: an attribute has the default, the documentation of an element states it', () => {
     const wsdl = writeWsdl11(post as unknown as Service, 'v2', { address: 'https://post.example/soap/v2' })
     assert.match(wsdl, /<xs:attribute name="unit" type="[^"]*" default="kg"\/>/)
     assert.match(wsdl, /<xs:attribute name="unit" type="[^"]*" use="required"\/>/, 'in a reply')
@@ -215,12 +215,12 @@ describe('a default is published', () => {
   })
 })
 
-test('a Standard Schema gives it', () => {
+test('a Standard Schema fills in the default', () => {
   const schema = toStandardSchema(lineField)['~standard']
   assert.deepEqual(schema.validate({ product: 'a' }), { value: { product: 'a', quantity: 1 } })
 })
 
-describe('values of any shape are filled', () => {
+describe('values of any shape are filled with defaults', () => {
   const inner = { a: t.int().default(1), b: t.int().optional() }
   const fields = {
     object: t.object(inner),
@@ -247,7 +247,7 @@ describe('values of any shape are filled', () => {
       whole: { c: 5 },
     })
   })
-  test('and what lacks nothing, or is of no such shape, stays what it is', () => {
+  test('a value that lacks nothing, or has another shape, stays as it is', () => {
     const plain = { text: t.string() }
     const whole = { text: 'a' }
     assert.equal(fillDefaults(plain, whole), whole)
@@ -256,7 +256,7 @@ describe('values of any shape are filled', () => {
   })
 })
 
-test('a default that no value can be is a mistake of the contract', () => {
+test('a default that its field cannot have is a mistake in the contract', () => {
   const of = (field: object, more: object = {}) =>
     findContractMistakes(
       implement(

@@ -35,7 +35,7 @@ const operationsOf = (rule: unknown): string[] => [
 ]
 
 for (const [what, rule, expected] of rows)
-  test(`X14 the security of a contract: ${what}`, () => {
+  test(`X14 a mistake in the security of a contract is found: ${what}`, () => {
     assert.deepEqual(
       findRuleMistakes(rule as SecurityRule, 's', operationsOf(rule), name => name === 'GetFile'),
       expected,

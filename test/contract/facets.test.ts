@@ -78,10 +78,10 @@ for (const [why, type, facets, text, valid] of bounds)
   test(why, () => assert.equal(isValid(type, facets, text), valid, text))
 
 for (const pattern of ['\\u0041', '\\bfoo', '\\x41', '[\\A]', '\\1', '[a--b]', '[!--]'])
-  test(`F ${pattern} is no expression of XML Schema, and not another one either`, () =>
+  test(`F ${pattern} is not an expression of XML Schema, and is not read as another one`, () =>
     assert.equal(compileXsdMatcher(pattern), undefined))
 
-test('a value of megabytes costs less than a tenth of a second, whatever it is compared with', () => {
+test('a value of megabytes is compared in less than a tenth of a second', () => {
   const digits = '9'.repeat(4_000_000)
   for (const [type, text] of [
     [x.gYear, digits],

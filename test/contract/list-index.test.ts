@@ -68,7 +68,7 @@ for (const [list, sort, ...expected] of cases)
       }
     })
 
-test('B8 declared indexes are made, and SQLite gives the lists that they serve without sorting them', async () => {
+test('B8 declared indexes are created, and SQLite reads the lists that they serve without sorting', async () => {
   const folder = (await import('node:fs')).mkdtempSync(
     (await import('node:path')).join((await import('node:os')).tmpdir(), 'diglot-'),
   )
@@ -88,7 +88,7 @@ test('B8 declared indexes are made, and SQLite gives the lists that they serve w
   await store.close()
 })
 
-test('B8 review tells the lists that no index serves, each with the index that would', () => {
+test('B8 review names each list that no index serves, with the index that would serve it', () => {
   assert.deepEqual(
     findUnservedLists(plain, libraryOf(plain)).map(line => line.replace(/ as far.*/, '')),
     [
@@ -100,7 +100,7 @@ test('B8 review tells the lists that no index serves, each with the index that w
   assert.deepEqual(findUnservedLists(more, libraryOf(more)), [])
 })
 
-test('B8 review refuses indexes of unknown fields, of none, and twice', () => {
+test('B8 review refuses indexes of unknown fields, of no field, and declared twice', () => {
   const bad = resource('papers', { fields }).rules({ ...rules, indexes: [['nam' as 'name'], [], ['kind'], ['kind']] })
   const mistakes = findContractMistakes(implement(libraryOf(bad), { papers: {} } as never))
   assert.match(mistakes.join('\n'), /indexes names "nam"/)

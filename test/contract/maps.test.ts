@@ -43,7 +43,7 @@ const full = {
   parts: { left: { name: 'arm', made: '2026-01-05' }, right: { name: 'leg' } },
 }
 
-test('A2.1 both clients send and receive the same map, with keys that objects or elements could not be named', async () => {
+test('A2.1 both clients send and receive the same map, with keys that cannot be names of objects or elements', async () => {
   await using running = await start()
   const [rest, soap] = [running.rest(caller), running.soap(caller)]
   const counts = Object.fromEntries([...Object.entries(full.counts), ['__proto__', 5n]])
@@ -71,7 +71,7 @@ const send = async (running: TestService<typeof shop>, method: string, path: str
   return { status: answer.status, text: await answer.text() }
 }
 
-test('RFC 7396 a patch sets and removes single keys; RFC 6902 a path leads to one', async () => {
+test('RFC 7396 a patch sets and removes single keys; RFC 6902 a path leads to a key', async () => {
   await using running = await start()
   const { id } = await running.rest(caller).things.create(full)
   const merge = { titles: { de: null, it: 'cosa' }, parts: { right: { made: '2026-02-01' } } }
@@ -85,7 +85,7 @@ test('RFC 7396 a patch sets and removes single keys; RFC 6902 a path leads to on
   assert.equal(JSON.parse(patched.text).titles.it, 'roba')
 })
 
-test('A4.9 XML has an entry for each key, both ways', async () => {
+test('A4.9 XML has an entry for each key, in both directions', async () => {
   await using running = await start()
   const document = `<thing xmlns="urn:maps:v1"><titles><entry><key>de</key><value>Ding</value></entry></titles><counts/></thing>`
   const made = await send(running, 'POST', '/things', 'application/xml', document)
@@ -96,8 +96,8 @@ test('A4.9 XML has an entry for each key, both ways', async () => {
 const wrong: readonly (readonly [what: string, content: object, path: string, detail: RegExp])[] = [
   ['no object', { titles: [] }, '/titles', /must be an object: a value for each key/],
   ['null', { titles: null }, '/titles', /must not be null/],
-  ['a key outside of its facets', { titles: { DE: 'x' } }, '/titles/DE', /has a key that must match/],
-  ['a value outside of its facets', { titles: { de: '' } }, '/titles/de', /must not be empty/],
+  ['a key outside its facets', { titles: { DE: 'x' } }, '/titles/DE', /has a key that must match/],
+  ['a value outside its facets', { titles: { de: '' } }, '/titles/de', /must not be empty/],
   ['a value of another type', { titles: { de: 5 } }, '/titles/de', /must be (a )?text|string/],
   ['too few entries', { titles: {} }, '/titles', /must not be empty/],
   ['too many entries', { titles: { aa: 'x', bb: 'x', cc: 'x', dd: 'x' } }, '/titles', /at most 3 entries/],
@@ -107,7 +107,7 @@ const wrong: readonly (readonly [what: string, content: object, path: string, de
   ['a reference that leads nowhere', { ...full, makers: { a: 'm-none' } }, '/makers/a', /./],
 ]
 for (const [what, content, pointer, detail] of wrong)
-  test(`A2.5 a map is refused at its place: ${what}`, async () => {
+  test(`A2.5 a map is refused with its place: ${what}`, async () => {
     await using running = await start()
     const answer = await send(
       running,
@@ -125,11 +125,11 @@ for (const [what, content, pointer, detail] of wrong)
 const entry = (key: string, value: string): string => `<entry><key>${key}</key><value>${value}</value></entry>`
 const twice = entry('de', 'a') + entry('de', 'b')
 for (const [what, xml] of [
-  ['a key that comes twice', twice],
+  ['a key that occurs twice', twice],
   ['an entry without a value', '<entry><key>de</key></entry>'],
   ['an entry without a key', '<entry><value>x</value></entry>'],
-  ['an element that is no entry', '<item><key>de</key><value>x</value></item>'],
-  ['an entry with a member more', '<entry><key>de</key><value>x</value><more/></entry>'],
+  ['an element that is not an entry', '<item><key>de</key><value>x</value></item>'],
+  ['an entry with an extra member', '<entry><key>de</key><value>x</value><more/></entry>'],
 ] as const) {
   test(`A2.5 entries in XML are refused: ${what}`, async () => {
     await using running = await start()
@@ -175,7 +175,7 @@ test('a form has a row for each entry, and shows a problem in the row of its key
   assert.equal((await post({ ...row(0, 'de', 'a'), ...row(1, 'de', 'b') })).status, 422)
 })
 
-test('what JSON says of a map is read as it was written, whatever its keys', () => {
+test('a map in JSON is read as it was written, whatever its keys', () => {
   const fields = { map: t.map(t.map(t.double(), { max: Number.POSITIVE_INFINITY })) }
   const write = valueWriter(t.object(fields))
   const keys = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'toString', '0', '-1', 'key', 'value'))
@@ -192,7 +192,7 @@ test('what JSON says of a map is read as it was written, whatever its keys', () 
   )
 })
 
-test('A2.3 references in a map are found with their keys', () => {
+test('A2.3 references in a map are found along with their keys', () => {
   const fields = { by: t.map(t.ref('makers')), deep: t.map(t.list(t.object({ of: t.ref('towns') }))) }
   const found = findReferences(fields, { by: { a: 'm-1' }, deep: { x: [{ of: 't-1' }] } })
   assert.deepEqual(
@@ -212,16 +212,16 @@ const mistakes: readonly (readonly [field: ReturnType<typeof t.map>, mistake: Re
   [t.map(t.ref('nobodies')), /nobodies/],
 ]
 for (const [field, mistake] of mistakes)
-  test(`a mistake in a map ends the start: ${mistake.source}`, () => {
+  test(`a mistake in a map prevents the start: ${mistake.source}`, () => {
     const all = resource('all', { fields: { id: t.id('a'), map: field } }).rules({ allow: {} })
     const found = findContractMistakes(implement(service('s', { namespace: 'urn:s', resources: [all] }), {}))
     assert.match(found.join('\n'), mistake)
   })
-test('a map is made of a field', () => {
+test('t.map accepts a field as its value', () => {
   assert.throws(() => t.map({ de: t.string() } as never), /t\.map\(value\): value must be a field/)
   assert.throws(() => t.map(t.int(), { key: 'text' as never }), /t\.map\(value\): key must be a field/)
 })
-test('a search path cannot lead through the keys of a map', () => {
+test('the path of a search cannot lead through the keys of a map', () => {
   const all = resource('all', { fields: { id: t.id('a'), map: t.map(t.string()) } }).rules({
     search: ['map' as never],
     allow: {},
@@ -229,7 +229,7 @@ test('a search path cannot lead through the keys of a map', () => {
   const found = findContractMistakes(implement(service('s', { namespace: 'urn:s', resources: [all] }), {}))
   assert.match(found.join('\n'), /search "map" does not lead to text/)
 })
-test('the log warns at start of maps without max', () => {
+test('the log warns at start of a map without max', () => {
   const found = findContractWarnings(shop as unknown as Service).join('\n')
   assert.match(found, /things\.counts has no max, so it holds at most 1000 entries/)
   assert.doesNotMatch(found, /titles/)

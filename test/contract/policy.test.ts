@@ -47,7 +47,7 @@ for (const [title, asks, item, allowed, ever] of rows)
     assert.deepEqual(readRestriction([own], asks, 0), ever ? [{ owner: 'c-1', region: 'r-1' }] : [])
   })
 
-test('A5.2 a condition is asked of the caller, the time and the item; one grant that admits is enough', () => {
+test('A5.2 a condition sees the caller, the time and the item; one grant that admits is enough', () => {
   const late = role('customer').given('after noon', ({ now }) => now >= 12)
   const small = role('customer').given('small', ({ value }) => value === undefined || Number(value['total']) < 10)
   const may = (grants: readonly Grant[], now: number, total: number) => isAllowed(grants, ann, now, { total })

@@ -662,7 +662,7 @@ const declarations: readonly (readonly [string, () => unknown, RegExp])[] = [
   ],
 ]
 for (const [title, declare, says] of declarations)
-  test(`a member that is not known is refused where JavaScript declares it: ${title}`, () => {
+  test(`an unknown member is refused where JavaScript declares it: ${title}`, () => {
     assert.throws(declare, (thrown: unknown) => thrown instanceof TypeError && says.test(thrown.message))
   })
 
@@ -719,7 +719,7 @@ const kinds: readonly (readonly [string, () => unknown, RegExp])[] = [
   ],
 ]
 for (const [title, declare, says] of kinds)
-  test(`a value of another kind is refused where JavaScript declares it: ${title}`, () => {
+  test(`a value of the wrong kind is refused where JavaScript declares it: ${title}`, () => {
     assert.throws(declare, (thrown: unknown) => thrown instanceof TypeError && says.test(thrown.message))
   })
 
@@ -775,12 +775,12 @@ const values: typeof cases = [
 for (const [title, given, says] of values)
   test(`review: ${title}`, () => assert.match(findContractMistakes(given).join('\n'), new RegExp(says, 'm')))
 
-test('a plus that is a character repeats nothing', () => {
+test('a plus that is an ordinary character repeats nothing', () => {
   const fields = { ...id, phone: t.string({ pattern: '(\\+[0-9]{2})*' }), sum: t.string({ pattern: '([+*][0-9])+' }) }
   assert.deepEqual(findContractMistakes(app([resource('x', { fields }).rules(read)])), [])
 })
 
-test('review: two versions of a port under one name, of which one would hide the other', () => {
+test('review: two versions of a port under one name are a mistake, since one would hide the other', () => {
   const body = x.namespace('urn:p').element('Ping', x.string)
   const of = (name: string, year: number) =>
     port(name, { namespace: `urn:p:${year}`, exchanges: { Ping: exchange({ action: 'urn:ping', input: body }) } })
@@ -793,7 +793,7 @@ test('review: two versions of a port under one name, of which one would hide the
   assert.doesNotMatch(findContractMistakes(given(of('Claims', 2019), of('Claims2026', 2026))).join('\n'), /twice/)
 })
 
-test('a contract without mistakes starts, one with several names them all at once', () => {
+test('a contract without mistakes starts; one with several is refused with all of them', () => {
   const good = app([resource('x', { fields: id }).rules(read)])
   assert.equal(requireSoundContract(good), good)
   const bad = app([resource('x', { fields: { n: t.int({ min: 2, max: 1 }) } })])
@@ -803,7 +803,7 @@ test('a contract without mistakes starts, one with several names them all at onc
   )
 })
 
-test('no resource takes the place of a link of the entry, or of a member of a client', async () => {
+test('a resource cannot have the name of a link of the entry, or of a member of a client', async () => {
   await using served = await startTestService(shop, orders)
   const own: readonly string[] = [...shop.resources.map(each => each.name), ...shop.jobs.map(each => each.job)]
   const { _links } = (await (await served.fetchAs('clara')(`${served.address}/api`)).json()) as { _links: object }
@@ -839,7 +839,7 @@ const warnings: readonly (readonly [string, Implementation, readonly RegExp[]])[
     [/^x\.tags has no max, so it holds at most 1000 items/, /^x\.deep\.rows has no max/, /^x\.words has no max/],
   ],
   [
-    'references to what their senders may not read',
+    'references to items that their senders may not read',
     app([
       resource('x', {
         fields: { ...id, y: t.ref('ys'), z: t.ref('ys', { unseen: true }), own: t.ref('ys').readOnly() },
@@ -869,7 +869,7 @@ const withDesk = (allow: readonly Grant[], handlers: Record<string, () => unknow
   ...app([], { ports: [desk(allow)] }),
   ports: { Desk: handlers },
 })
-test('an exchange that no caller may ask is a warning', () => {
+test('an exchange that no caller may call is a warning', () => {
   assert.deepEqual(findContractWarnings(withDesk([], {}).contract), [
     'Desk: no caller may call Ask, Tell, Show and 1 more: write allow with roles, or anyone, at the port or the exchange',
   ])
@@ -943,7 +943,7 @@ test('WSDL 1.1 §3.7 faults about header blocks name blocks and faults that thei
     },
   )
 })
-test('what fills a Body elsewhere than in a message of document style is a mistake', () => {
+test('a Body declared outside a message of document style is a mistake', () => {
   const body = x.body({ any: x.any() })
   const text = x.namespace('urn:t').type('Text', { value: x.text(x.string) })
   const P = port('P', {
@@ -979,7 +979,7 @@ test('an exchange without a handler, and a handler without an exchange, are mist
   ])
 })
 
-test('an unknown state of an action is told before the states that are not reached because of it', () => {
+test('an unknown state of an action is reported before the states that it leaves unreachable', () => {
   const mistaken = app([
     js('x', {
       fields: { ...id, state: t.state() },
@@ -995,7 +995,7 @@ test('an unknown state of an action is told before the states that are not reach
   assert.ok(placeOf(/never reaches the state "paid"/) > placeOf(/unknown state "payed"/), found.join('\n'))
 })
 
-test('A5.2 every facet of a field passes the start; `unseen` lets either face name what may not be read', async () => {
+test('A5.2 every facet of a field passes the review; with `unseen`, either face may name what a caller may not read', async () => {
   const tags = resource('tags', { fields: { id: t.id('t') } }).rules({ allow: { read: [role('head')] } })
   const fields = {
     id: t.id('x'),

@@ -148,7 +148,7 @@ for (const [title, json, expected] of numbers)
     assert.deepEqual(problems[0]?.code ?? it, expected)
   })
 
-test('A2.1 an inherited member of an object is not a value of a field', () => {
+test('A2.1 an inherited member of an object is not the value of a field', () => {
   const fields: Fields = { a: t.string(), constructor: t.ref('things').optional() }
   const write = membersWriter(fields)
   assert.equal(write({ a: 'b' }), '"a":"b"')
@@ -156,7 +156,7 @@ test('A2.1 an inherited member of an object is not a value of a field', () => {
   assert.deepEqual(findReferences(fields, { a: 'b' }), [])
 })
 
-test('decimals compare by their units', () => {
+test('decimals are compared by their units', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n }), fc.integer({ min: 0, max: 6 }), (units, places) => {
       assert.equal(parseScaledDecimal(writeScaledDecimal(units, places), places), units)
@@ -173,7 +173,7 @@ test('decimals compare by their units', () => {
   )
 })
 
-test('§3.3.2 a token has no space at its ends, and no two together, after a line separator too', () => {
+test('§3.3.2 a token has no space at its ends, and no two in a row, even after a line separator', () => {
   const token = t.string({ xsd: 'token' }).shape as Scalar
   assert.equal(checkScalar(token, 'a\u2028b'), 'a\u2028b')
   for (const value of ['a\u2028b ', 'a\u2028b  c', ' a']) assert.ok(checkScalar(token, value) instanceof Flaw, value)

@@ -68,7 +68,7 @@ for (const { title, union, member, table, tablesMin } of kinds)
     )
   })
 
-test('kinds are told apart in contract/shape.ts alone', () => {
+test('only contract/shape.ts distinguishes the kinds', () => {
   const byHand = /\bshape\??\.kind\s*[!=]==\s*'(?:list|map|object|union)'|\bswitch \((?:\w+\.)*shape\.kind\)/
   const files = sourceFiles.filter(file => byHand.test(codeOf(file)))
   assert.deepEqual(files, ['contract/shape.ts'])
@@ -95,14 +95,14 @@ const optional = (field: AnyField): AnyField => field.optional()
 const all = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, optional(field)]))
 for (const [title, { shape }, inner] of parts)
-  test(`the very same shape where nothing changes in ${title}, another where something does`, () => {
+  test(`a fold returns the same shape if nothing changes in ${title}, else a new one`, () => {
     assert.equal(mapShape(shape, same), shape)
     const changed = mapShape(shape, { item: optional, fields: all })
     assert.equal(changed === shape, isScalar(shape))
     assert.deepEqual(innerFields(changed), ['list', 'map'].includes(shape.kind) ? inner : inner.map(all))
   })
 
-test('an object whose fields have changed takes another name', () => {
+test('an object whose fields have changed gets another name', () => {
   const { shape } = t.object(name, 'Line')
   const rename = (line: string): string => `${line}Draft`
   assert.deepEqual(mapShape(shape, { ...same, fields: all, rename }), {

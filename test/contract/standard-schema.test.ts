@@ -34,7 +34,7 @@ const inferOutput = <O>({ '~standard': { validate } }: KnownSchema<unknown, O>, 
   return result.value
 }
 
-test('a value as content has it becomes the value of the contract, which the compiler knows', () => {
+test('the value of content becomes the value of the contract, with its TypeScript type', () => {
   const made = inferOutput(toStandardSchema(draft), { ...valid, raw: 'AQI=' })
   assert.deepEqual(made, { ...valid, big: 7n, raw: new Uint8Array([1, 2]) })
   const name: string = made.name
@@ -61,14 +61,14 @@ const rows: readonly (readonly [title: string, change: object, expected: readonl
   ['a function', { name: () => 'x' }, ['name must be a string']],
 ]
 for (const [title, change, expected] of rows)
-  test(`a value but for ${title}`, () => {
+  test(`a problem of a value is reported: ${title}`, () => {
     const { issues = [] } = toStandardSchema(draft)['~standard'].validate({ ...valid, ...change })
     const told = issues.map(({ path, message }) => `${path.join('.')} ${message}`)
     assert.equal(told.length, expected.length, told.join('; '))
     for (const [i, text] of expected.entries()) assert.ok(told[i]?.startsWith(text), `${told[i]}`)
   })
 
-test('what is no object, names of prototypes and thousands of mistakes are told, and nothing throws', () => {
+test('a value that is not an object, names of prototypes and thousands of mistakes are reported, and nothing throws', () => {
   const { validate } = toStandardSchema(draft)['~standard']
   for (const value of [undefined, null, 'x', 7, [], Symbol('x'), () => {}, new Map()])
     assert.ok(validate(value).issues, String(value))
@@ -80,7 +80,7 @@ test('what is no object, names of prototypes and thousands of mistakes are told,
   assert.equal(validate(many).issues?.length, 100)
 })
 
-test('a single field, optional, nullable or read-only', () => {
+test('a single field has a schema, also if it is optional, nullable or read-only', () => {
   const check = (schema: KnownSchema<unknown, unknown>, value: unknown) => {
     const result = schema['~standard'].validate(value)
     return result.issues ? result.issues.map(({ path, message }) => [path, message]) : result.value

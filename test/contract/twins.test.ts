@@ -33,7 +33,7 @@ const numberLike = fc.oneof(
 )
 const places = fc.integer({ min: 0, max: 5 })
 
-test('§3.2.3 a decimal as it is kept has the same units by hand as by expression', () => {
+test('§3.2.3 a stored decimal has the same units by the scanner as by the expression', () => {
   fc.assert(
     fc.property(numberLike, places, (text, places) => {
       const units = parseCanonicalDecimal(text, places)
@@ -56,7 +56,7 @@ const decimals = fc
     const facets = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) }
     return t.decimal(digits, Math.min(digits, places), facets).shape as ScalarOf<'decimal'>
   })
-test('§4.3 a decimal is held against its facets alike, as it is kept and in any form', () => {
+test('§4.3 a decimal is checked against its facets alike, as stored and in any other form', () => {
   const text = fc.oneof(numberLike, fc.stringMatching(/^-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,5})?$/))
   fc.assert(
     fc.property(decimals, text, (shape, text) =>
@@ -66,7 +66,7 @@ test('§4.3 a decimal is held against its facets alike, as it is kept and in any
   )
 })
 
-test('§3.3.13 a whole number is the same by hand as by expression', () => {
+test('§3.3.13 a whole number is the same by the scanner as by the expression', () => {
   fc.assert(fc.property(numberLike, text => assert.equal(parseInteger(text), parseAnyInteger(text))))
 })
 
@@ -78,7 +78,7 @@ function isAnyDay(text: string): boolean {
   return year !== undefined && Number(day) <= last.getUTCDate()
 }
 
-test('§3.2.9 a day exists by hand where it does by expression', () => {
+test('§3.2.9 a day exists by the scanner if it does by the expression', () => {
   const days = fc.oneof(
     fc.stringMatching(/^-?[0-9]{3,6}-[0-3][0-9]-[0-4][0-9]Z?$/),
     fc.stringMatching(/^(19|20)[0-9]{2}-(02|0[1-9]|1[0-2])-(28|29|30|31)$/),
@@ -91,7 +91,7 @@ test('§3.2.9 a day exists by hand where it does by expression', () => {
   )
 })
 
-test('§4.3.1 characters are counted only where UTF-16 units may differ from them', () => {
+test('§4.3.1 characters are counted only where their number may differ from that of UTF-16 units', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 8 })
   fc.assert(
     fc.property(text, fc.nat(8), fc.nat(8), (text, min, max) => {
@@ -107,7 +107,7 @@ test('§4.3.1 characters are counted only where UTF-16 units may differ from the
   )
 })
 
-test('RFC 8259 §7 text without anything to escape is quoted as JSON.stringify quotes it', () => {
+test('RFC 8259 §7 text without characters to escape is quoted as JSON.stringify quotes it', () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.stringMatching(/^[ -~]*$/))
   fc.assert(fc.property(text, text => assert.equal(quoteJson(text), JSON.stringify(text))))
 })
@@ -221,7 +221,7 @@ function countSound() {
   return { see: (problems: readonly unknown[]) => seen[problems.length === 0 ? 'sound' : 'flawed']++, seen }
 }
 
-test('A2.1 one visit reads content and finds what is wrong with it as a walk for either does', () => {
+test('A2.1 one visit reads content and finds the same mistakes as a walk for each', () => {
   const { see, seen } = countSound()
   fc.assert(
     fc.property(pairs(given), ([fields, json]) => {
@@ -240,7 +240,7 @@ test('A2.1 one visit reads content and finds what is wrong with it as a walk for
   assert.ok(seen.sound > 50 && seen.flawed > 50, JSON.stringify(seen))
 })
 
-test('A2.1 the same visit finds all that is wrong with a typed value, and all in its order', () => {
+test('A2.1 the same visit finds all mistakes of a typed value, in order', () => {
   const { see, seen } = countSound()
   fc.assert(
     fc.property(pairs(typed), ([fields, value]) => {
@@ -253,7 +253,7 @@ test('A2.1 the same visit finds all that is wrong with a typed value, and all in
   assert.ok(seen.sound > 50 && seen.flawed > 50, JSON.stringify(seen))
 })
 
-test('A2.1 content with more than a hundred problems is told the same of them', () => {
+test('A2.1 content with more than a hundred problems gets the same list of them', () => {
   for (const json of [
     Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`unknown${i}`, i])),
     {
@@ -272,7 +272,7 @@ test('A2.1 content with more than a hundred problems is told the same of them', 
   }
 })
 
-test('A2.1 members of a value that is known to be sound are not checked again, all others are', () => {
+test('A2.1 members of a value that has been checked are not checked again, all others are', () => {
   fc.assert(
     fc.property(record(likely), record(likely), (sound, changed) => {
       fc.pre(checkValue(fields, sound).length === 0)

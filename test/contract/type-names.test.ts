@@ -99,7 +99,7 @@ const rows: readonly (readonly [title: string, names: readonly string[], expecte
 ]
 for (const [title, names, expected] of rows) test(`B2.7 ${title}`, () => assert.deepEqual(names, expected))
 
-test('B2.12 the types of the example are a vocabulary that one can read', () => {
+test('B2.12 the types of the example are a readable vocabulary', () => {
   const names = namesOf(typeRootsOf(compileMessages(shop, 'v2'), 'document'))
   assert.equal(
     names.join(' '),
@@ -110,7 +110,7 @@ test('B2.12 the types of the example are a vocabulary that one can read', () => 
   )
 })
 
-test('B2.7 no name collides, in any contract: neither with another nor with an element, whatever its case', () => {
+test('B2.7 no name collides, in any contract: neither with another name nor with an element, even in other letter case', () => {
   const law = (service: Service, style: MessageStyle) => {
     const roots = typeRootsOf(compileMessages(service, 'v1'), style)
     const { all, nameOf } = compileTypeNames(roots)
@@ -129,7 +129,7 @@ test('B2.7 no name collides, in any contract: neither with another nor with an e
   fc.assert(fc.property(services, fc.constantFrom(...styles), law), { numRuns: 100 })
 })
 
-test('B9.4 what is appended to a vocabulary changes no name that was there', () => {
+test('B9.4 an addition to a vocabulary changes none of its names', () => {
   const law = (service: Service, style: MessageStyle) => {
     const roots = typeRootsOf(compileMessages(service, 'v1'), style)
     const before = namesOf(roots.slice(0, -1))
@@ -142,7 +142,7 @@ test('B9.4 what is appended to a vocabulary changes no name that was there', () 
   fc.assert(fc.property(services, fc.constantFrom(...styles), law), { numRuns: 50 })
 })
 
-test('B2.7 types deep inside of others are named in time that grows with their members', () => {
+test('B2.7 deeply nested types are named in time that grows with their members', () => {
   const deep = (depth: number): Fields => {
     let fields: Fields = { text: t.string({ max: 3 }) }
     for (let i = 0; i < depth; i++) fields = { [`a${i}`]: t.object(fields) }

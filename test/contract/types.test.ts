@@ -150,7 +150,7 @@ test('handlers are typed from the contract', () => {
   })
 })
 
-test('what handlers give may have undefined where a member may be absent, and nowhere else', () => {
+test('a result of a handler may have undefined where a member may be absent, and nowhere else', () => {
   const Late = fault('Late', { status: 409, title: 'Late', detail: { from: t.date(), until: t.date().optional() } })
   const rooms = resource('rooms', {
     fields: { id: t.id('m'), name: t.string(), until: t.date().optional(), state: t.state() },
@@ -173,7 +173,7 @@ test('what handlers give may have undefined where a member may be absent, and no
   })
 })
 
-test('a map has any key, or some of those that its enumeration names', () => {
+test('a map accepts any key, or only the keys that its enumeration lists', () => {
   type Texts = (typeof texts)['type']
   const texts = t.map(t.string())
   same<Texts, { readonly [key: string]: string }>(true)
@@ -187,7 +187,7 @@ test('a map has any key, or some of those that its enumeration names', () => {
   t.map(t.string(), { key: t.int() })
 })
 
-test('a provider is asked for fields of its resource, with their types, and gives whole items', () => {
+test('a provider gets queries for fields of its resource, with their types, and returns whole items', () => {
   type Person = Item<typeof people>
   const person = { value: { id: 'p-1', name: 'Ann' }, version: 1, modified: 1 }
   const rest = { load: () => person, remove: () => true }
@@ -296,7 +296,7 @@ test('a single resource has no list and no identifier', async () => {
   assert.ok(call)
 })
 
-test('a nested resource has one parent, which content does not name', () => {
+test('a nested resource has one parent, which its content does not name', () => {
   const orders = resource('orders', { fields: { id: t.id('o') } }).rules({ allow: { read: [anyone] } })
   const notes = resource('notes', {
     within: 'order',
@@ -341,7 +341,7 @@ const Fish = zoo.type('Fish', { fins: x.element(x.int) }, { extends: Animal })
 const AnyAnimal = x.derivable(Animal, () => [Bird, Fish])
 const AnyBird = x.derivable(Bird, () => [zoo.type('Owl', { hunts: x.element(x.string) }, { extends: Bird })])
 
-test('§2.6 a value of a derived type is told by $type, and of an abstract type there is no other', () => {
+test('§2.6 $type names the type of a derived value; an abstract type has no values of its own', () => {
   const countLimbs = (animal: ValueOf<typeof AnyAnimal>): number =>
     animal.$type === 'Bird' ? animal.wings : animal.fins
   // @ts-expect-error an abstract type has no values of its own (XML Schema Part 1 §3.4.1)

@@ -72,7 +72,7 @@ const sound = retypes(
   renames({ species: 'kind', keeper: 'owner', owner: 'keeper', note: 'name', called: 'note' }),
 )
 
-test('names that change places, and a pair that keeps its law, are no mistake', () => {
+test('names that change places, and a pair that is its own inverse, are not mistakes', () => {
   assert.deepEqual(mistakesOf(sound), [])
 })
 
@@ -295,7 +295,7 @@ test('the newest version has the fields as they are declared', () => {
   assert.match(found.join('\n'), /v2 is the newest version, which has the fields as they are declared/)
 })
 
-test('a service with such a mistake does not start', () => {
+test('a service with a mistake in a version does not start', () => {
   const contract = service('pets', {
     namespace: 'urn:x',
     resources: [owners],
@@ -304,7 +304,7 @@ test('a service with such a mistake does not start', () => {
   assert.throws(() => requireSoundContract(implement(contract, {})), ContractMistakes)
 })
 
-test('a group that keeps its law, in place of fields that change places, is no mistake', () => {
+test('a reversible group that replaces fields which change places is not a mistake', () => {
   const up = ({ text }: { readonly text: string }) => ({
     kind: text.startsWith('cat') ? 'cat' : 'dog',
     tame: text.endsWith('!'),

@@ -49,7 +49,7 @@ test('value → XML → value → JSON → value is the same, for 500 values wit
   }
 })
 
-test('a reader of the JSON sees names, arrays, branches and plain values', () => {
+test('the JSON of XML has names, arrays, branches and plain values', () => {
   const value = makeValue(createRandom(3))
   const shown = {
     ...value,
@@ -126,7 +126,7 @@ for (const [title, text, pointer, detail] of refused)
     if (pointer !== '$type') assert.throws(() => writeText(order, JSON.parse(text)), /^Error: order/)
   })
 
-test('a hundred flaws are told, and no more', () => {
+test('the first hundred mistakes are reported, and no more', () => {
   const { problems } = readJson(
     a.element('n', x.object({ n: x.element(x.int).many() })),
     `{"n":[${'"x",'.repeat(500)}1]}`,

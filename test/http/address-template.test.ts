@@ -104,14 +104,14 @@ for (const [template, rest] of [
   ['a/{x}', 'a/%FF'],
   ['', 'a'],
 ] as const)
-  test(`${rest} is not of ${template}`, () => assert.equal(match(template, rest), undefined))
+  test(`${rest} does not match ${template}`, () => assert.equal(match(template, rest), undefined))
 
 for (const template of ['http://x/{a}', '/a', '../a', '..', '{!a}b', '{a}{b}', 'a{', 'a}', '{}', 'mailto:{a}'])
-  test(`${template} is a template that no endpoint serves`, () => {
+  test(`${template} is a template that an endpoint cannot serve`, () => {
     assert.equal(compileAddressTemplate(template), undefined)
   })
 
-test('matching is linear in the address', () => {
+test('an address is matched in linear time', () => {
   assertLinear(length => {
     const found = compileAddressTemplate('{a}-{b}-{c}-{d}-{e}.html') ?? assert.fail('no template')
     const rest = '-'.repeat(length * 100)

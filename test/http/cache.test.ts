@@ -71,7 +71,7 @@ for (const [title, fields, shared, lifetime] of lifetimes)
   test(`RFC 9111 §4.2.1 freshness lifetime: ${title}`, () => assert.equal(freshnessLifetime(fields, shared), lifetime))
 
 const ages: readonly [title: string, fields: Record<string, string>, age: number][] = [
-  ['the time it stood here', { date: writeDate(now) }, 10_000],
+  ['the time it was kept here', { date: writeDate(now) }, 10_000],
   ['a Date in the past', { date: writeDate(now - 5000) }, 15_000],
   ['a Date in the future', { date: writeDate(now + 5000) }, 10_000],
   ['Age, and the time the request took', { date: writeDate(now), age: '30' }, 42_000],
@@ -99,7 +99,7 @@ test('RFC 9110 §12.5.5 Vary names each field once (A4.19)', () => {
   assert.equal(writeVary(), '')
 })
 
-test('RFC 9111 §4.1 a response answers requests like the one it was made for', () => {
+test('RFC 9111 §4.1 a response answers requests with the same selecting fields', () => {
   assert.equal(matchesVary('Accept', { accept: 'a/b,  c/d' }, { accept: 'a/b,c/d' }), true)
   assert.equal(matchesVary('Accept', { accept: 'a/b' }, {}), false)
   assert.equal(matchesVary('Accept', {}, {}), true)

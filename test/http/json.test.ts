@@ -138,7 +138,7 @@ const anyJson = fc.letrec<{ json: Json }>(tie => ({
   ),
 })).json
 
-test('RFC 8259 §6 minus zero and integers beyond a double are written as they are, others as JSON.stringify does', () => {
+test('RFC 8259 §6 minus zero and integers beyond a double keep their digits, others are written as by JSON.stringify', () => {
   const json: Json = { a: [-0, 0, 0n, 2n ** 64n, -1.5, '-0'], b: { c: -0 } }
   assert.equal(writeJson(json), '{"a":[-0,0,0,18446744073709551616,-1.5,"-0"],"b":{"c":-0}}')
   assert.equal(writeJson(-0), '-0')
@@ -153,7 +153,7 @@ test('what is written is read as it was', () => {
   )
 })
 
-test('both readers agree with JSON.parse, and the careful one with the fast one', () => {
+test('both readers agree with JSON.parse and with each other', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), text => {
       fc.pre(!/(?<![.\d])\d{16,}(?![.\deE])/.test(text)) // a bigint here, a rounded number there
@@ -191,7 +191,7 @@ const plain: readonly [title: string, text: string][] = [
   ['the letter e, not after a digit', '[true,false,"e","2e2"]'],
 ]
 for (const [title, text] of plain)
-  test(`plain text takes the quick reader: ${title}`, t => {
+  test(`plain text is read by the quick reader: ${title}`, t => {
     const parse = t.mock.method(JSON, 'parse')
     const { value } = parseJson(text)
     assert.equal(parse.mock.callCount(), 1)
@@ -199,7 +199,7 @@ for (const [title, text] of plain)
     assert.ok(value !== undefined && value === made, 'the careful reader was asked')
   })
 
-test('a text that is damaged is refused exactly where JSON.parse refuses it', () => {
+test('a damaged text is refused exactly where JSON.parse refuses it', () => {
   fc.assert(
     fc.property(
       fc.json({ maxDepth: 3 }),

@@ -278,7 +278,7 @@ function answer(method: string, field: string | undefined, offers: readonly stri
   return list[0] ?? null
 }
 
-test('what is remembered is bounded: in number, and in length', () => {
+test('negotiation remembers few fields, and no long ones', () => {
   let asked = 0
   const length = memoizeByText(
     text => {

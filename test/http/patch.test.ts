@@ -48,7 +48,7 @@ for (const text of ['foo', '/a~', '/~2', '/~', 'a/b', ' /a'])
 
 test('RFC 6901 §4 ~01 is ~1, not /', () => assert.deepEqual(parsePointer('/~01'), ['~1']))
 
-test('RFC 6901 written and parsed, whatever the tokens', () => {
+test('RFC 6901 a written pointer is parsed to the same tokens', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom('~1', '~0', '/', '~', ''))), tokens => {
       assert.deepEqual(parsePointer(writePointer(tokens)), tokens)
@@ -93,7 +93,7 @@ const withoutNull = fc.letrec<{ json: Json }>(tie => ({
   ),
 })).json
 
-test('RFC 7396 a patch applied twice does what it does once', () => {
+test('RFC 7396 a patch applied twice has the effect of one', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
       const once = applyMergePatch(target as Json, patch as Json) // fast-check's JSON is ours without bigint
@@ -297,7 +297,7 @@ test('RFC 6902 §4.6 test holds for equal values and for no others', () => {
   assert.ok(!holds(1, '1') && !holds('1', 1) && !holds(2n ** 64n, String(2n ** 64n)))
 })
 
-test('RFC 6902 limits are what may still be', () => {
+test('RFC 6902 a patch may reach its limits, and not exceed them', () => {
   const copy = [{ op: 'copy', from: '/a', path: '/b' }]
   assert.ok(applyJsonPatch({ a: 'xy' }, copy, { ...jsonPatchLimits, copied: 3 }).value)
   assert.match(
@@ -319,14 +319,14 @@ for (const [what, value, cost] of [
   ['an object, one and its names and values', { ab: 1, c: 'x' }, 7],
   ['a list within an object', { a: [[]] }, 4],
 ] as const)
-  test(`RFC 6902 what a copy costs: ${what}`, () => {
+  test(`RFC 6902 the cost of a copy: ${what}`, () => {
     const copied = (limit: number) =>
       applyJsonPatch({ a: value }, [{ op: 'copy', from: '/a', path: '/b' }], { ...jsonPatchLimits, copied: limit })
     assert.ok(copied(cost).value)
     assert.equal(copied(cost - 1).failure?.kind, 'malformed')
   })
 
-test('RFC 6902 add, test, remove leaves the document as it was', () => {
+test('RFC 6902 add, test and remove leave the document unchanged', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),

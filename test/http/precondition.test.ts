@@ -212,7 +212,7 @@ for (const [a, b, strongly, weakly] of pairs)
       [strongly, weakly, strongly, weakly],
     ))
 
-test('RFC 9110 §8.8.3 what is an entity tag', () => {
+test('RFC 9110 §8.8.3 the syntax of an entity tag', () => {
   assert.deepEqual(['"a"', 'W/""', '"a" ', 'x"a"', 'a', '"a"b'].map(isEntityTag), [
     true,
     true,

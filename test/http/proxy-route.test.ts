@@ -47,7 +47,7 @@ for (const [list, target, isExcepted] of exceptions)
     assert.equal(routeOf(target, { ...proxied, NO_PROXY: list }) === 'none', isExcepted)
   })
 
-test('RFC 9110 §11.7.2 credentials in the address are Proxy-Authorization, and what is no address is named', () => {
+test('RFC 9110 §11.7.2 credentials in the address are sent as Proxy-Authorization, and an invalid address is named', () => {
   const route = findProxyRoute(new URL('http://a.example'), { HTTP_PROXY: 'http://u%40x:p%3A@p' })
   assert.equal(route?.authorization, `Basic ${Buffer.from('u@x:p:').toString('base64')}`)
   for (const address of ['p:3128', 'socks5://p', 'http://%zz:x@p', 'nothing'])
@@ -57,7 +57,7 @@ test('RFC 9110 §11.7.2 credentials in the address are Proxy-Authorization, and 
     )
 })
 
-test('the environment counts where Node itself reads it', () => {
+test('the environment is used where Node itself uses it', () => {
   assert.equal(allowsEnvironmentProxy(proxied, []), false)
   assert.equal(allowsEnvironmentProxy({ NODE_USE_ENV_PROXY: '1' }, []), true)
   assert.equal(allowsEnvironmentProxy({ NODE_USE_ENV_PROXY: '0' }, []), false)

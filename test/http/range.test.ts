@@ -63,7 +63,7 @@ for (const [title, field, length, ranges] of rows)
     assert.deepEqual(typeof found === 'string' ? found : found.map(({ first, last }) => [first, last]), ranges)
   })
 
-test('RFC 9110 §14.2 ranges are inside, in order and apart, whatever is asked', () => {
+test('RFC 9110 §14.2 ranges are within the content, in order and apart, whatever is requested', () => {
   const spec = fc.oneof(
     fc.tuple(fc.nat(120), fc.nat(120)).map(([a, b]) => `${Math.min(a, b)}-${Math.max(a, b)}`),
     fc.nat(120).map(a => `${a}-`),

@@ -140,7 +140,7 @@ const paths: readonly [title: string, path: string, segments: readonly string[] 
 for (const [title, path, segments, clean] of paths)
   test(`RFC 3986 ${title}: ${path}`, () => assert.deepEqual(parsePath(path), segments && { segments, clean }))
 
-test('RFC 3986 §6.2.2 normalising twice is normalising once, and changes no segment', () => {
+test('RFC 3986 §6.2.2 normalizing twice is the same as once, and changes no segment', () => {
   const piece = fc.constantFrom('/', '/.', '/..', '/%2e', '/a', '/%61', '/%2F', '/%C3%A9', '/a:b@c', '/;x', '//')
   fc.assert(
     fc.property(fc.array(piece, { minLength: 1 }), pieces => {
@@ -151,7 +151,7 @@ test('RFC 3986 §6.2.2 normalising twice is normalising once, and changes no seg
   )
 })
 
-test('RFC 3986 §6.2.2 the one spelling', () => {
+test('RFC 3986 §6.2.2 equivalent targets have one spelling', () => {
   assert.equal(normalizePath('/%7Ea/%c3%a9/%2f/./b:c'), '/~a/%C3%A9/%2F/b:c')
 })
 

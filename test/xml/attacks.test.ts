@@ -153,7 +153,7 @@ test('P15 names of hostile documents are forgotten', async () => {
   await assertReleased(before, 10_000_000)
 })
 
-test('P15 long namespace names of hostile documents are forgotten, however few their prefixes', async () => {
+test('P15 long namespace names of hostile documents are forgotten, even with few prefixes', async () => {
   const before = heldOctets()
   for (let round = 0; round < 2000; round++) {
     const uri = `urn:${round}-${'x'.repeat(20_000)}`

@@ -45,7 +45,7 @@ function oracle(document: XmlDocument, element: number | undefined, form: Canoni
   return (document.get(`(//*)[${element + 1}]`) as XmlElement).canonicalizeToString(options)
 }
 
-test('C14N, Exclusive C14N: any document, and any element of it, as libxml2 has it', () => {
+test('C14N, Exclusive C14N: any document, and any element of it, has the canonical form of libxml2', () => {
   fc.assert(
     fc.property(anyTree, tree => {
       const source = `<!--before--><?p before?>${writeElement(tree)}<!--after--><?p?>`
@@ -101,7 +101,7 @@ function spellDocument(node: Node, chance: () => boolean): string {
   return `${tag}>${content}</${qname}${blank('')}>`
 }
 
-test('C14N, Exclusive C14N: however a document is written, and a slice of it', () => {
+test('C14N, Exclusive C14N: however a document is written, and of a slice of it', () => {
   fc.assert(
     fc.property(anyTree, fc.nat(), fc.integer({ min: 1, max: 40 }), (tree, seed, seldom) => {
       let state = seed
@@ -121,7 +121,7 @@ test('C14N, Exclusive C14N: however a document is written, and a slice of it', (
   )
 })
 
-test('C14N §2.1: the canonical form is in UTF-8, whatever the document is in', () => {
+test('C14N §2.1: the canonical form is in UTF-8, whatever the encoding of the document', () => {
   const source = '<r a="é"><b>\u{1f600} ü</b><c/></r>'
   const wide = Uint8Array.from([0xff, 0xfe, ...new Uint8Array(new Uint16Array(codeUnitsOf(source)).buffer)])
   const narrow = Uint8Array.from(codeUnitsOf('<?xml version="1.0" encoding="ISO-8859-1"?><r a="é"><b> ü</b><c/></r>'))
@@ -138,7 +138,7 @@ test('C14N §2.1: the canonical form is in UTF-8, whatever the document is in', 
 })
 const codeUnitsOf = (text: string) => Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
 
-test('C14N: a changed tree is not spelled as the document', () => {
+test('C14N: a changed tree is written anew, not copied from its document', () => {
   const source = '<r><a>one</a><b><c>two</c></b><d/></r>'
   const changed = (change: (root: Element) => void) => {
     const { root } = readPlain(source)
@@ -285,7 +285,7 @@ test('C14N 1.1 appendix A: paths without dot segments', () => {
   assert.deepEqual([joinBases('abc/', '../'), joinBases('../', '../'), joinBases('..', '..')], ['', '../../', '../../'])
 })
 
-test('XML Signature §6.6.4: the enveloped signature is left out, with what is in it and nothing else', () => {
+test('XML Signature §6.6.4: the enveloped signature is left out with its content, and nothing else', () => {
   const { root } = read('<r xmlns="urn:d"><a/> <s:Signature xmlns:s="urn:s"><s:x/></s:Signature> <b/></r>')
   for (const form of [inclusive, exclusive]) {
     const without = elementsWithin(root)[2]!

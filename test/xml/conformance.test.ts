@@ -84,7 +84,7 @@ for (const folder of ['xml-wellformedness', 'xml-attacks']) {
 const envelopes = suites('envelopes-mime')
 const real = suites('wsdl11-real')
 
-test('the documents of real services are read, but for three that are not well-formed', {
+test('the documents of real services are read, except for three that are not well-formed', {
   skip: !envelopes || !real,
 }, () => {
   const refused: string[] = []

@@ -252,8 +252,8 @@ const refused: [title: string, source: string, reason: RegExp, options?: ParseOp
     '¦\ufeff<?xml version="1.0" encoding="ISO-8859-1"?><a/>',
     /byte order mark/,
   ],
-  ['§4.3.3 an encoding that is not read', '¦<?xml version="1.0" encoding="UTF-7"?><a/>', /not supported/],
-  ['RFC 7303 a charset that is not read', '¦<a/>', /not supported/, { charset: 'constructor' }],
+  ['§4.3.3 an encoding that is not supported', '¦<?xml version="1.0" encoding="UTF-7"?><a/>', /not supported/],
+  ['RFC 7303 a charset that is not supported', '¦<a/>', /not supported/, { charset: 'constructor' }],
   ['RFC 7303 UTF-16 told, without a mark', '¦<a/>', /byte order mark/, { charset: 'utf-16' }],
   ['RFC 7303 UTF-16 told, a mark of UTF-8 (P18)', '¦\ufeff<a/>', /byte order mark/, { charset: 'utf-16' }],
   ['US-ASCII beyond itself (P18)', '<a>¦é</a>', /us-ascii does not define/, { charset: 'us-ascii' }],
@@ -301,7 +301,7 @@ for (const [title, text, at] of invalid) {
   })
 }
 
-test('§4.3.3 octets that an encoding of several for a character does not define are refused, and found (P18)', () => {
+test('§4.3.3 octets that a multi-octet encoding does not define are refused, with their place (P18)', () => {
   const flawed: readonly (readonly [label: string, text: string, at: number])[] = [
     ['Shift_JIS', '<a>\x93\xfa\x93</a>', 5], // a lead without its trail takes no markup with it
     ['Shift_JIS', '<a>\x93', 3],
@@ -320,14 +320,14 @@ test('§4.3.3 octets that an encoding of several for a character does not define
   const later = parseXml(octets('<a>\xd6\xd0\xd6\xd0<b></a>'), { charset: 'gbk' })
   assert.equal(later instanceof Malformed && later.at, 10, 'in the octets as they came')
 })
-test('§4.3.3 encodings in which octets of US-ASCII may be other characters are not read (P18)', () => {
+test('§4.3.3 encodings in which US-ASCII octets may be other characters are not accepted (P18)', () => {
   for (const charset of ['ISO-2022-JP', 'ISO-2022-KR', 'HZ-GB-2312', 'UTF-7', 'UTF-32', 'IBM037', 'x-user-defined'])
     assert.match(String((parseXml(octets('<a/>'), { charset }) as Malformed).reason), /not supported/, charset)
   const everyAscii = Uint8Array.from({ length: 0x5f }, (_, i) => 0x20 + i)
   for (const label of ['shift_jis', 'euc-jp', 'euc-kr', 'gbk', 'gb18030', 'big5'])
     assert.equal(new TextDecoder(label).decode(everyAscii), String.fromCharCode(...everyAscii), label)
 })
-test('§4.3.3 an octet that its encoding does not define is refused, and found (P18)', () => {
+test('§4.3.3 an octet that its encoding does not define is refused, with its place (P18)', () => {
   const failure = parseXml(octets('<a>\xe9\xaa</a>'), { charset: 'windows-1253' })
   assert.ok(failure instanceof Malformed)
   assert.deepEqual([failure.at, failure.reason], [4, 'an octet that windows-1253 does not define'])
@@ -336,7 +336,7 @@ test('§4.3.3 an octet that its encoding does not define is refused, and found (
   assert.equal(later.at, 8)
 })
 
-test('§4.3.3 UTF-16: offsets are into what was received; surrogates alone and half characters are refused (P18)', () => {
+test('§4.3.3 UTF-16: offsets count the received octets; lone surrogates and half characters are refused (P18)', () => {
   const wide = (text: string) => octets(`\xff\xfe${[...text].map(character => `${character}\0`).join('')}`)
   const failure = parseXml(wide('<a>\xe9\xe9<b></a>'))
   assert.ok(failure instanceof Malformed)
@@ -383,7 +383,7 @@ for (const [limit, most, within, over] of limited) {
   })
 }
 
-test('a limit for names holds also for names that are known already', () => {
+test('a limit for names also holds for known names', () => {
   for (let again = 0; again < 3; again++) parseOrFail('<abcdefgh><abcdefgh/></abcdefgh>')
   for (let again = 0; again < 3; again++) parseOrFail('<a abcdefgh="1"><a abcdefgh="1"/></a>')
   for (const text of ['<abcdefgh/>', '<a abcdefgh="1"/>', '<a><a abcdefgh="1"/><a abcdefgh="1"/></a>']) {
@@ -458,7 +458,7 @@ test('the same events over bytes and over a tree', () => {
   )
 })
 
-test('an element is read from a cursor, and knows its place', () => {
+test('an element is read from a cursor, and has its position', () => {
   const document = bytes(source)
   const cursor = scanDocument(document)
   while (cursor.name !== d) cursor.child()
@@ -468,14 +468,14 @@ test('an element is read from a cursor, and knows its place', () => {
   assert.deepEqual([cursor.event, cursor.name], ['end', d])
 })
 
-test('names are one object for one meaning, whenever they are made', () => {
+test('a name is one object for its meaning, whenever it is created', () => {
   const { root } = parseOrFail('<x:late xmlns:x="urn:late"/>')
   assert.equal(root.name, internName('urn:late', 'late'))
   assert.equal(parseOrFail('<late xmlns="urn:late"/>').root.name, root.name)
   assert.notEqual(internName('', '__proto__'), internName('', 'constructor'))
 })
 
-test('a string is the same wherever in a document it is cut, and whenever it is asked for', () => {
+test('a string is the same wherever a document is cut, and whenever it is requested', () => {
   const lengths = fc.oneof(fc.nat(40), fc.integer({ min: 4080, max: 4110 }), fc.integer({ min: 8180, max: 8200 }))
   const parts = fc.array(
     fc.record({ lengths: fc.array(lengths, { minLength: 3, maxLength: 3 }), late: fc.boolean() }),
@@ -503,7 +503,7 @@ test('a string is the same wherever in a document it is cut, and whenever it is 
   )
 })
 
-test('Namespaces §6.1 a prefix means what the innermost declares, however many there are', () => {
+test('Namespaces §6.1 a prefix means what the innermost declaration says, however many there are', () => {
   const declared = fc.array(fc.array(fc.tuple(fc.nat(20), fc.nat(3)), { maxLength: 6 }), {
     minLength: 1,
     maxLength: 12,
@@ -527,7 +527,7 @@ test('Namespaces §6.1 a prefix means what the innermost declares, however many 
   )
 })
 
-test('Namespaces §6 a name means what is declared here, whatever it meant elsewhere or in the previous document', () => {
+test('Namespaces §6 a name means what its own document declares, whatever it meant elsewhere or before', () => {
   const uris = [internName('urn:a', 'x').uri, internName('urn:b', 'x').uri, 'urn:nobody-knows']
   const one = fc.record({
     prefix: fc.constantFrom('', 'p', 'q'),
@@ -566,7 +566,7 @@ test('Namespaces §6 a name means what is declared here, whatever it meant elsew
   )
 })
 
-test('Namespaces §3 a declaration that is read again has its own value', () => {
+test('Namespaces §3 a declaration that occurs again has its own value', () => {
   const values: readonly (readonly [written: string, uri: string])[] = [
     ['"urn:a"', 'urn:a'],
     ["'urn:a'", 'urn:a'],
@@ -595,7 +595,7 @@ test('Namespaces §3 a declaration that is read again has its own value', () => 
   )
 })
 
-test('Namespaces §3 what only looks like a declaration that was read before is refused', () => {
+test('Namespaces §3 text that only resembles an earlier declaration is refused', () => {
   const declared = (written: string): Malformed | undefined =>
     parseOrUndefined(() => scanDocument(bytes(`<r><a xmlns:p=${written}/></r>`)).finish()) as Malformed | undefined
   for (let again = 0; again < 3; again++) {
@@ -612,7 +612,7 @@ test('Namespaces §3 what only looks like a declaration that was read before is 
   )
 })
 
-test('a path counts neighbours of one name, of each parent anew', () => {
+test('a path counts siblings of one name, separately in each parent', () => {
   const cursor = scanDocument(bytes('<r><a><b/></a><a><b/><b/><c/><b/></a><c><b/></c></r>'))
   const paths: string[] = []
   for (let event = cursor.next(); event !== 'after'; event = cursor.next())
@@ -621,7 +621,7 @@ test('a path counts neighbours of one name, of each parent anew', () => {
   assert.deepEqual(paths, [...expected, '/c[1]', '/c[1]/b[1]'])
 })
 
-test('a string cut from a large document does not keep it', async () => {
+test('a string from a large document does not keep the document in memory', async () => {
   const held: string[] = []
   const before = heldOctets()
   for (let n = 0; n < 20; n++) {

@@ -23,7 +23,7 @@ const rows: [value: string, text: string, attribute: string][] = [
   ['\t\n\r', '\t\n&#13;', '"&#9;&#10;&#13;"'],
 ]
 for (const [value, asText, asAttribute] of rows) {
-  test(`XML 1.0 §2.4, §2.11, §3.3.3 ${JSON.stringify(value)} is written so that it is read as it is (P21)`, () => {
+  test(`XML 1.0 §2.4, §2.11, §3.3.3 ${JSON.stringify(value)} is written so that it is read unchanged (P21)`, () => {
     assert.equal(escapeText(value), asText)
     assert.equal(writeAttribute(value), asAttribute)
     const { root } = parseOrFail(`<a b=${writeAttribute(value)}>${escapeText(value)}</a>`)
@@ -66,7 +66,7 @@ for (const [title, node] of unwritable) {
   test(`XML 1.0 ${title} cannot be written`, () => assert.throws(() => writeElement(node), Unwritable))
 }
 
-test('what is written of a tree is read as the same tree', () => {
+test('a written tree is read as the same tree', () => {
   fc.assert(
     fc.property(anyTree, tree => {
       const written = writeElement(tree)
@@ -78,7 +78,7 @@ test('what is written of a tree is read as the same tree', () => {
   )
 })
 
-test('the octets of an element are a document, with the namespaces around it', () => {
+test('the octets of an element are a document with the namespaces in scope', () => {
   fc.assert(
     fc.property(anyTree, tree => {
       const { root, bytes } = parseOrFail(writeElement(tree), { comments: true })
@@ -97,7 +97,7 @@ test('a part of a document is a document of its own', () => {
   assert.equal(writeElement(root.elements()[0]!), '<b xmlns="v" xmlns:p="u" p:c="1"><d xml:lang="en"/></b>')
 })
 
-test('a tree made by hand needs no declarations; prefixes that clash are changed', () => {
+test('a tree made by hand needs no declarations; conflicting prefixes are changed', () => {
   const root = new Element(undefined, internName('u', 'a'), 'p', [
     { name: internName('v', 'b'), prefix: 'p', value: '1' },
     { name: internName('w', 'c'), prefix: '', value: '2' },
@@ -125,7 +125,7 @@ test('a whole document is written with comments and instructions around its root
 const message =
   '\ufeff<?xml version="1.0" encoding="utf-8"?><!--é--><e:Envelope xmlns:e="urn:e" xmlns:f="urn:f">\r\n<e:Body f:a="1&amp;2" b=\'\'>x<![CDATA[y]]>é&#10;<?p q?></e:Body><f:c/></e:Envelope>'
 
-test('bytes that are changed at random are read or refused, and nothing else (P17, P18)', () => {
+test('randomly damaged octets are read or refused, and nothing else happens (P17, P18)', () => {
   const bytes = new TextEncoder().encode(message)
   const interesting = fc.oneof(fc.constantFrom(...new TextEncoder().encode('<>/&;!?-[]"\'=: x\0\r\n')), fc.nat(255))
   const change = fc.record({
