@@ -69,14 +69,14 @@ const fields: readonly Readonly<Record<string, string>>[] = [
   { 'accept-encoding': 'identity;q=0' },
 ]
 
-test('there are such orders in each state', () =>
+test('another customer has orders in each state', () =>
   assert.deepEqual([...secret.keys()].sort(), ['cancelled', 'delivered', 'paid', 'placed', 'shipped']))
 
 for (const [state, id] of secret)
-  describe(`an order that is ${state}, and another customer's`, () => {
+  describe(`another customer’s order that is ${state}`, () => {
     const absent = absentLike(id)
     for (const [method, sent] of Object.entries(contents))
-      test(`${method}: as one that does not exist`, async () => {
+      test(`${method}: the same response as for a missing order`, async () => {
         for (const part of parts)
           for (const [type, content] of sent.length > 0 ? sent : [[]])
             for (const more of fields) {
@@ -87,7 +87,7 @@ for (const [state, id] of secret)
               assert.deepEqual(await there, await not, `${part} ${JSON.stringify(more)} ${content}`)
             }
       })
-    test('SOAP: as one that does not exist', async () => {
+    test('SOAP: the same response as for a missing order', async () => {
       for (const operation of ['GetOrder', 'CancelOrder', 'PayOrder', 'ShipOrder', 'TrackOrder', 'DeleteOrder']) {
         const [there, not] = [id, absent].map(async each => {
           const more = operation === 'PayOrder' ? '<method>card</method><amount>4.95</amount>' : ''
@@ -124,12 +124,12 @@ describe("another caller's job and search", async () => {
           assert.deepEqual(await there, await not, `${method} ${JSON.stringify(more)}`)
         }
     })
-  test('is there still', async () => {
+  test('they still exist', async () => {
     for (const path of [job, result, found]) assert.equal((await send('GET', path, maria)).status, 200, path)
   })
 })
 
-test('filters, sums and pages tell nothing of them', async () => {
+test('filters, sums and pages reveal nothing about them', async () => {
   for (const id of secret.values()) {
     for (const query of [`id=${id}`, `customer=c-2`, `customer[ne]=c-1`, `id[in]=${id}`]) {
       const { status, text } = await send('GET', `/api/v2/orders?${query}`, alice)

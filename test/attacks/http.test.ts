@@ -115,7 +115,7 @@ const rows: readonly Row[] = [
     envelope(cancel, old),
   ],
   [
-    'H8 an expectation nobody knows',
+    'H8 an unknown expectation',
     'clara',
     'POST',
     '/api/v1/orders',
@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
   ],
   ['sort injection: __proto__', 'clara', 'GET', '/api/v1/orders?sort=__proto__', 400],
   ['filter injection: fields=', 'clara', 'GET', '/api/v1/orders?fields=password', 400],
-  ['filter injection: a cursor that was made up', 'clara', 'GET', '/api/v1/orders?cursor=WyInIE9SIDE9MSJd', 400],
+  ['filter injection: a forged cursor', 'clara', 'GET', '/api/v1/orders?cursor=WyInIE9SIDE9MSJd', 400],
   ['filter injection: a hundred thousand parameters', 'clara', 'GET', `/api/v1/orders?${'a&'.repeat(4000)}`, 400],
   [
     'mass assignment: the total',
@@ -179,7 +179,7 @@ const rows: readonly Row[] = [
     JSON.stringify({ ...order, lines: [{ product: 'p-1', quantity: 1, price: '0.01' }] }),
   ],
   [
-    'mass assignment: what is no field',
+    'mass assignment: an unknown field',
     'clara',
     'POST',
     '/api/v1/orders',
@@ -217,7 +217,15 @@ const rows: readonly Row[] = [
   ],
   ['other tenants: a customer', 'alice', 'GET', '/api/v1/customers/c-2', 404],
   ['other tenants: the orders of a customer', 'alice', 'GET', '/api/v1/customers/c-2/orders', 404],
-  ['other tenants: what only a clerk may', 'alice', 'PATCH', '/api/v1/orders/o-2', 403, merge, '{"note":"x"}'],
+  [
+    'other tenants: an action that only a clerk may take',
+    'alice',
+    'PATCH',
+    '/api/v1/orders/o-2',
+    403,
+    merge,
+    '{"note":"x"}',
+  ],
   ['other tenants: by SOAP', 'alice', 'POST', '/soap/v1', 500, soap12, envelope(cancel.replace('o-1', 'o-2'))],
   [
     'patch paths: into __proto__',
@@ -380,7 +388,7 @@ const rows: readonly Row[] = [
   ],
   ['regular expressions: 30 KB in Accept', 'clara', 'GET', at, 200, { accept: `x/y;q="${'\\"'.repeat(15_000)}` }],
   [
-    'a rate is of its caller: no field says otherwise',
+    'a rate belongs to its caller, whatever a field says',
     undefined,
     'GET',
     at,
@@ -417,8 +425,8 @@ describe('attacks by HTTP', async () => {
   const split: readonly [string, string][] = [
     ['in the path', `GET /api/v1/orders/${encodeURIComponent(link)} HTTP/1.1`],
     ['in a parameter', `GET /api/v1/orders?state=${encodeURIComponent(link)} HTTP/1.1`],
-    ['in where to go after signing in', `GET /login?to=${encodeURIComponent(`/${link}`)} HTTP/1.1`],
-    ['in a search that comes back as a link', `GET /api/v1/search?q=${encodeURIComponent(link)} HTTP/1.1`],
+    ['in the address to go to after signing in', `GET /login?to=${encodeURIComponent(`/${link}`)} HTTP/1.1`],
+    ['in a search that is returned as a link', `GET /api/v1/search?q=${encodeURIComponent(link)} HTTP/1.1`],
   ]
   for (const [where, line] of split)
     test(`response splitting ${where}`, async () => {
@@ -429,7 +437,7 @@ describe('attacks by HTTP', async () => {
       assert.equal(statuses(text).length, 1)
       assert.doesNotMatch(text, /^set-cookie:/im)
     })
-  test('response splitting by Host: links name our own address, and a Host that is none is refused', async () => {
+  test('response splitting by Host: links have our own address, and an invalid Host is refused', async () => {
     const { text } = await exchangeOctets(
       house.server.port,
       'GET /soap/v1?wsdl HTTP/1.1\r\nHost: a"><evil-marker\r\n\r\n',
@@ -437,7 +445,7 @@ describe('attacks by HTTP', async () => {
     assert.ok(!text.includes('evil-marker'))
   })
 
-  test('request smuggling: what hides behind a refused message is not served', async () => {
+  test('request smuggling: a request hidden behind a refused message is not served', async () => {
     const hidden = `GET /api/v1/orders/o-1 HTTP/1.1\r\nHost: a\r\nAuthorization: ${people.clara.authorization}\r\n\r\n`
     const { text } = await exchangeOctets(
       house.server.port,
@@ -453,7 +461,7 @@ describe('attacks by HTTP', async () => {
     )
   })
 
-  test('script in data shown as HTML is text, and the page may run none', async () => {
+  test('a script in data is shown in HTML as text, and the page may run no scripts', async () => {
     const script = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>'
     const made = await house.ask(
       'POST',
@@ -477,7 +485,7 @@ describe('attacks by HTTP', async () => {
     assert.ok(!/<script(?! src="\/look\/)|<img/.test(wrong.text))
   })
 
-  test('CORS with credentials: no origin is told that it may, whatever it is called', async () => {
+  test('CORS with credentials: no origin is allowed, whatever its name', async () => {
     const { ask } = await startHosted({ settings: { origins: ['https://app.example'] } })
     for (const origin of [
       'https://evil.example',
@@ -506,7 +514,7 @@ describe('attacks by HTTP', async () => {
     }
   })
 
-  test('idempotency keys of another caller give nothing of his', async () => {
+  test('an idempotency key of another caller reveals nothing', async () => {
     const key = { 'idempotency-key': '"shared"' }
     const mine = await house.ask('POST', '/api/v1/orders', { ...people.clara, ...json, ...key }, JSON.stringify(order))
     const other = await house.ask('POST', '/api/v1/orders', { ...people.alice, ...json, ...key }, JSON.stringify(order))
@@ -515,7 +523,7 @@ describe('attacks by HTTP', async () => {
     house.lines.length = 0
   })
 
-  test('10,000 idle connections keep nobody from being served, and go', async () => {
+  test('10,000 idle connections do not prevent service, and are closed', async () => {
     const { server, ask } = await startHosted({ limits: { connections: 2000, idle: 500, head: 500 } })
     const sockets: Socket[] = []
     for (let i = 0; i < 10_000; i += 500) {
@@ -536,7 +544,7 @@ describe('attacks by HTTP', async () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  test('slow fields and slow content end in 408, and hold nothing up', async () => {
+  test('slow fields and slow content end in 408, and delay no one else', async () => {
     const slow = await startHosted({ limits: { head: 300, stall: 300, request: 1000 } })
     const head = [
       'POST /api/v1/orders HTTP/1.1',
@@ -609,14 +617,14 @@ describe('attacks that another test holds', () => {
     ['H2 a list of lengths', 'server/request', 'RFC 9112 §6.3: a list of lengths'],
     ['H6 CR LF in a field', 'server/request', 'RFC 9110 §5.5: a bare CR in a field value'],
     ['H7 the action in the media type', 'soap/http-binding', 'H7 1.2: an action of another operation'],
-    ['H8 Expect and content', 'server/content', 'RFC 9110 §10.1.1: content comes after 100'],
+    ['H8 Expect and content', 'server/content', 'RFC 9110 §10.1.1: content arrives after 100'],
     ['H9 an error of ours', 'host/secrets', 'an internal error is a line with the incident'],
     ['request smuggling: CL.TE', 'server/request', 'RFC 9112 §6.1: length and coding (CL.TE)'],
     ['request smuggling: TE.CL', 'server/request', 'RFC 9112 §6.1: coding and length (TE.CL)'],
     ['request smuggling: TE.TE', 'server/request', 'RFC 9112 §6.3: a coding that hides chunked (TE.TE)'],
     ['slow fields', 'server/clock', 'slow fields → 408'],
-    ['idle connections', 'server/clock', 'peers.md 15: 200 stalled connections of all kinds are gone soon'],
-    ['HTTP/2 rapid reset', 'server/http2', 'rapid reset: the application hardly notices'],
+    ['idle connections', 'server/clock', 'peers.md 15: 200 stalled connections of all kinds are closed soon'],
+    ['HTTP/2 rapid reset', 'server/http2', 'rapid reset: the application is hardly called'],
     ['HTTP/2 settings flood', 'server/http2', 'SETTINGS'],
     ['HTTP/2 CONTINUATION flood', 'server/http2', 'CONTINUATION flood'],
     ['open redirects', 'identity/credentials', 'open redirects: after signing in to'],
@@ -642,11 +650,7 @@ describe('attacks that another test holds', () => {
     ['M2 a flood of parts', 'soap/attachment', 'M2 10,000 parts'],
     ['M2 a flood of fields', 'soap/attachment', 'M2 10,000 fields'],
     ['M2 two parts of one name', 'soap/attachment', 'two parts have the same Content-ID'],
-    [
-      'M2, S8 in one run against the endpoints',
-      'check/mutants',
-      'in memory all pass, but for those that need a socket',
-    ],
+    ['M2, S8 in one run against the endpoints', 'check/mutants', 'in memory all pass, except those that need a socket'],
     ['M2 a part without end, behind a bridge', 'bridge/passing-answers', 'a part without end'],
     ['M2 a part that trickles, behind a bridge', 'bridge/passing-answers', 'octets that trickle'],
     ['a form that is cut before a bridge', 'bridge/passing-uploads', 'a client that leaves in the middle'],
@@ -663,7 +667,7 @@ describe('attacks that another test holds', () => {
     })
 })
 
-test('SECURITY.md names tests that are there', () => {
+test('the tests that SECURITY.md names exist', () => {
   const root = join(import.meta.dirname, '..', '..')
   const named = [...readFileSync(join(root, 'SECURITY.md'), 'utf8').matchAll(/`(test\/[\w/-]+\.test\.ts)`/g)]
   assert.ok(named.length > 20)

@@ -80,7 +80,7 @@ const wrapped: readonly (readonly [shape: Shape, tag: string, forge: (element: s
 /** All of them were sent once: 21,440. Each run takes its share, the same each time. */
 const share = 24
 
-test('X1: what is signed and moved to any place lets nothing else be read, at an endpoint of each kind', async () => {
+test('X1: a signed element that is moved to any place makes nothing else readable, at an endpoint of each kind', async () => {
   let [sent, taken] = [0, 0]
   for (const [at, [shape, tag, forge]] of wrapped.entries()) {
     world.now += 60_000
@@ -141,7 +141,7 @@ const changes: readonly Change[] = [
     text => toRole('urn:other')(text.replace(elementOf(text, 's:Body'), evilOf(text))),
     /no Security block|credentials/,
   ],
-  ['the block for no one', ['signed', 'holder', 'secret'], toRole(`${roles}/none`), /no Security block/],
+  ['the block for the role none', ['signed', 'holder', 'secret'], toRole(`${roles}/none`), /no Security block/],
   ['the block for the next node', bySignature, toRole(`${roles}/next`)],
   [
     'two blocks: for the next node, and for the last one',
@@ -163,31 +163,31 @@ const changes: readonly Change[] = [
   ],
   ['an address for the reply that is for no one', bySignature, inHeader(replyTo(` s:role="${roles}/none"`))],
   [
-    'a signed block that is for no one now',
+    'a signed block that is now for the role none',
     bySignature,
     text => text.replace('<n:Branch ', `<n:Branch s:role="${roles}/none" `),
     /a digest is wrong/,
   ],
   [
-    'a signed block taken away',
+    'a signed block removed',
     bySignature,
     text => text.replace(elementOf(text, 'n:Branch'), ''),
     /not in this document/,
   ],
   [
-    'a second one of a signed block',
+    'a duplicate of a signed block',
     bySignature,
     inHeader(`<n:Branch xmlns:n="${ns}">6666</n:Branch>`),
     /Branch is not signed/,
   ],
   [
-    'the certificate of another',
+    'the certificate of another person',
     ['signed', 'settings', 'vouched'],
     text => text.replace(caller.certificate.der.toString('base64'), other.certificate.der.toString('base64')),
     /SignatureValue is wrong/,
   ],
   [
-    'the key of another in the assertion',
+    'another person’s key in the assertion',
     ['holder'],
     text => text.replace(caller.certificate.der.toString('base64'), other.certificate.der.toString('base64')),
     /a digest is wrong/,
@@ -257,14 +257,14 @@ const changes: readonly Change[] = [
   ],
   ['no Nonce', ['named'], text => text.replace(/<wsse:Nonce.*<\/wsse:Nonce>/, ''), /without Nonce/],
   [
-    'the password as a text of another',
+    'the password as the text of another person',
     ['signed'],
     text => text.replace(/<ds:Signature /, `${elementOf(fresh('named'), 'wsse:UsernameToken')}$&`),
     /unsupported kind of Password/,
   ],
 ]
 for (const [title, at, change, why] of changes)
-  test(`a change on the way: ${title}: ${why ? 'refused' : 'done as it was signed'}`, async () => {
+  test(`a change on the way: ${title}: ${why ? 'refused' : 'processed as signed'}`, async () => {
     for (const shape of at) {
       const message = fresh(shape)
       const changed = change(message)
@@ -275,7 +275,7 @@ for (const [title, at, change, why] of changes)
     }
   })
 
-test('a sender is told a text of WSS §12, whatever is wrong', async () => {
+test('the sender gets a fault text of WSS §12, whatever is wrong', async () => {
   for (const [, [shape = 'signed'], change, why] of changes.filter(([, , , each]) => each)) {
     const { text } = await attack(shape, change(fresh(shape)))
     if (!/not well-formed/.test(text)) assert.match(text, faultTexts, String(why))
@@ -340,7 +340,7 @@ const costly: readonly (readonly [title: string, make: () => string, why: RegExp
       /a subject: its canonical form is too long/,
     ],
     [
-      'the same of a Body, signed by a key that anybody can make',
+      'the same of a Body, signed by a key that anyone can create',
       () =>
         signByAnybody(text => text.replace(/(<s:Body[^>]*>).*<\/s:Body>/s, '$1<x>@</x></s:Body>'))
           .replace('<s:Envelope ', `<s:Envelope xmlns:p="${longNamespace}" `)
@@ -408,7 +408,7 @@ const costly: readonly (readonly [title: string, make: () => string, why: RegExp
     ],
   ]
 for (const [title, make, why, fields] of costly)
-  test(`it costs little: ${title}`, async () => {
+  test(`a hostile message costs little: ${title}`, async () => {
     nextSecond()
     const message = make()
     const send = () => sendNote(secured, 'signed', message, fields)
@@ -442,7 +442,7 @@ function sealText(mode: Cipher['mode'], plain: string) {
   return { key, sealed, cipher, sendWith }
 }
 
-test('CBC: a text that is signed as it was encrypted does not become another one by another key', async () => {
+test('CBC: a signed cipher text cannot be made another text by another key', async () => {
   nextSecond()
   const { key, sealed, cipher, sendWith } = sealText('cbc', '9.99')
   const isDigit = (plain: Buffer | undefined) => plain?.length === 1 && plain[0]! >= 0x30 && plain[0]! <= 0x39
@@ -458,7 +458,7 @@ test('CBC: a text that is signed as it was encrypted does not become another one
   assert.deepEqual(performed, [])
 })
 
-test('GCM: such a text is read by its own key alone', async () => {
+test('GCM: a signed cipher text is decrypted by its own key only', async () => {
   nextSecond()
   const { key, cipher, sendWith } = sealText('gcm', '9.99')
   assert.equal((await sendWith(randomBytes(cipher.size))).status, 500)
@@ -469,7 +469,7 @@ test('GCM: such a text is read by its own key alone', async () => {
 
 // Sent again
 
-test('X12: a message is taken once, also where the clock of another instance is minutes ahead', async context => {
+test('X12: a message is accepted once, even where the clock of another instance is minutes ahead', async context => {
   context.mock.timers.enable({ apis: ['setInterval'] })
   const folder = mkdtempSync(join(tmpdir(), 'diglot-replay-'))
   const data = join(folder, 'notes.db')
@@ -502,7 +502,7 @@ function endorseByAnother(text: string): string {
 }
 
 for (const shape of ['direct', 'derived'] as const)
-  test(`${shape} keys: nobody else endorses the message of a sender who has signed its certificate`, async () => {
+  test(`${shape} keys: only the signer can endorse a message that signs its certificate`, async () => {
     nextSecond()
     performed.length = 0
     const message = writeNote(shape, { now: world.now })
@@ -541,7 +541,7 @@ function moveCipherText(text: string, shape: 'signed' | 'direct' | 'derived'): s
   return signAnew(signAnew(moved, createSecretKey(signing)), other.key, 1)
 }
 
-test('known, in docs/message-security.md: each side with its own key, another partner may move a cipher text', async () => {
+test('known, in docs/message-security.md: if each side has its own key, another partner may move a cipher text', async () => {
   nextSecond()
   const { status } = await sendNote(
     secured,
@@ -553,7 +553,7 @@ test('known, in docs/message-security.md: each side with its own key, another pa
 })
 
 for (const shape of ['direct', 'derived'] as const)
-  test(`${shape} keys: nobody moves a cipher text into a message of their own`, async () => {
+  test(`${shape} keys: no other party can move a cipher text into its own message`, async () => {
     nextSecond()
     const { status } = await sendNote(secured, shape, moveCipherText(writeNote(shape, { now: world.now }), shape))
     assert.equal(status, 500)

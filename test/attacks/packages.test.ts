@@ -91,7 +91,7 @@ const rows: readonly (readonly [attack: string, content: string, check: RegExp, 
     /413/,
   ],
   [
-    'base64 that is none, behind a long start',
+    'invalid base64, behind a long start',
     `${root()}${part(`${'AAAA'.repeat(100_000)}====`, 'Content-Transfer-Encoding: base64\r\n')}${end}`,
     /not valid base64/,
   ],
@@ -100,18 +100,18 @@ const rows: readonly (readonly [attack: string, content: string, check: RegExp, 
   ['blanks that end no line, ahead of the root', `${part(blanks.repeat(4000), quoted)}${root()}${end}`, /picture/],
   ['blanks that end no line, as the picture', `${root()}${part(blanks.repeat(4000), quoted)}${end}`, /picture/],
   [
-    'lines of nothing, ahead of the root',
+    'empty lines, ahead of the root',
     `${part('\r\n'.repeat(2_000_000), quoted, 'a')}${root()}${part('x')}${end}`,
     /picture/,
   ],
   [
-    'a line like the boundary, again and again',
+    'a line like the boundary, many times',
     `${root()}${part(png + '\r\n-B'.repeat(1_000_000), '', 'a')}${part('x')}${end}`,
     /picture/,
   ],
 ]
 
-describe('a package that is refused leaves all as it was', () => {
+describe('a package that is refused changes nothing', () => {
   for (const [attack, content, check, type] of rows)
     test(attack, async () => {
       await assertCpuMsBelow(200, async () => {
@@ -140,18 +140,18 @@ const uploads = [
   ['a file', 'PUT', file, 'image/png', long],
 ] as const
 for (const [sent, method, target, type, content] of uploads)
-  describe(`${sent} that does not come whole`, () => {
+  describe(`${sent} that does not arrive whole`, () => {
     for (const [how, length, cut] of [
       ['its connection ends', content.length, content.slice(0, -3)],
       ['its chunks end', 'chunked', `${content.length.toString(16)}\r\n${content.slice(0, -3)}`],
-      ['it goes on with no chunk', 'chunked', `${content.length.toString(16)}\r\n${content}\r\nzz\r\n`],
+      ['it continues with an invalid chunk', 'chunked', `${content.length.toString(16)}\r\n${content}\r\nzz\r\n`],
       [
         'it is too long',
         'chunked',
         `800000\r\n${content.replace('\r\n--B--', '')}${'x'.repeat(0x800000 - content.length)}`,
       ],
     ] as const)
-      test(`${how}: twenty at once leave nothing`, async () => {
+      test(`${how}: twenty at once leave no octets behind`, async () => {
         await Promise.all(
           Array.from({ length: 20 }, async () => {
             const socket = connect(server.port, '127.0.0.1').on('error', () => {})
@@ -168,7 +168,7 @@ for (const [sent, method, target, type, content] of uploads)
       })
   })
 
-test('while uploads stand still, others are answered at once', async () => {
+test('while uploads stall, other clients are served at once', async () => {
   const sockets = Array.from({ length: 60 }, (_, i) => {
     const [, method, target, type, content] = uploads[i % 2] ?? uploads[0]
     const socket = connect(server.port, '127.0.0.1').on('error', () => {})

@@ -123,19 +123,14 @@ const packages = [
     'bb',
     /an invalid field/,
   ],
-  [
-    'a boundary that no boundary may be',
-    packageOf(envelope()).replaceAll('--bb', '--b<b'),
-    '"b<b"',
-    /the boundary is invalid/,
-  ],
+  ['an invalid boundary', packageOf(envelope()).replaceAll('--bb', '--b<b'), '"b<b"', /the boundary is invalid/],
   ['a boundary in parts (RFC 2231)', packageOf(envelope()), 'bb; boundary*0=evil', /415/],
   ['another start, encoded (RFC 2231)', packageOf(envelope()), "bb; start*=utf-8''%3Cevil%3E", /415/],
   ['a boundary with an escape', packageOf(envelope()), '"b\\b"', /415/],
   ['two boundaries', packageOf(envelope()), 'bb; boundary=evil', /415/],
 ] as const
 
-describe('a package of which another could read another root', async () => {
+describe('a package that another reader could read with another root', async () => {
   const next = await nextNode(socket => socket.end(answerOf(envelope('<ok/>'))))
   const send = await relayTo(next.url)
   for (const [title, content, boundary, check] of packages)
@@ -144,7 +139,7 @@ describe('a package of which another could read another root', async () => {
       assert.match(text, check)
       assert.equal(next.came(), '')
     })
-  test('the next one passes', async () => {
+  test('the next package passes', async () => {
     assert.match((await send(packageOf(envelope()), `${related}bb`)).text, /<ok\/>/)
     assert.ok(next.came().endsWith(`0\r\n\r\n`))
   })
@@ -183,7 +178,7 @@ const answers: Answers = [
     RegExp(`not answer in time: ${may}`),
   ],
   [
-    'a status that is none',
+    'an invalid status',
     socket => socket.end(answerOf(envelope(), `Content-Type: ${soap12}`, '999 No')),
     /the status 999/,
   ],
@@ -221,7 +216,7 @@ const answers: Answers = [
     RegExp(`is cut: ${may}`),
   ],
   [
-    'gzip that it did not ask for',
+    'gzip that was not requested',
     socket => socket.end(answerOf('\x1f\x0b', `Content-Type: ${soap12}\r\nContent-Encoding: gzip`)),
     RegExp(`not a valid SOAP message: ${may}`),
   ],
@@ -276,7 +271,7 @@ for (const [sent, content, type] of messages)
       })
   })
 
-test('fields of an answer that no field may have are left out', async () => {
+test('fields of a response that HTTP does not allow are left out', async () => {
   const bad = `Content-Type: ${soap12}\r\nRetry-After: \xff\r\nWWW-Authenticate: Basic realm="\xe9"\r\nSet-Cookie: a=b`
   const next = await nextNode(socket => socket.end(answerOf(envelope('<ok/>'), bad, '503 No'), 'latin1'))
   const { text } = await (await relayTo(next.url))(envelope(), soap12)
@@ -285,7 +280,7 @@ test('fields of an answer that no field may have are left out', async () => {
 })
 
 for (const [sent, content, type] of messages)
-  test(`clients that leave after ${sent} leave no connection to a next node that is slow`, async () => {
+  test(`clients that leave after ${sent} leave no connection to a slow next node`, async () => {
     const next = await nextNode(() => {})
     const listener = await startSoapRelay({ to: next.url, timeLimitMs: 60_000 })
     after(() => listener.close(0))
@@ -301,7 +296,7 @@ for (const [sent, type] of [
   ['messages', soap12],
   ['packages', `${related}bb`],
 ] as const)
-  test(`${sent} that stand still on many connections are kept within one bound`, async () => {
+  test(`${sent} that stall on many connections are kept within one bound`, async () => {
     const next = await nextNode(socket => socket.end(answerOf(envelope('<ok/>'))))
     const listener = await startSoapRelay({ to: next.url, limits: { held: 500_000 } })
     after(() => listener.close(0))

@@ -39,7 +39,7 @@ const variants: readonly Omit<Mutant, 'rule'>[] = [
 /** No run can judge these of the orders, whose messages declare no blocks: it says what each would need. */
 const unjudged = ['A1.5', 'B2.5', 'B2.14', 'B4.9', 'B5.3', 'C6.1']
 
-it('each rule has a mutant, but for those that no run can judge', async () => {
+it('each rule has a mutant, except those that no run can judge', async () => {
   const broken = new Set([...ruleMutants.map(({ rule }) => rule), 'A5.4'])
   const others = checkRules.filter(({ id }) => !broken.has(id))
   assert.deepEqual(
@@ -70,8 +70,8 @@ describe('A5.4 the channel', async () => {
   }
   const skip = issued === undefined && 'no openssl'
 
-  it('passes with TLS of today', { skip }, async () => assert.deepEqual(await judge({}), ['A5.4 pass']))
-  it('fails with TLS 1.1 alone', { skip }, async () =>
+  it('passes with current TLS', { skip }, async () => assert.deepEqual(await judge({}), ['A5.4 pass']))
+  it('fails with only TLS 1.1', { skip }, async () =>
     assert.deepEqual(await judge({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }), [
       'A5.4 fail',
     ]),
@@ -97,7 +97,7 @@ const isOfReleases = (rule: string): boolean => rule === 'A9.4' || rule === 'B9.
 /** Runs at once: each waits for a job most of its time. */
 const together = 6
 
-describe('each rule can fail, and it alone', async () => {
+describe('each rule can fail without another', async () => {
   // Started here, so that each lives until the end of the suite.
   const services = await Promise.all(ruleMutants.map(() => serveOrdersInMemory()))
   const failuresOf = async ({ rule, make, profile }: Mutant, at: number): Promise<readonly string[]> => {
@@ -134,7 +134,7 @@ describe('each rule can fail, and it alone', async () => {
     })
 })
 
-describe('each attack can succeed, and it alone is named', { concurrency: 4 }, async () => {
+describe('each attack can succeed, and only it is reported', { concurrency: 4 }, async () => {
   // A run needs a part of the limit that a caller has.
   const perService = 8
   const services = await Promise.all(
@@ -148,7 +148,7 @@ describe('each attack can succeed, and it alone is named', { concurrency: 4 }, a
   const verdictsOf = async (transport: ProbeTransport, rules: readonly CheckRule[]) =>
     (await runCheck(transport, { ...options, rules })).verdicts.filter(({ status }) => status !== 'pass')
 
-  it('in memory all pass, but for those that need a socket', async () => {
+  it('in memory all pass, except those that need a socket', async () => {
     const serve = services.at(-1)
     assert.ok(serve)
     const others = await verdictsOf(createMemoryTransport(serveSignedMessages(serve)), attackRules)
@@ -173,7 +173,7 @@ describe('each attack can succeed, and it alone is named', { concurrency: 4 }, a
     )
   })
 
-  it('over a socket all pass, and each mutant of the wire is named', async () => {
+  it('over a socket all pass, and each mutant of the wire is reported', async () => {
     const { server } = await startHosted()
     const transport = await openSocketTransport(server.url)
     const { converse } = transport

@@ -82,7 +82,7 @@ describe('GET /changes', async () => {
     assert.equal((await page(clerk, `?limit=1&after=${one.next}`)).items[0].operation, 'CancelOrder')
   })
 
-  test('A5.2 tells a caller what they may read, and nothing else', async () => {
+  test('A5.2 shows a caller what they may read, and nothing else', async () => {
     const resources = async (fields: object) =>
       (await page(fields)).items.map((each: { resource: string }) => each.resource)
     assert.deepEqual(await resources({}), ['products'])
@@ -94,7 +94,7 @@ describe('GET /changes', async () => {
     assert.deepEqual((await page(manager)).items.at(-1).what, 'removed')
   })
 
-  test('is CloudEvents 1.0 in a batch where that is asked for', async () => {
+  test('is a batch of CloudEvents 1.0 if the client asks for one', async () => {
     const { text, fields } = await hosted.ask('GET', '/changes', {
       ...clerk,
       accept: 'application/cloudevents-batch+json',
@@ -133,7 +133,7 @@ describe('GET /changes', async () => {
     })
 })
 
-describe('changes that are not kept any more', async () => {
+describe('changes that are no longer kept', async () => {
   const data = join(folder(), 'o.sqlite')
   const hosted = await startHosted({ data })
   const { clerk } = await issueTokens(hosted)
@@ -159,7 +159,7 @@ describe('changes that are not kept any more', async () => {
       }
   })
 
-  test('a reader that has read them, and a new one, get the changes that are kept', async () => {
+  test('a reader that has read them, and a new one, get the kept changes', async () => {
     for (const query of ['', '?after=2']) {
       const { status, text } = await hosted.ask('GET', `/changes${query}`, clerk)
       assert.equal(status, 200)
@@ -168,7 +168,7 @@ describe('changes that are not kept any more', async () => {
     }
   })
 
-  test('a stream has an event that says so, and continues with the changes that are kept', async () => {
+  test('a stream has an event about it, and continues with the kept changes', async () => {
     const late = events(hosted.server.port, { ...clerk, 'last-event-id': '1' })
     await waitUntil(() => late.told.length === 2, 'the events do not come')
     assert.deepEqual(late.told, [
@@ -233,7 +233,7 @@ describe('readers at the same place', () => {
     const looks = new SharedLooks(async () => ++count)
     return { looks, count: () => count }
   }
-  test('with the same rights share one look for each commit', async () => {
+  test('with the same rights share one look at each commit', async () => {
     const { looks, count } = looking()
     await Promise.all(Array.from({ length: 100 }, (_, i) => looks.find(1, may(`c-${i}`, ['a', 'b']), 7)))
     assert.equal(count(), 1)
@@ -241,7 +241,7 @@ describe('readers at the same place', () => {
     await looks.find(2, may('c-2', ['a', 'b']), 7)
     assert.equal(count(), 2)
   })
-  test('with other rights have their own, and so have those without credentials and at other places', async () => {
+  test('with other rights, without credentials or at other places have their own', async () => {
     const { looks, count } = looking()
     const readers = [may('c', ['a']), may('c', ['b']), may(undefined, ['a']), may('c', ['a'], { customer: 'c-1' })]
     for (const reader of readers) await looks.find(1, reader, 7)
@@ -249,7 +249,7 @@ describe('readers at the same place', () => {
     await looks.find(1, may('c', ['a']), undefined)
     assert.equal(count(), readers.length + 2)
   })
-  test('look again where a look has failed', async () => {
+  test('look again after a failed look', async () => {
     let tries = 0
     const looks = new SharedLooks(async () => (tries++ === 0 ? Promise.reject(new Unavailable()) : 'found'))
     await assert.rejects(looks.find(1, may('c', []), 7))
@@ -261,7 +261,7 @@ describe('server-sent events', async () => {
   const hosted = await startHosted()
   const { clerk, stranger } = await issueTokens(hosted)
 
-  test('come as they happen, to callers that may see them; a reader that reconnects continues after the last', async () => {
+  test('arrive as they happen, for callers that may see them; a reader that reconnects continues after the last', async () => {
     const mine = events(hosted.server.port, clerk)
     const others = events(hosted.server.port, stranger)
     await pause(100)
@@ -285,7 +285,7 @@ describe('server-sent events', async () => {
     tail.stop()
   })
 
-  test('C6.1 the store is asked for changes after the last that a waiter has read', async () => {
+  test('C6.1 the store is asked for changes after the last one that a waiter has read', async () => {
     const asked: number[] = []
     const changes = (after: number) => {
       asked.push(after)
@@ -298,7 +298,7 @@ describe('server-sent events', async () => {
     assert.deepEqual([...new Set(asked)], [41])
   })
 
-  test('a store that does not answer is read once for all waiters, and not again each second', async () => {
+  test('a store that does not respond is read once for all waiters, and not again every second', async () => {
     let asked = 0
     const read = (): Promise<never> => {
       asked++
@@ -310,7 +310,7 @@ describe('server-sent events', async () => {
     assert.equal(asked, 1)
   })
 
-  test('whose readers go before they begin take no place', async () => {
+  test('free their places if their readers leave before they begin', async () => {
     const own = await startHosted()
     for (let i = 0; i < 5; i++) {
       const { authorization } = bearer(await own.server.token(`clara-${i}`, ['clerk'])) // unknown, after a while
@@ -325,7 +325,7 @@ describe('server-sent events', async () => {
     assert.equal(await streams(), '0')
   })
 
-  test('A8.1 of one caller are sixteen; another caller has their own, and a place that is left is free again', async () => {
+  test('A8.1 are limited to sixteen for a caller; other callers have their own, and a place is free after its reader leaves', async () => {
     const own = await startHosted()
     const { clerk: mine, manager: others } = await issueTokens(own)
     const status = async (fields: Record<string, string>) => {
@@ -363,7 +363,7 @@ describe('server-sent events', async () => {
     for (const each of [...held, other, again]) each.stop()
   })
 
-  test('end when the service does, at once', async () => {
+  test('end at once when the service does', async () => {
     const own = await startHosted()
     const stream = events(own.server.port, {})
     await pause(100)
@@ -376,7 +376,7 @@ describe('server-sent events', async () => {
 
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 describe('sinks', () => {
-  test('a webhook has each change in order, signed; what it refused comes again, with the same id', async () => {
+  test('a webhook gets each change in order, signed, and gets a refused one again with the same id', async () => {
     const got: { id: string; type: string }[] = []
     let refusals = 2
     const receiver = createServer((asked, answer) => {
@@ -418,7 +418,7 @@ describe('sinks', () => {
     assert.deepEqual(first, { id: 'msg_2', type: 'orders.orders.created' })
   })
 
-  test('where a sink is outlives the service; of two instances one delivers', async () => {
+  test('the position of a sink survives the service; of two instances one delivers', async () => {
     const seen: string[] = []
     const sink: EventSink = { name: 's', deliver: async event => void seen.push(event.id) }
     const data = join(folder(), 'o.sqlite')
@@ -472,7 +472,7 @@ describe('sinks', () => {
     await Promise.all([first.stop(), second.stop()])
   })
 
-  test('an instance that stood still for longer than its lease does not lead the next one back', async () => {
+  test('an instance that stalled for longer than its lease does not move the next one back', async () => {
     const stillness = Promise.withResolvers<void>()
     const { time, seen, start, tell } = shareFeed(delivery => (delivery === 'first 1' ? stillness.promise : undefined))
     const first = start('first')
@@ -529,7 +529,7 @@ describe('sinks', () => {
     )
   })
 
-  test('one that never answers does not hold up the end of the service', async () => {
+  test('a sink that never responds does not delay the end of the service', async () => {
     const asked = Promise.withResolvers<void>()
     const deliver = (): Promise<never> => {
       asked.resolve()
@@ -543,7 +543,7 @@ describe('sinks', () => {
     assert.equal(await Promise.race([hosted.server.close(100), late]), undefined)
   })
 
-  test('one that is gone is not asked again', async () => {
+  test('a sink that is gone is not called again', async () => {
     let asked = 0
     const sink: EventSink = {
       name: 'gone',
@@ -562,7 +562,7 @@ describe('sinks', () => {
     assert.ok(hosted.lines.some(line => line.level === 'warn' && line.message === 'delivery failed'))
   })
 
-  test('a store out of reach is not a failure of a sink, which continues with the store', async () => {
+  test('an unreachable store is not a failure of a sink, which continues with the store', async () => {
     const store = openSqliteStore(app.contract, ':memory:')
     after(() => store.close())
     const change = {
@@ -596,7 +596,7 @@ describe('sinks', () => {
     await sinks.stop()
   })
 
-  test('a sink that is too late gets the changes that are kept, and the operator learns what it missed', async () => {
+  test('a sink that is too late gets the kept changes, and the operator learns what it missed', async () => {
     const data = join(folder(), 'o.sqlite')
     const delivered: string[] = []
     const first = await startHosted({
@@ -644,7 +644,7 @@ describe('sinks', () => {
       assert.throws(() => createWebhook({ ...options, ...change }), cure)
     })
 
-  test('a name that leads into this network is refused when it is looked up', async () => {
+  test('a name that resolves to an address of this network is refused', async () => {
     const sink = createWebhook({ name: 'inside', url: 'https://localhost/', secret, allow: ['localhost'] })
     const event = { id: '1' } as Parameters<EventSink['deliver']>[0]
     await assert.rejects(

@@ -31,14 +31,14 @@ describe('Request-Id', async () => {
   const made = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
   const rows: readonly [string, typeof open, Record<string, string>, RegExp][] = [
     ['is made up', open, {}, made],
-    ['is not taken from whoever asks', open, { 'x-request-id': 'of-a-stranger' }, made],
-    ['is taken from a trusted proxy', behind, { 'x-request-id': 'of-the-proxy' }, /^of-the-proxy$/],
+    ['is not accepted from an unknown client', open, { 'x-request-id': 'of-a-stranger' }, made],
+    ['is accepted from a trusted proxy', behind, { 'x-request-id': 'of-the-proxy' }, /^of-the-proxy$/],
     ['of Request-Id as well', behind, { 'request-id': 'of-the-proxy' }, /^of-the-proxy$/],
     ['the identifier of a trace', behind, { traceparent: trace }, /^0af7651916cd43dd8448eb211c80319c$/],
-    ['a trace of zeros is none', behind, { traceparent: `00-${'0'.repeat(32)}-b7ad6b7169203331-01` }, made],
-    ['what no field could hold is not taken', behind, { 'x-request-id': 'two words, "quoted"' }, made],
+    ['a trace of zeros is ignored', behind, { traceparent: `00-${'0'.repeat(32)}-b7ad6b7169203331-01` }, made],
+    ['a value that a field cannot have is not accepted', behind, { 'x-request-id': 'two words, "quoted"' }, made],
     ['too long', behind, { 'x-request-id': 'x'.repeat(129) }, made],
-    ['too short to be told apart', behind, { 'x-request-id': '1' }, made],
+    ['too short to be distinctive', behind, { 'x-request-id': '1' }, made],
   ]
   for (const [title, { ask }, fields, expected] of rows)
     test(title, async () => {
@@ -49,7 +49,7 @@ describe('Request-Id', async () => {
       assert.match(String(body.fields['request-id']), expected)
     })
 
-  test('is on refusals, pages and unknown targets as well, each its own', async () => {
+  test('is also in refusals, pages and responses to unknown targets, each with its own', async () => {
     const names = new Set<unknown>()
     for (const target of ['/api/v1/orders', '/nowhere', '/health/live', '/soap/v1', '/openapi.json'])
       names.add((await open.ask('GET', target)).fields['request-id'])
@@ -57,7 +57,7 @@ describe('Request-Id', async () => {
     for (const name of names) assert.match(String(name), made)
   })
 
-  test('is what the audit, the line of the change and the line of the request say', async () => {
+  test('is the same in the audit, the log line of the change and that of the request', async () => {
     const token = await open.server.token('maria', ['manager'])
     const product = JSON.stringify({ name: 'Lamp', price: '1.00', stock: 1 })
     const { fields, status } = await open.ask('POST', '/api/v1/products?x=1', { ...bearer(token), ...json }, product)
@@ -139,7 +139,7 @@ describe('overload (row 3)', async () => {
 })
 
 describe('stopping', () => {
-  test('requests on kept connections are answered for the last time, and readiness says no', async () => {
+  test('requests on kept connections get a last response, and readiness fails', async () => {
     const { server } = await startHosted()
     const rows: readonly [string, string, string?][] = [
       ['GET', '/api/products/p-1'],
@@ -179,7 +179,7 @@ describe('figures and traces', async () => {
   const ask = (method: string, target: string, fields = {}, content?: string) =>
     sendRequest(server.port, method, target, fields, content)
 
-  test('calls by operation, face and outcome; answers by status; the process itself', async () => {
+  test('calls by operation, face and outcome; responses by status; the process itself', async () => {
     await ask('POST', '/api/v1/things', json, thingJson('a'))
     await ask('POST', '/api/v1/things', json, thingJson('broken'))
     await ask('GET', '/api/v1/things/none')
@@ -234,7 +234,7 @@ describe('figures and traces', async () => {
   })
 })
 
-test('closing: current requests are answered within the limit, new ones are refused, readiness says so', async () => {
+test('closing: current requests are completed within the limit, new ones are refused, readiness fails', async () => {
   const { app, release } = createSlowService()
   const server = await startService(app, { port: 0, data: ':memory:', logger: silentLogger() })
   const held = sendRequest(server.port, 'POST', '/api/v1/things', json, thingJson('slow'))
@@ -254,7 +254,7 @@ describe('a start that fails leaves nothing open', () => {
   const sinks = [{ name: 's', deliver: async () => {} }]
   const starts: readonly [string, (data: string) => Promise<unknown>, RegExp][] = [
     [
-      'where the address is taken',
+      'where the address is in use',
       async data => {
         const { server } = await startHosted()
         return startService(app, {

@@ -18,7 +18,7 @@ const rows: readonly (readonly [string, HealthContext['store'], number, string, 
   ['a whole store', { ready: async () => true }, 200, 'ready', 'ok', 'ok'],
   ['a store that does not write', { ready: async () => false }, 503, 'store out of reach', 'failed', 'unknown'],
   [
-    'a store that goes while it is asked',
+    'a store that is lost during the check',
     { ready: async () => true, findDropped: () => Promise.reject(new Unavailable(1, 'gone')) },
     503,
     'store out of reach',
@@ -39,7 +39,7 @@ for (const [what, kept, ready, status, store, shape] of rows)
     assert.deepEqual(await askReady(kept), { ready, status, checks: { store, shape, load: 'ok', draining: 'ok' } })
   })
 
-test('a status that is not that of the answer before is told once', async () => {
+test('a change of status is logged once', async () => {
   const told: string[] = []
   let isReady = true
   const store = { ready: async () => isReady }

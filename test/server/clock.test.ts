@@ -81,7 +81,7 @@ suite('clocks', { concurrency: 8 }, () => {
       { limits: { ...shortLimits, idle: 100 } },
     ))
 
-  test('a request that lies unread while the server is busy is served, though the connection was idle for too long', () =>
+  test('a request that is unread while the server is busy is served, though its connection was idle for too long', () =>
     withServer(
       hello,
       async ({ port }) => {
@@ -117,7 +117,7 @@ suite('clocks', { concurrency: 8 }, () => {
       ))
   }
 
-  test('a slow application is no fault of the client', () =>
+  test('a slow application does not time out the client', () =>
     withServer(
       async request => after(900, hello(request)),
       async ({ port }) => {
@@ -127,7 +127,7 @@ suite('clocks', { concurrency: 8 }, () => {
       options,
     ))
 
-  test('a reader that stalls is cut', () =>
+  test('a client that stalls while it reads is cut off', () =>
     withServer(
       () => ({ status: 200, fields: {}, content: Buffer.alloc(50_000_000) }),
       async ({ port, listener }) => {
@@ -153,7 +153,7 @@ suite('clocks', { concurrency: 8 }, () => {
     ['the last response', 'Connection: close', () => long],
   ]
   for (const [title, field, content] of readers) {
-    test(`a reader below the pace is given up, though it reads on: ${title}`, () =>
+    test(`a client that reads too slowly is cut off, though it continues: ${title}`, () =>
       withServer(
         () => ({ status: 200, fields: {}, content: content()! }),
         async ({ port, listener }) => {
@@ -164,7 +164,7 @@ suite('clocks', { concurrency: 8 }, () => {
         // beyond all of them.
         { limits: { ...shortLimits, unread: 1500, pace: 1e9 } },
       ))
-    test(`a reader that keeps the pace has all of it: ${title}`, () =>
+    test(`a client that reads fast enough receives all of it: ${title}`, () =>
       withServer(
         () => ({ status: 200, fields: {}, content: content()! }),
         async ({ port }) => assert.ok((await readSlowly(port, field, () => true)) > long.length),
@@ -172,7 +172,7 @@ suite('clocks', { concurrency: 8 }, () => {
       ))
   }
 
-  test('peers.md 15: 200 stalled connections of all kinds are gone soon', () =>
+  test('peers.md 15: 200 stalled connections of all kinds are closed soon', () =>
     withServer(
       echo,
       async ({ port, listener }) => {
@@ -198,7 +198,7 @@ suite('clocks', { concurrency: 8 }, () => {
 })
 
 suite('crowds', { concurrency: 8 }, () => {
-  test('one connection too many is answered 503', () =>
+  test('one connection too many gets 503', () =>
     withServer(
       hello,
       async ({ port, listener }) => {
@@ -219,7 +219,7 @@ suite('crowds', { concurrency: 8 }, () => {
     .flatMap(each => each ?? [])
     .find(each => !each.internal && each.family === 'IPv4')?.address
   test(
-    'one connection too many of one address is answered 429, and another address is served',
+    'one connection too many of one address gets 429, and another address is served',
     {
       skip: own === undefined && 'no address here but the loopback',
     },
@@ -245,7 +245,7 @@ suite('crowds', { concurrency: 8 }, () => {
       ),
   )
 
-  test('connections of this machine, of a Unix socket and of 64 bits of IPv6 are counted as what they are', () => {
+  test('connections of this machine, of a Unix socket and of 64 bits of IPv6 are counted by their source', () => {
     const count = new AddressCount()
     const from = (remoteAddress: string) => peerAddress({ remoteAddress })
     const add = (...addresses: string[]) => addresses.map(each => count.add(from(each)))
@@ -258,7 +258,7 @@ suite('crowds', { concurrency: 8 }, () => {
   })
 
   const tiny: readonly (readonly [title: string, octets: number, status: number])[] = [
-    ['P20: 10,000 chunks of one octet are taken', 10_000, 200],
+    ['P20: 10,000 chunks of one octet are accepted', 10_000, 200],
     ['a million chunks of one octet are not', 1_000_000, 400],
   ]
   for (const [title, octets, status] of tiny) {

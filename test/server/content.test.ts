@@ -62,7 +62,7 @@ suite('content', { concurrency: 8 }, () => {
     )
   }
 
-  test('RFC 9110 §10.1.1: content comes after 100', () =>
+  test('RFC 9110 §10.1.1: content arrives after 100', () =>
     withServer(echo, async ({ port }) => {
       const { text } = await exchangeOctets(
         port,
@@ -73,7 +73,7 @@ suite('content', { concurrency: 8 }, () => {
       assert.match(text, /POST \/p abc$/)
     }))
 
-  test('content that is not read: a little is dropped, much ends the connection, and so does an expected one', () =>
+  test('unread content: a little is dropped, much ends the connection, and so does an unanswered Expect', () =>
     withServer(hello, async ({ port }) => {
       const little = await exchangeOctets(port, message(post('Content-Length: 2000'), 'a'.repeat(2000)) + after200, 2)
       assert.deepEqual([statuses(little.text), little.closed], [[200, 200], false])
@@ -99,7 +99,7 @@ suite('content', { concurrency: 8 }, () => {
       assert.deepEqual([statuses(expected.text), expected.closed], [[200], true])
     }))
 
-  test('RFC 9112 §9.6: a client that sends much before it reads still gets its 413', () =>
+  test('RFC 9112 §9.6: a client that sends much before it reads still receives its 413', () =>
     withServer(echo, async ({ port }) => {
       const { text } = await exchangeOctets(
         port,
@@ -116,7 +116,7 @@ suite('content', { concurrency: 8 }, () => {
     ['5 MB', 100_000, 50, 0],
   ]
   for (const [title, octets, count, pauseMs] of long) {
-    test(`RFC 9112 §9.6: an early response to ${title} of chunked content is read, 25 times of 25`, () =>
+    test(`RFC 9112 §9.6: an early response to ${title} of chunked content is received, 25 times of 25`, () =>
       withServer(
         () => ({ status: 401, fields: { 'www-authenticate': 'Basic realm="a"' } }),
         async ({ port }) => {
@@ -144,7 +144,7 @@ suite('content', { concurrency: 8 }, () => {
       ))
   }
 
-  test('RFC 9112 §9.6: a response on its way arrives whole, though the content behind its request is malformed', () =>
+  test('RFC 9112 §9.6: a response in progress arrives whole, though the content behind its request is malformed', () =>
     withServer(
       () => ({ status: 200, fields: {}, content: Buffer.alloc(5_000_000, 'a') }),
       async ({ port, served }) => {
@@ -160,7 +160,7 @@ suite('content', { concurrency: 8 }, () => {
       },
     ))
 
-  test('RFC 9112 §9.6: a client that sends on after its mistake still gets its 400', () =>
+  test('RFC 9112 §9.6: a client that continues to send after its mistake still receives its 400', () =>
     withServer(echo, async ({ port }) => {
       const wrong = message(post('Transfer-Encoding: chunked'), 'zz\r\n')
       const { text } = await exchangeOctets(
@@ -178,7 +178,7 @@ suite('content', { concurrency: 8 }, () => {
       assert.deepEqual(statuses(other.text), [400])
     }))
 
-  test('RFC 9112 §9.6: beyond what is drained a client is held back, and reads its 413 when it gets to it', () =>
+  test('RFC 9112 §9.6: a client that sends more than is drained is held back, and receives its 413 in the end', () =>
     withServer(
       echo,
       async ({ port }) => {
@@ -207,7 +207,7 @@ suite('content', { concurrency: 8 }, () => {
       },
     ))
 
-  test('chunks() hands out pieces as they come, and holds the sender back', async () => {
+  test('chunks() yields pieces as they arrive, and holds the sender back', async () => {
     let received = 0
     await withServer(
       async request => {
@@ -245,7 +245,7 @@ suite('content', { concurrency: 8 }, () => {
       },
     ))
 
-  test('a piece that its reader is done with is freed, and what came with it stays', async () => {
+  test('a piece is freed when its reader has finished it, and what arrived with it stays', async () => {
     const held: Uint8Array[] = []
     const told: string[] = []
     const serve = async ({ content }: Request): Promise<Response> => {
@@ -277,7 +277,7 @@ suite('content', { concurrency: 8 }, () => {
   })
 
   for (const how of ['bytes', 'chunks'] as const) {
-    test(`${how}() of a client that goes away throws Aborted`, async () => {
+    test(`${how}() throws Aborted if the client leaves`, async () => {
       const thrown = Promise.withResolvers<unknown>()
       const serve = async (request: Request): Promise<Response> => {
         try {
@@ -301,7 +301,7 @@ suite('content', { concurrency: 8 }, () => {
     })
   }
 
-  test('RFC 9112 §8: incomplete content of a client that still listens → 400, and not an error of ours', () =>
+  test('RFC 9112 §8: incomplete content of a client that still listens → 400, not an error of the server', () =>
     withServer(echo, async ({ port, errors }) => {
       for (const cut of [post('Content-Length: 10'), post('Transfer-Encoding: chunked')]) {
         const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })

@@ -7,7 +7,7 @@ import type { Request } from '../../src/http/message.ts'
 import { HeldOctets } from '../../src/server/held-octets.ts'
 import { receiveOctets, withServer } from './raw-connection.ts'
 
-test('beyond the bound those that began first end, until there is room', () => {
+test('above the bound the oldest contents end first, until there is room', () => {
   const ended: string[] = []
   const held = new HeldOctets(100)
   const content = (name: string) => ({ from: '192.0.2.1', crowdOut: () => void ended.push(name) })
@@ -25,7 +25,7 @@ test('beyond the bound those that began first end, until there is room', () => {
   assert.deepEqual([held.total, ended], [0, ['one', 'two', 'three']], 'one that is longer than all may be ends, too')
 })
 
-test('beyond the bound the peer ends that has most, not the one that began first', () => {
+test('above the bound the contents of the peer with the most octets end, not the oldest', () => {
   const ended: string[] = []
   const held = new HeldOctets(100)
   const content = (from: string) => ({ from, crowdOut: () => void ended.push(from) })
@@ -54,7 +54,7 @@ for (const [how, serve] of [
   ['chunks', keepPieces],
 ] as const)
   describe(`contents that are read as ${how}`, () => {
-    test('of clients that stand still the first end with 503; one that is quick is served', () =>
+    test('the oldest contents of stalled clients end with 503; a quick client is served', () =>
       withServer(
         serve,
         async ({ port }) => {

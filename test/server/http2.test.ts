@@ -190,7 +190,7 @@ suite('requests', { concurrency: 8 }, () => {
       }))
   }
 
-  test('RFC 9113 §8.1.1: content unlike its length is no content', async () => {
+  test('RFC 9113 §8.1.1: content that differs from its length is not content', async () => {
     const thrown: unknown[] = []
     const serve = async (request: Request): Promise<Response> => {
       await Promise.resolve(request.content.bytes(100)).catch(error => thrown.push(error))
@@ -208,7 +208,7 @@ suite('requests', { concurrency: 8 }, () => {
   })
 
   for (const how of ['bytes', 'chunks'] as const) {
-    test(`${how}() of a stream that its client resets throws Aborted`, async () => {
+    test(`${how}() throws Aborted if the client resets the stream`, async () => {
       const thrown = Promise.withResolvers<unknown>()
       const begins = Promise.withResolvers<void>()
       const serve = async (request: Request): Promise<Response> => {
@@ -242,7 +242,7 @@ suite('requests', { concurrency: 8 }, () => {
     ['after a request', Buffer.concat([preface, frame(1, 5, 1, getHead)])],
   ]
   for (const [title, octets] of halves) {
-    test(`a client that closes its side ${title} is let go at once`, () =>
+    test(`a client that closes its side ${title} is disconnected at once`, () =>
       withServer(hello, async ({ port }) => {
         const socket = dial(port, '127.0.0.1')
           .on('error', () => {})
@@ -253,7 +253,7 @@ suite('requests', { concurrency: 8 }, () => {
       }))
   }
 
-  test('RFC 9113 §8.1 a client that is still sending a little is not reset for it', () =>
+  test('RFC 9113 §8.1 a client that is still sending a little is not reset', () =>
     over2(hello, async ({ session }) => {
       const stream = session.request({ ':method': 'POST' }, { endStream: false })
       await new Promise(resolve => stream.once('response', resolve).resume())
@@ -308,7 +308,7 @@ suite('responses', { concurrency: 8 }, () => {
     ['RFC 9110 §15.3.5: 204', 'GET', () => ({ status: 204, fields: {}, content: 'abc' }), 204, undefined, ''],
     ['RFC 9110 §15.4.5: 304', 'GET', () => ({ status: 304, fields: {}, content: 'abc' }), 304, undefined, ''],
     ['a stream', 'GET', () => ({ status: 200, fields: {}, content: pieces('ab', '', 'c') }), 200, undefined, 'abc'],
-    ['a stream of nothing', 'GET', () => ({ status: 200, fields: {}, content: pieces() }), 200, undefined, ''],
+    ['an empty stream', 'GET', () => ({ status: 200, fields: {}, content: pieces() }), 200, undefined, ''],
     [
       'a stream of known length',
       'GET',
@@ -347,7 +347,7 @@ suite('responses', { concurrency: 8 }, () => {
     )
   }
 
-  test('RFC 9113 §8.2.2: fields of a connection do not exist', () =>
+  test('RFC 9113 §8.2.2: connection-specific fields are not sent', () =>
     over2(
       () => ({
         status: 200,
@@ -366,7 +366,7 @@ suite('responses', { concurrency: 8 }, () => {
       },
     ))
 
-  test('a stream that fails is reset, so that it does not pass for whole', () =>
+  test('a stream that fails is reset, so that it does not look complete', () =>
     over2(
       () => ({
         status: 200,
@@ -382,7 +382,7 @@ suite('responses', { concurrency: 8 }, () => {
       },
     ))
 
-  test('a stream is held back by a slow reader, and returns when the reader leaves', async () => {
+  test('a stream waits for a slow client, and ends when the client leaves', async () => {
     let made = 0
     const returned = Promise.withResolvers<void>()
     async function* endless() {
@@ -452,7 +452,7 @@ function goAwayCodes(octets: Buffer): number[] {
 }
 
 suite('attacks', { concurrency: 4 }, () => {
-  test('rapid reset: the application hardly notices, and the client loses its connection', async () => {
+  test('rapid reset: the application is hardly called, and the client loses its connection', async () => {
     let id = -1
     const round = () => {
       id += 2
@@ -472,7 +472,7 @@ suite('attacks', { concurrency: 4 }, () => {
     )
   })
 
-  test('RFC 9113 §10.5: a client that resets on and on is told ENHANCE_YOUR_CALM', () =>
+  test('RFC 9113 §10.5: a client that keeps resetting streams gets ENHANCE_YOUR_CALM', () =>
     withServer(
       async request => after(20, hello(request)),
       async ({ port }) => {
@@ -534,7 +534,7 @@ suite('attacks', { concurrency: 4 }, () => {
     ['PRIx\n', 400],
   ]
   for (const [octets, status] of almost) {
-    test(`RFC 9113 §3.4: ${JSON.stringify(octets)} is no preface, and is answered`, () =>
+    test(`RFC 9113 §3.4: ${JSON.stringify(octets)} is not a preface, and gets a response`, () =>
       withServer(hello, async ({ port }) => {
         const whole = await exchangeOctets(port, octets)
         assert.deepEqual(statuses(whole.text), [status])
@@ -546,7 +546,7 @@ suite('attacks', { concurrency: 4 }, () => {
       }))
   }
 
-  test('RFC 9113 §8.2.1: a field value with white space at its ends is malformed, and is not passed over', () =>
+  test('RFC 9113 §8.2.1: a field value with white space at its ends is malformed, and is not ignored', () =>
     withServer(hello, async ({ port, served }) => {
       const ends = [' "a"', '"a" ', '\t"a"', '"a"\t']
       for (const value of ends) {
@@ -561,7 +561,7 @@ suite('attacks', { concurrency: 4 }, () => {
       assert.equal(served.length, 0)
     }))
 
-  test('RFC 9113 §8.2.2: a request with fields of a connection is malformed', () =>
+  test('RFC 9113 §8.2.2: a request with connection-specific fields is malformed', () =>
     withServer(hello, async ({ port, served }) => {
       const te = Buffer.concat([
         getHead,
@@ -574,7 +574,7 @@ suite('attacks', { concurrency: 4 }, () => {
       assert.equal(served.length, 0)
     }))
 
-  test('RFC 9113 §5.1.2: streams at once are counted', async () => {
+  test('RFC 9113 §5.1.2: concurrent streams are limited', async () => {
     let most = 0
     let busy = 0
     await over2(
@@ -610,7 +610,7 @@ suite('clocks', { concurrency: 8 }, () => {
       options,
     ))
 
-  test('a reader that stalls loses its stream', () =>
+  test('a client that stalls while it reads loses its stream', () =>
     over2(
       () => ({ status: 200, fields: {}, content: Buffer.alloc(5_000_000) }),
       async ({ session }) => {
@@ -622,7 +622,7 @@ suite('clocks', { concurrency: 8 }, () => {
       options,
     ))
 
-  test('a reader that keeps the pace has all of it, though it reads for longer than `unread`', () =>
+  test('a client that reads fast enough receives all of it, though it takes longer than `unread`', () =>
     over2(
       () => ({ status: 200, fields: {}, content: Buffer.alloc(2_000_000) }),
       async ({ session }) => {
@@ -666,7 +666,7 @@ suite('clocks', { concurrency: 8 }, () => {
       options,
     ))
 
-  test('a slow application is no fault of the client', () =>
+  test('a slow application does not time out the client', () =>
     over2(
       async request => after(1000, hello(request)),
       async ({ session }) => assert.equal((await get(session, {})).status, 200),

@@ -22,8 +22,8 @@ async function taken(taking: (socket: Socket) => OnData, work: (client: Socket, 
   }
 }
 
-describe('octets of a socket as they come', () => {
-  test('what is lent is in one buffer, whose owner uses it again; what is copied in time stays', async () => {
+describe('octets of a socket as they arrive', () => {
+  test('lent octets are in one buffer, which its owner uses again; a copy that is made in time stays', async () => {
     const lent: Buffer[] = []
     const kept: string[] = []
     const take: OnData = (octets, isLent) => {
@@ -45,7 +45,7 @@ describe('octets of a socket as they come', () => {
     )
   })
 
-  test('it is held back while paused, and goes on where it was', async () => {
+  test('a socket is held back while paused, and continues where it was', async () => {
     let count = 0
     await taken(
       socket => octets => {
@@ -67,7 +67,7 @@ describe('octets of a socket as they come', () => {
     )
   })
 
-  test('its end is heard, and the other direction stays open', async () => {
+  test('the end of a socket is reported, and the other direction stays open', async () => {
     const texts: string[] = []
     await taken(
       () => octets => void texts.push(octets.toString()),
@@ -101,7 +101,7 @@ describe('octets of a socket as they come', () => {
 
 describe('what is held of it', () => {
   const room = Buffer.from('GET / and more')
-  test('what is left of lent octets is copied by copyLent', () => {
+  test('copyLent copies the rest of lent octets', () => {
     const held = new ReceiveBuffer()
     held.add(room, true)
     held.drop(6)
@@ -113,7 +113,7 @@ describe('what is held of it', () => {
     assert.equal(held.octets.toString(), 'and more!')
   })
 
-  test('takeOwned copies what is lent, and nothing else', () => {
+  test('takeOwned copies lent octets, and no others', () => {
     const held = new ReceiveBuffer()
     const lent = Buffer.from('lent')
     held.add(lent, true)

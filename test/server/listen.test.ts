@@ -122,7 +122,7 @@ const isLetIn = (port: number): Promise<boolean> =>
   })
 
 suite('close', { concurrency: 8 }, () => {
-  test('what is in progress is finished, what is idle ends, and no new client is let in', async () => {
+  test('a close completes what is in progress, ends idle connections, and accepts no new ones', async () => {
     const finish = Promise.withResolvers<void>()
     let served = 0
     const listener = await startListener(async request => {
@@ -153,7 +153,7 @@ suite('close', { concurrency: 8 }, () => {
     idle.destroy()
   })
 
-  test('what takes longer than the limit is cut, and counted', async () => {
+  test('work that takes longer than the limit is cut off, and counted', async () => {
     let served = 0
     const listener = await startListener(request => {
       served++
@@ -171,7 +171,7 @@ suite('close', { concurrency: 8 }, () => {
     assert.equal(listener.connections(), 0)
   })
 
-  test('what was answered in the turn that closes has left', async () => {
+  test('responses of the turn that closes are sent', async () => {
     let closed: Promise<number> | undefined
     const listener = await startListener(request => {
       queueMicrotask(() => (closed = listener.close(1000)))
@@ -183,7 +183,7 @@ suite('close', { concurrency: 8 }, () => {
   })
 
   for (const field of ['Connection: close', 'Connection: keep-alive'])
-    test(`what was answered arrives whole, however slowly it is read, and nothing is waited for then (${field})`, async () => {
+    test(`a response arrives whole, however slowly it is read, and then the close ends at once (${field})`, async () => {
       const content = new Uint8Array(20_000_000)
       const listener = await startListener(() => ({ status: 200, fields: {}, content }))
       const client = connect(listener.port, '127.0.0.1').pause()
@@ -199,7 +199,7 @@ suite('close', { concurrency: 8 }, () => {
       assert.ok(performance.now() - began < 10_000, 'it does not wait for its limit')
     })
 
-  test('RFC 9112 §9.6: clients on kept connections are answered for the last time, and none is reset', async () => {
+  test('RFC 9112 §9.6: clients on kept connections get a last response, and none is reset', async () => {
     const listener = await startListener(async request => after(2, hello(request)), {
       limits: { drain: 1000 },
     })
@@ -231,7 +231,7 @@ suite('close', { concurrency: 8 }, () => {
     assert.deepEqual([...new Set(await Promise.all([...busy, ...slow]))], ['answered for the last time'])
   })
 
-  test('content that is on its way may arrive', async () => {
+  test('content that is on its way may still arrive', async () => {
     const received = Promise.withResolvers<void>()
     const listener = await startListener(request => {
       received.resolve()

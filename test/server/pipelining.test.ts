@@ -106,8 +106,8 @@ const work: Serve = asked => {
 
 suite('RFC 9112 §9.3.2: a client that pipelines leaves the others their turns', () => {
   const servings: readonly (readonly [title: string, serve: Serve, octets: number])[] = [
-    ['50 MB, answered at once', hello, 50_000_000],
-    ['50 MB, answered by a promise that is kept at once', async asked => hello(asked), 50_000_000],
+    ['50 MB, with responses at once', hello, 50_000_000],
+    ['50 MB, with responses by a resolved promise', async asked => hello(asked), 50_000_000],
     ['requests that take 5 ms each', work, 60_000],
   ]
   for (const [title, serve, octets] of servings) {
@@ -130,7 +130,7 @@ suite('RFC 9112 §9.3.2: a client that pipelines leaves the others their turns',
     }
   }
 
-  test('while another address asks, requests that are sent ahead take a fifth of the time', async () => {
+  test('pipelined requests take a fifth of the time while another address sends requests', async () => {
     const requests = 100
     // The pipeline comes in pieces of 500 requests, of which so many are waited for.
     const { tookMs } = await findFairness(work, requests * request.length, '127.0.0.2')

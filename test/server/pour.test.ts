@@ -28,7 +28,7 @@ class Held implements PipeSink {
   }
 }
 
-test('a source is told that a piece has left once it has, and not while it is held', async () => {
+test('a source learns that a piece has been sent only when it has, not while it is held', async () => {
   const told: (boolean | undefined)[] = []
   async function* source(): AsyncGenerator<Uint8Array, void, boolean | undefined> {
     for (const length of [5, 5, 100, 5]) told.push(yield new Uint8Array(length))

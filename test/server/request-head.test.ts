@@ -84,7 +84,7 @@ suite('fields that last from request to request of a connection', () => {
         assert.equal(third.lines.fields[name], value, name)
     })
 
-  test('names are those of each request, whatever the one before had in their place', () => {
+  test('names are those of each request, whatever the previous one had in their place', () => {
     const heads: readonly (readonly string[])[] = [
       ['Host: a', 'Accept: b', 'Accept-Language: c'],
       ['Host: a', 'Accept-Language: c', 'Accept: b'],
@@ -135,7 +135,7 @@ suite('RFC 9112 §5 field lines', () => {
       else assert.deepEqual({ ...accepted(head).lines.fields }, expected)
     })
 
-  test('the same lines again are the same lines, others are not', () => {
+  test('equal lines give the same object, others do not', () => {
     const { lines } = accepted(get('A: b'))
     assert.equal(accepted(read('POST /x HTTP/1.1\r\nA: b\r\n', lines)).lines, lines)
     assert.equal(accepted(read('POST /x HTTP/1.1\r\nA: c\r\n', lines)).lines.fields['a'], 'c')
@@ -174,7 +174,7 @@ suite('RFC 9112 §6.3 where the content ends', () => {
     })
   test('a coding in HTTP/1.0', () =>
     assert.equal(nameOf(read('GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n')), 'framing10'))
-  test('RFC 6585 §5: more than may be', () =>
+  test('RFC 6585 §5: more than the limit', () =>
     assert.partialDeepStrictEqual(get(`A: ${'b'.repeat(defaultLimits.fields)}`), { status: 431 }))
 })
 
@@ -238,7 +238,7 @@ suite('RFC 9112 §7.1 chunked', () => {
       assert.deepEqual(readChunks([...text]), expected, 'octet by octet')
     })
 
-  test('whatever is sent in whatever chunks arrives, cut anywhere', () =>
+  test('chunks arrive with the sent octets, wherever they are cut', () =>
     fc.assert(
       fc.property(fc.array(fc.string({ minLength: 1 })), fc.string(), fc.array(fc.nat(200)), (chunks, next, cuts) => {
         const latin = chunks.map(chunk => Buffer.from(chunk).toString('latin1'))
@@ -251,7 +251,7 @@ suite('RFC 9112 §7.1 chunked', () => {
     ))
 })
 
-test('held octets come out as they went in', () =>
+test('held octets come out unchanged', () =>
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.uint8Array(), fc.nat(40))), steps => {
       const held = new ReceiveBuffer()

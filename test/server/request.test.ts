@@ -97,7 +97,7 @@ suite('what no face sees: refused, answered with a problem, and the connection e
       }))
   }
 
-  test('RFC 9112 §9.3.2: what was asked before is answered before', () =>
+  test('RFC 9112 §9.3.2: earlier requests get their responses first', () =>
     withServer(
       async request => after(50, hello(request)),
       async ({ port }) => {
@@ -178,7 +178,7 @@ suite('what a face sees', { concurrency: 8 }, () => {
         { fields: { expect: 'wonders' } },
       ],
       [
-        'RFC 9110 §7.8: Upgrade is not taken up',
+        'RFC 9110 §7.8: Upgrade is ignored',
         message(['GET /u HTTP/1.1', 'Connection: upgrade', 'Upgrade: h2c']),
         { target: '/u' },
       ],
@@ -233,7 +233,7 @@ suite('what a face sees', { concurrency: 8 }, () => {
       },
     ))
 
-  test('of one connection sixty-four requests begin in a turn of the event loop, however fast they are answered', async () => {
+  test('one connection begins sixty-four requests in a turn of the event loop, however quick their responses', async () => {
     let inTurn = 0
     let most = 0
     await withServer(
@@ -261,7 +261,7 @@ suite('what a face sees', { concurrency: 8 }, () => {
       },
     ))
 
-  test('RFC 9110 §7.8: an Upgrade that is not taken up changes nothing for the requests behind it', () =>
+  test('RFC 9110 §7.8: an ignored Upgrade changes nothing for the requests behind it', () =>
     withServer(hello, async ({ port, served }) => {
       const upgrade = message(['GET /1 HTTP/1.1', 'Connection: upgrade', 'Upgrade: h2c'])
       const { text, closed } = await exchangeOctets(
@@ -277,7 +277,7 @@ suite('what a face sees', { concurrency: 8 }, () => {
       )
     }))
 
-  test('a client that closed its side is answered', () =>
+  test('a client that closed its side still gets its response', () =>
     withServer(
       request => after(30, hello(request)),
       async ({ port }) => {

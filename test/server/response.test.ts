@@ -88,7 +88,7 @@ suite('responses', { concurrency: 8 }, () => {
       /transfer-encoding/i,
     ],
     [
-      'a stream of nothing',
+      'an empty stream',
       'GET',
       () => ({ status: 200, fields: {}, content: pieces() }),
       /transfer-encoding: chunked\r\n(.*\r\n)?\r\n0\r\n\r\n$/is,
@@ -117,7 +117,7 @@ suite('responses', { concurrency: 8 }, () => {
       /Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/,
     ],
     [
-      'RFC 9110 §15.5.14: a phrase of today',
+      'RFC 9110 §15.5.14: a current reason phrase',
       'GET',
       () => ({ status: 413, fields: {} }),
       /^HTTP\/1\.1 413 Content Too Large\r\n/,
@@ -165,7 +165,7 @@ suite('responses', { concurrency: 8 }, () => {
     ],
   ]
   for (const [title, response] of unsendable) {
-    test(`${title}: 500, nothing told, and onError hears`, () =>
+    test(`${title}: 500 without details, and onError gets the error`, () =>
       withServer(response, async ({ port, errors }) => {
         const { text } = await exchangeOctets(port, message(['GET / HTTP/1.1']))
         assert.deepEqual(statuses(text), [500])
@@ -200,7 +200,7 @@ suite('responses', { concurrency: 8 }, () => {
     ['is longer than announced', '4', () => pieces('abc', 'def')],
   ]
   for (const [title, length, content] of torn) {
-    test(`a stream that ${title} is cut, so that it does not pass for whole`, () =>
+    test(`a stream that ${title} is cut off, so that it does not look complete`, () =>
       withServer(
         () => ({ status: 200, fields: length ? { 'content-length': length } : {}, content: content() }),
         async ({ port, errors }) => {
@@ -212,7 +212,7 @@ suite('responses', { concurrency: 8 }, () => {
       ))
   }
 
-  test('what was answered before a stream that fails at once arrives', () =>
+  test('responses before a stream that fails at once arrive', () =>
     withServer(
       async ({ target }) => {
         async function* failing() {
@@ -249,7 +249,7 @@ suite('responses', { concurrency: 8 }, () => {
     })
   }
 
-  test('a stream of Node’s is closed when its client leaves, though no piece ever comes', async () => {
+  test('a stream of Node is closed when its client leaves, though no piece ever arrives', async () => {
     const never = new Readable({ read() {} })
     await withServer(
       () => ({ status: 200, fields: {}, content: never }),
@@ -263,7 +263,7 @@ suite('responses', { concurrency: 8 }, () => {
     )
   })
 
-  test('a stream is held back by a slow reader, and returns when the reader leaves', async () => {
+  test('a stream waits for a slow client, and ends when the client leaves', async () => {
     let made = 0
     const returned = Promise.withResolvers<void>()
     async function* endless() {

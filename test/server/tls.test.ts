@@ -61,7 +61,7 @@ const serve = (request: { certificate?: Uint8Array | undefined; scheme: string; 
 })
 
 suite('TLS', { skip }, () => {
-  test('RFC 7301: a client that asks for HTTP/1.1 gets it, and so does one that asks for nothing', () =>
+  test('RFC 7301: a client that asks for HTTP/1.1 gets it, and so does a client without ALPN', () =>
     withServer(
       serve,
       async ({ port, listener }) => {
@@ -75,7 +75,7 @@ suite('TLS', { skip }, () => {
       { tls },
     ))
 
-  test('connections that break at any moment, or send what is no record, end nothing but themselves', () =>
+  test('connections that break at any moment, or send invalid records, affect no others', () =>
     withServer(
       async request => after(30, serve(request)),
       async ({ port, errors }) => {
@@ -143,7 +143,7 @@ suite('TLS', { skip }, () => {
       { tls, limits: { head: 200 } },
     ))
 
-  test('a certificate is replaced without a restart; one that cannot be used changes nothing', () =>
+  test('a certificate is replaced without a restart; an unusable one changes nothing', () =>
     withServer(
       serve,
       async ({ port, listener }) => {
@@ -178,7 +178,7 @@ suite('TLS', { skip }, () => {
       tls: { ...encrypted(), passphrase: 'secret' },
     }))
 
-  test('close: what is in progress over TLS is finished', async () => {
+  test('close: requests in progress over TLS are completed', async () => {
     const { startListener: listen } = await import('../../src/server/listener.ts')
     const listener = await listen(request => after(150, serve(request)), { tls })
     const idle = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false }).on('error', () => {})
