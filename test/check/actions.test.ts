@@ -63,9 +63,9 @@ function createClosing(habits: Habits = {}): SmallService {
 
 const passes = ['A4.11 pass', 'A7.11 pass']
 const cases: readonly (readonly [says: string, habits: Habits, verdicts: readonly string[]])[] = [
-  ['nobody has to say who it is', {}, passes],
-  ['the maker of an item is not the one who may act', { creator: 'ann', actor: 'bob' }, passes],
-  ['there can be one item, which the run has made', { itemsMax: 1 }, passes],
+  ['no caller has to authenticate', {}, passes],
+  ['the creator of an item may not act on it', { creator: 'ann', actor: 'bob' }, passes],
+  ['only one item can exist, and the run created it', { itemsMax: 1 }, passes],
   ['one action may be repeated, another may not', { closesAgain: true }, passes],
   [
     'broken: an action of another caller changes nothing',
@@ -76,7 +76,7 @@ const cases: readonly (readonly [says: string, habits: Habits, verdicts: readonl
     ],
   ],
   [
-    'broken: at the only item a state that refuses is unprocessable',
+    'broken: 422 for the only item, whose state refuses the action',
     { itemsMax: 1, refusal: 422 },
     ['A4.11 pass', 'A7.11 fail: close in a state that does not offer it is answered 409, not 422'],
   ],
@@ -98,7 +98,7 @@ const cases: readonly (readonly [says: string, habits: Habits, verdicts: readonl
     ['A4.11', 'A7.11'].map(id => `${id} not observable`),
   ],
   [
-    'the action needs content that the schema does not give away',
+    'the action needs content that the schema does not describe',
     { needsReason: true },
     [
       'A4.11 not observable: content that the action takes: `samples` of the profile, under POST /notes/{id}/archive',
@@ -107,7 +107,7 @@ const cases: readonly (readonly [says: string, habits: Habits, verdicts: readonl
   ],
 ]
 
-describe('A4.11 A7.11 an action of the items', () => {
+describe('A4.11 A7.11 the verdicts on an action of an item', () => {
   for (const [says, habits, verdicts] of cases)
     it(says, async () => {
       const report = await checkSmall(createClosing(habits), ['A4.11', 'A7.11'], { callers: [ann, bob] })

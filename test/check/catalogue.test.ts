@@ -12,7 +12,7 @@ const counts: Readonly<Record<string, number>> = {
   ...{ B2: 14, B4: 12, B5: 5, B7: 5, B8: 1, B9: 3, C6: 1 },
 }
 
-test('every rule of the conventions is in the catalogue, once and in order', () => {
+test('the catalogue has every rule of the conventions, once and in order', () => {
   const ids = Object.entries(counts).flatMap(([section, count]) =>
     Array.from({ length: count }, (_, at) => `${section}.${at + 1}`),
   )
@@ -22,11 +22,11 @@ test('every rule of the conventions is in the catalogue, once and in order', () 
   )
 })
 
-test('each rule says what it holds and how it is probed', () => {
+test('each rule states its promise and its probe', () => {
   for (const { id, says, how } of [...checkRules, ...attackRules]) assert.ok(says.length > 12 && how.length > 20, id)
 })
 
-test('--explain knows a rule in letters of either case', () => {
+test('--explain accepts the id of a rule in upper or lower case', () => {
   const rule = findRule('a4.20')
   assert.ok(rule)
   assert.match(explainRule(rule), /A4\.20 {2}If-Match.*\n[\s\S]*section 4, style A/)
@@ -34,7 +34,7 @@ test('--explain knows a rule in letters of either case', () => {
   assert.equal(writeRuleList().trimEnd().split('\n').length, checkRules.length + attackRules.length)
 })
 
-test('attacks have numbers of their own, in order, and none is a rule of the conventions', () => {
+test('attacks have ids of their own, in order, and none is a rule of the conventions', () => {
   const ids = Object.entries({ D1: 15, D2: 5, D3: 19 }).flatMap(([section, count]) =>
     Array.from({ length: count }, (_, at) => `${section}.${at + 1}`),
   )
@@ -47,7 +47,7 @@ test('attacks have numbers of their own, in order, and none is a rule of the con
   assert.match(explainRule(attack), /section 3, attacks: tried with --attacks/)
 })
 
-test('docs/check-rules.md is what --list --markdown prints', () => {
+test('docs/check-rules.md is the output of --list --markdown', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'check-rules.md'), 'utf8')
   assert.ok(page === writeRulePage(), 'print it again: diglot check --list --markdown > docs/check-rules.md')
 })

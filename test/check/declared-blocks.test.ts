@@ -23,12 +23,12 @@ async function judgeBank(rename: (text: string) => string) {
   return verdicts.map(({ rule, status, reason }) => `${rule.id} ${status}: ${reason}`).join()
 }
 
-it('B2.5 the blocks that a description declares are understood', async () => {
+it('B2.5 a service understands the blocks that its description declares', async () => {
   const declared = 'GetTransfer understands Branch, Remark, which it declares'
   assert.equal(await judgeBank(text => text), `B2.5 pass: ${declared}; ${declared}`)
 })
 
-it('B2.5 a service that does not know a block of its own description fails', async () => {
+it('B2.5 a service that does not understand a block of its own description fails', async () => {
   const verdict = await judgeBank(text => text.replaceAll('p:Branch', 'p:Bough'))
   assert.match(verdict, /^B2\.5 fail: .*understands Branch, Remark/)
 })

@@ -50,7 +50,7 @@ describe('A2.1 a pattern is what a regular expression with u is', () => {
     maxLength: 5,
   })
 
-  it('for every pattern and text', () => {
+  it('a pattern agrees with the regular expression on every text', () => {
     let judged = 0
     fc.assert(
       fc.property(whole, fc.array(text, { maxLength: 8 }), (pattern, texts) => {
@@ -80,9 +80,9 @@ describe('A2.1 a pattern is what a regular expression with u is', () => {
     '\\_',
     '(',
   ])
-    it(`${pattern} is not judged`, () => assert.equal(matchesPattern(pattern, 'zz'), undefined))
+    it(`${pattern} is not supported, and gets no verdict`, () => assert.equal(matchesPattern(pattern, 'zz'), undefined))
 
-  it('what a backtracking engine never ends with is judged at once', async () => {
+  it('a pattern that a backtracking engine never finishes is judged at once', async () => {
     await assertCpuMsBelow(2000, () => assert.equal(matchesPattern('^(a+)+$', `${'a'.repeat(50_000)}!`), false))
     assert.equal(matchesPattern('a'.repeat(patternCharactersMax + 1), 'a'), undefined)
     assert.equal(matchesPattern('(?:a{100}){100}', 'a'), undefined, 'more steps than are followed')

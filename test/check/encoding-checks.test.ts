@@ -41,7 +41,7 @@ describe('B2.8 encoded content', () => {
     ['1.2', 'a link of the application', '<a href="#none">1</a>'],
   ]
   for (const [number, what, body] of sound)
-    it(`of SOAP ${number} may be ${what}`, () => assert.equal(judge(number, body), undefined))
+    it(`content of SOAP ${number} may be ${what}`, () => assert.equal(judge(number, body), undefined))
 
   const broken: readonly (readonly [number: '1.1' | '1.2', body: string, flaw: string])[] = [
     ['1.1', '<a e:arrayType="x:int[2]"><b>1</b></a>', 'the array a is of "x:int[2]" and has 1 members'],
@@ -52,7 +52,7 @@ describe('B2.8 encoded content', () => {
     ['1.2', '<a e:ref="b"/>', 'the reference b leads to nothing'],
   ]
   for (const [number, body, flaw] of broken)
-    it(`of SOAP ${number} is wrong: ${flaw}`, () => assert.equal(judge(number, body), flaw))
+    it(`content of SOAP ${number} is wrong: ${flaw}`, () => assert.equal(judge(number, body), flaw))
 })
 
 describe('B4.12 packages', () => {
@@ -65,10 +65,10 @@ describe('B4.12 packages', () => {
     ['a root by its name', `${xop}; start-info="text/xml"; start="<a@c>"`, write('<a@c>', '<b@c>'), undefined],
     ['start without brackets', `${xop}; start-info="text/xml"; start="a@c"`, write('<a@c>', '<b@c>'), undefined],
     ['start-info with parameters', `${xop}; start-info="text/xml; charset=utf-8"`, write('<a@c>', '<b@c>'), undefined],
-    ['attachments, which are no MTOM', 'multipart/related; type="text/xml"; boundary=b', write('<a@c>'), undefined],
-    ['a start that is not there', `${xop}; start-info="text/xml"; start="<z>"`, write('<a@c>', '<b@c>'), 'start names "z", which the package does not have'],
+    ['attachments, which are not MTOM', 'multipart/related; type="text/xml"; boundary=b', write('<a@c>'), undefined],
+    ['a start that no part has', `${xop}; start-info="text/xml"; start="<z>"`, write('<a@c>', '<b@c>'), 'start names "z", which the package does not have'],
     ['an Include of nothing', `${xop}; start-info="text/xml"`, write('<a@c>'), 'an Include names "b@c", which the package does not have'],
-    ['the other version', `${xop}; start-info="application/soap+xml"`, write('<a@c>', '<b@c>'), 'start-info of SOAP 1.1 is text/xml, not "application/soap+xml"'],
+    ['the other SOAP version', `${xop}; start-info="application/soap+xml"`, write('<a@c>', '<b@c>'), 'start-info of SOAP 1.1 is text/xml, not "application/soap+xml"'],
   ] // biome-ignore format: a table
   for (const [what, type, text, flaw] of rows)
     it(`${what}: ${flaw ?? 'sound'}`, () => assert.equal(findPackageFlaw(answer(type, text)), flaw))

@@ -27,7 +27,7 @@ describe('a learned profile of the orders service', async () => {
   })
   const learned = await learnProfile(transport, { callers, rate })
 
-  it('is found without a change, also where changes were allowed', async () => {
+  it('is found without changes, even where changes were allowed', async () => {
     const again = await learnProfile(transport, { callers, rate, allowChanges: true })
     assert.deepEqual(again, learned)
     const changing = sent.filter(each => !/^GET |^POST [\s\S]*<p:(?:Get|List|Find)\w+/.test(each))
@@ -43,7 +43,7 @@ describe('a learned profile of the orders service', async () => {
     assert.ok(learned.machines?.['/api/v2/orders']?.states.includes('delivered'))
   })
 
-  it('notes a state of the description that no item is in', async () => {
+  it('notes a declared state that no item is in', async () => {
     const mutated = changing(
       ({ method, path }) => method === 'GET' && path === '/api/v2/orders',
       text(given => given.replaceAll('"state":"cancelled"', '"state":"placed"')),
@@ -53,7 +53,7 @@ describe('a learned profile of the orders service', async () => {
     assert.ok(notes?.includes('/api/v2/orders: no item was seen in cancelled.'), (notes ?? []).join('\n'))
   })
 
-  it('leaves out of mayCreate what no caller is offered to remove', async () => {
+  it('leaves out of mayCreate what no caller may remove', async () => {
     const mutated = changing(
       ({ method, path }) => method === 'GET' && path === '/api/v2/products',
       text(given => given.replaceAll('"delete":', '"remove":')),
@@ -69,7 +69,7 @@ describe('a learned profile of the orders service', async () => {
     assert.deepEqual(learned.messages?.['GetProduct'], { id: 'p-1' })
   })
 
-  it('keeps what an older profile says', async () => {
+  it('keeps the entries of an older profile', async () => {
     const samples = { 'POST /api/v2/orders': { note: 'mine' } }
     const profile = { samples, mayCreate: ['/api/v2/orders'], exceptions: { 'A1.9': 'old paths' } }
     const again = await learnProfile(transport, { callers, rate, profile })
@@ -78,7 +78,7 @@ describe('a learned profile of the orders service', async () => {
     assert.deepEqual(again.exceptions, { 'A1.9': 'old paths' })
   })
 
-  it('serves a run; of what cannot be removed, it creates nothing', async () => {
+  it('serves a run, which creates nothing where items cannot be removed', async () => {
     const file = join(folder, 'learned.json')
     await writeFile(file, JSON.stringify(learned))
     const options = { ...ordersOptions, profile: await readProfile(file) }
@@ -91,13 +91,13 @@ describe('a learned profile of the orders service', async () => {
     const unseen = new Set(report.verdicts.filter(each => each.status === 'not observable').map(({ rule }) => rule.id))
     assert.ok(
       ['A8.1', 'A4.22', 'A7.14'].every(id => unseen.has(id)),
-      'no limit is named',
+      'no limit is stated',
     )
     assert.ok(report.verdicts.filter(({ status }) => status === 'pass').length > 75)
   })
 })
 
-it('mayCreate: nothing is changed but there', async () => {
+it('a run changes nothing but what mayCreate lists', async () => {
   const serve = await serveOrdersInMemory()
   const changed = new Set<string>()
   const transport = createMemoryTransport(async request => {
@@ -117,7 +117,7 @@ describe('the command line', async () => {
   const flags = { caller: ['alice:alice-secret'], token: [], key: [], wsdl: [], rule: [], rate: 1000, time: 60 }
   const file = join(folder, 'profile.json')
 
-  it('writes a readable file, and a run takes its callers from the environment', async () => {
+  it('writes a readable file, and a run reads its callers from the environment', async () => {
     const { text, status } = await performCheck(server.url, { ...flags, learn: file })
     assert.equal(status, 0)
     assert.match(text, /profile\.json is written:\n {2}What a check of http/)
@@ -129,7 +129,7 @@ describe('the command line', async () => {
     assert.match((await performCheck(server.url, run)).text, /1 pass/)
   })
 
-  it('says what is wrong with a file, and how to mend it, before anything is asked', async () => {
+  it('reports what is wrong with a profile, and the cure, before any request', async () => {
     const write = async (name: string, value: unknown): Promise<string> => {
       await writeFile(join(folder, name), JSON.stringify(value))
       return join(folder, name)
@@ -161,7 +161,7 @@ describe('the command line', async () => {
       })
   })
 
-  it('replaces no file, and writes JSON alone', async () => {
+  it('replaces no file, and prints only JSON to standard output', async () => {
     await assert.rejects(performCheck(server.url, { ...flags, learn: file }), /is there already/)
     await assert.rejects(performCheck(server.url, { ...flags, learn: join(folder, 'a.ts') }), /give one with \.json/)
     assert.ok(!existsSync(join(folder, 'a.ts')))

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { checkService } from '../../src/testing/index.ts'
 import app from '../service/nested-shop.ts'
 
-test('the checker finds what is nested, three resources deep, and nothing wrong with it', async () => {
+test('the checker finds nested resources, three deep, and reports nothing wrong', async () => {
   const { verdicts, incidents, remarks, leftBehind } = await checkService(app, {
     profile: {
       samples: { 'POST /api/v2/orders/{id}/merger': { into: 'o-2' } },

@@ -18,7 +18,7 @@ const failuresOf = ({ verdicts }: CheckReport): readonly string[] =>
 const unseen = ['A1.5', 'A5.4', 'A7.5', 'A7.16', 'B2.5', 'B2.14', 'B4.9', 'B5.3', 'B5.4', 'C6.1']
 
 describe('the orders service keeps every rule that can be observed', async () => {
-  it('over a socket, in less than 30 s at the usual rate, and as it was before', async () => {
+  it('over a socket, in less than 30 s at the usual rate, and leaves the service as it was', async () => {
     const { server } = await startHosted()
     const transport = await openSocketTransport(server.url)
     const { rate: _, ...given } = options
@@ -35,14 +35,14 @@ describe('the orders service keeps every rule that can be observed', async () =>
     assert.ok(report.tookMs < 30_000 * measureSlowness(), `${report.tookMs} ms`)
   })
 
-  it('in memory, where HTTP/2 is seen too', async () => {
+  it('in memory, where HTTP/2 is observed too', async () => {
     const report = await runCheck(createMemoryTransport(await serveOrdersInMemory()), options)
     assert.deepEqual(failuresOf(report), [])
     assert.deepEqual(idsOf(report, 'not observable'), unseen)
     assert.deepEqual(idsOf(report, 'not applicable'), [])
   })
 
-  it('where a name is locked meanwhile, rules that fail by it are not observed, and no other', async () => {
+  it('while a name is locked, only the rules that fail because of it are not observed', async () => {
     const serve = await serveOrdersInMemory()
     let left = 150
     const transport = createMemoryTransport(async request => {
@@ -57,7 +57,7 @@ describe('the orders service keeps every rule that can be observed', async () =>
     assert.ok(locked.every(({ status, findings }) => status === 'not observable' && findings.length > 0))
   })
 
-  it('a name that is locked for a while is waited for, and the rule that failed is tried again', async () => {
+  it('a run waits for a name that is locked for a while, and tries the failed rule again', async () => {
     const serve = await serveOrdersInMemory()
     let [named, lockedUntilMs] = [0, 0]
     const transport = createMemoryTransport(async request => {
@@ -72,7 +72,7 @@ describe('the orders service keeps every rule that can be observed', async () =>
     assert.ok(report.remarks.some(each => /was refused for a while: the run waited/.test(each)))
   })
 
-  it('without --allow-changes nothing but safe methods and reads of SOAP leave', async () => {
+  it('without --allow-changes only safe methods and reads of SOAP are sent', async () => {
     const methods = new Set<string>()
     const changed: string[] = []
     const serve = await serveOrdersInMemory()
@@ -91,7 +91,7 @@ describe('the orders service keeps every rule that can be observed', async () =>
     assert.ok(idsOf(report, 'pass').length > 50)
   })
 
-  it('without --allow-changes no message has the action of an operation that is not safe', async () => {
+  it('without --allow-changes no message has the action of an unsafe operation', async () => {
     const actions = new Set<string>()
     const serve = await serveOrdersInMemory()
     const transport = createMemoryTransport(request => {
@@ -105,7 +105,7 @@ describe('the orders service keeps every rule that can be observed', async () =>
     assert.deepEqual([...actions].sort(), ['ListOrders', 'another-action'])
   })
 
-  it('as much as before where its OpenAPI document is at hand, and not at its address', async () => {
+  it('as many as before if its OpenAPI document is given as a file, and not served', async () => {
     const openapi = JSON.parse(await describeService(orders))
     const serve = await serveOrdersInMemory()
     const transport = createMemoryTransport(async request => {
@@ -125,7 +125,7 @@ describe('the orders service keeps every rule that can be observed', async () =>
     assert.match(needed, /^a caller that may PUT \/api\/v2\/orders\/.*: --caller$/)
   })
 
-  it('of a document at hand the paths follow the address, not its servers', async () => {
+  it('a given document’s paths are relative to the address, not to its servers', async () => {
     const described = JSON.parse(await describeService(orders))
     const paths = Object.entries(described.paths).map(([path, item]) => [path.replace(/^\/api\/v2/, ''), item])
     const openapi = {

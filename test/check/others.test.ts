@@ -10,7 +10,7 @@ import { type StackName, verdicts } from '../peers/others/verdicts.ts'
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'check-others.md')
 
-it('docs/check-others.md is made of the table of verdicts', () => {
+it('docs/check-others.md is generated from the table of verdicts', () => {
   const made = writeOthersPage()
   if (process.env['WRITE_PAGES'] === 'true') writeFileSync(page, made)
   assert.ok(
@@ -20,7 +20,7 @@ it('docs/check-others.md is made of the table of verdicts', () => {
 })
 
 for (const [name, { pass, fail }] of Object.entries(verdicts))
-  it(`${name}: each rule of the table is known, has one verdict, and each failure its evidence`, () => {
+  it(`${name}: each rule of the table exists, has one verdict, and each failure its evidence`, () => {
     const ids = [...pass.split(' '), ...Object.keys(fail)]
     assert.equal(new Set(ids).size, ids.length)
     const known = new Set(checkRules.map(({ id }) => id))

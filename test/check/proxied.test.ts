@@ -55,14 +55,16 @@ process.exit()`
   return JSON.parse((await promisify(execFile)(process.execPath, words, { env })).stdout)
 }
 
-test('http goes through a tunnel, too, so that each octet arrives', async () => {
+test('http goes through a tunnel, so that each octet arrives unchanged', async () => {
   const port = await listening(http.createServer(say))
   assert.deepEqual(await probe(`http://127.0.0.1:${port}`), ['1.1 /a', '1.1 /b'])
   assert.deepEqual(new Set(asked), new Set([`CONNECT 127.0.0.1:${port}`]))
 })
 
 const pair = issueCertificate('server')
-test('https goes through one, by both versions', { skip: pair ? false : 'skipped: no openssl here' }, async () => {
+test('https goes through a tunnel, by HTTP/1.1 and HTTP/2', {
+  skip: pair ? false : 'skipped: no openssl here',
+}, async () => {
   asked.length = 0
   const server = createSecureServer({ ...pair, allowHTTP1: true }, (request, response) => {
     response.end(`${request.httpVersion} ${request.url}`)
@@ -72,7 +74,7 @@ test('https goes through one, by both versions', { skip: pair ? false : 'skipped
   assert.deepEqual(new Set(asked), new Set([`CONNECT 127.0.0.1:${port}`]))
 })
 
-test('a proxy that is not there is told', async () => {
+test('an unreachable proxy is reported', async () => {
   const [first, second] = await probe('http://127.0.0.1:9', 9)
   assert.match(first ?? '', /^the proxy 127\.0\.0\.1:9 /)
   assert.equal(second, 'nothing')

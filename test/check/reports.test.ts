@@ -40,7 +40,7 @@ describe('reports', () => {
     report = await runCheck(createMemoryTransport(serve), { rules, callers, rate: 100_000 })
   })
 
-  it('a service that ignores If-None-Match fails A4.3, and the report has the exchange', () => {
+  it('a service that ignores If-None-Match fails A4.3, and the report shows the exchange', () => {
     const verdict = report.verdicts.find(({ rule }) => rule.id === 'A4.3')
     assert.equal(verdict?.status, 'fail')
     assert.match(verdict.reason, /GET with If-None-Match: "1" is answered 304, not 200/)
@@ -62,7 +62,7 @@ describe('reports', () => {
     assert.ok(!(parseXml(new TextEncoder().encode(drawBadge(passed))) instanceof Malformed))
   })
 
-  it('JUnit is XML whatever the content is, with a case for each rule', () => {
+  it('JUnit is well-formed XML whatever the content, with a case for each rule', () => {
     const text = writeJunitReport(report)
     assert.ok(!(parseXml(new TextEncoder().encode(text)) instanceof Malformed))
     assert.match(text, /tests="4" failures="2" errors="0" skipped="1"/)
@@ -79,19 +79,19 @@ describe('reports', () => {
     assert.equal(physicalLocation.artifactLocation.uri, 'http://memory.test/things/1')
   })
 
-  it('HTML is one page without scripts or other files, and escapes what was sent', () => {
+  it('HTML is one page without scripts or other files, and escapes the exchanges', () => {
     const html = writeHtmlReport(report)
     assert.doesNotMatch(html, /<script|<link|<img|src=|lamp <&/)
     assert.match(html, /lamp &lt;&amp;/)
   })
 
-  it('HTML has what the reader should know of the run, and what was left', () => {
+  it('HTML states the remarks of the run, and which items it has not removed', () => {
     const html = writeHtmlReport({ ...report, remarks: ['/a was left out: <closed>'], leftBehind: ['/things/3'] })
     assert.match(html, /<p>Of this run:<\/p><ul><li>\/a was left out: &lt;closed&gt;<\/li><\/ul>/)
     assert.match(html, /<p>Not removed:<\/p><ul><li>\/things\/3<\/li><\/ul>/)
   })
 
-  it('no report has a control character of an answer, which would act on a terminal (ECMA-48)', async () => {
+  it('no report has a control character of a response, which a terminal would obey (ECMA-48)', async () => {
     const odd = '\x1b[31m\x9b2J\u202e'
     const transport = createMemoryTransport(request => {
       const answer = serve(request)
@@ -105,12 +105,12 @@ describe('reports', () => {
       assert.doesNotMatch(text, /[^\P{C}\n\t]|\\u001b|\\u009b/u)
   })
 
-  it('a report tells no password', () => {
+  it('no report contains a password', () => {
     for (const text of [writeJsonReport(report), writeHtmlReport(report), writeSarifReport(report)])
       assert.doesNotMatch(text, /top:secret|YWxpY2U6dG9wOnNlY3JldA/)
   })
 
-  it('a baseline knows its failures, and a new one counts', () => {
+  it('a baseline accepts its known failures, and a new failure counts', () => {
     const known = readBaseline(writeJsonReport(report))
     assert.deepEqual([...(known ?? [])], ['A1.3', 'A4.3'])
     assert.deepEqual(findNewFailures(report.verdicts, known ?? new Set()), [])

@@ -53,7 +53,7 @@ const countOrders = async (serve: Serve): Promise<number> => {
   return count
 }
 
-it('goes on where it stood, says so, tries nothing twice, and removes what was made before', async () => {
+it('continues where it stopped, says so, repeats nothing, and removes the items created before', async () => {
   const file = join(folder, 'run.jsonl')
   const serve = await serveOrdersInMemory()
   const whole = await runCheck(createMemoryTransport(await serveOrdersInMemory()), ordersOptions)
@@ -90,7 +90,7 @@ it('goes on where it stood, says so, tries nothing twice, and removes what was m
   assert.ok(!existsSync(file), 'the journal of a run that has ended is removed')
 })
 
-it('is the owner’s file alone, and holds no credential', async () => {
+it('is readable by its owner only, and holds no credential', async () => {
   const file = join(folder, 'secret.jsonl')
   await assert.rejects(runWith(stopAfter(await serveOrdersInMemory(), 300), file), Killed)
   assert.equal(statSync(file).mode & 0o777, 0o600)
@@ -101,7 +101,7 @@ it('is the owner’s file alone, and holds no credential', async () => {
     assert.ok(!decoded.includes(secret), secret)
 })
 
-it('passes over a line that was cut, and the rule of that line is tried again', async () => {
+it('skips a truncated line, and the rule of that line is tried again', async () => {
   const file = join(folder, 'cut.jsonl')
   const serve = await serveOrdersInMemory()
   await assert.rejects(runWith(stopAfter(serve, 120), file), Killed)
@@ -110,7 +110,7 @@ it('passes over a line that was cut, and the rule of that line is tried again', 
   assert.equal(new RunJournal(file).earlier?.verdicts.length, count)
 })
 
-it('a run that had too little time leaves its journal, and the next one has what is missing', async () => {
+it('a run that ran out of time leaves its journal, and the next one tries the missing rules', async () => {
   const file = join(folder, 'time.jsonl')
   const serve = await serveOrdersInMemory()
   const rules = checkRules.filter(({ id }) => id.startsWith('A1.'))
@@ -157,7 +157,7 @@ it('refuses the journal of another address, version, set of rules, callers or pe
   assert.equal(readFileSync(file, 'utf8'), kept, 'the journal is as it was')
 })
 
-it('the command refuses a file of something else, with status 2', async () => {
+it('the command refuses a file that is not a journal, with status 2', async () => {
   const { server } = await startHosted()
   const file = join(folder, 'notes.txt')
   writeFileSync(file, 'milk\neggs\n')

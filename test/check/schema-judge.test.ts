@@ -63,20 +63,20 @@ const cases: readonly (readonly [clause: string, schema: Json, allowed: Json, re
   ],
 ]
 
-describe('an answer is as its schema says', () => {
+describe('a response is judged by its schema', () => {
   for (const [clause, schema, allowed, refused, says] of cases)
     it(clause, () => {
       assert.equal(findMismatch(document, schema, allowed), undefined)
       assert.match(findMismatch(document, schema, refused) ?? '', says)
     })
 
-  it('a schema that refers to itself and a keyword that nobody knows allow everything', () => {
+  it('a schema that refers only to itself and an unknown keyword allow everything', () => {
     for (const schema of [{ $ref: '#/components/schemas/Loop' }, { $ref: '#/nowhere' }, { unheardOf: 1 }])
       assert.equal(findMismatch(document, schema, { a: 1 }), undefined)
   })
 })
 
-describe('A2.1 judges the answers of the whole run', () => {
+describe('A2.1 judges all responses of the run', () => {
   const judge = async (title: Json) => {
     const notes = createNotes({ known: ['1'] })
     const report = await checkSmall(
@@ -89,7 +89,7 @@ describe('A2.1 judges the answers of the whole run', () => {
     )
     return listVerdicts(report).filter(each => each.startsWith('A2.1'))
   }
-  it('a member of another type fails, and the operation is named', async () => {
+  it('a member of another type fails, and the report names the operation', async () => {
     assert.deepEqual(await judge('fine'), ['A2.1 pass'])
     const [verdict = ''] = await judge(7)
     assert.match(verdict, /^A2\.1 fail: 200 of GET \/notes\/\{id\} is .*: \/title is 7: the schema says string$/)

@@ -15,5 +15,5 @@ const rows: readonly (readonly [pattern: string, more: { readonly [name: string]
   ['^(?:(a{1000}){1000}){1000}$', {}, 'probe'],
 ]
 for (const [pattern, more, sample] of rows)
-  test(`JSON Schema Validation §6.3.3 a text for ${pattern} is ${sample}`, () =>
+  test(`JSON Schema Validation §6.3.3 a sample for ${pattern} is ${sample}`, () =>
     assert.equal(makeSample({}, { type: 'string', pattern, ...more }), sample))

@@ -25,7 +25,7 @@ describe('no rule fails falsely', () => {
   const serveTickets: SmallService = ({ path, caller }) =>
     path === '/openapi.json' ? { status: 200, json: describeNotes() } : { status: 200, json: ticketsOf(caller) }
 
-  it('A4.6: an item is kept as long as its state does not allow to remove it', async () => {
+  it('A4.6: an item is kept while its state does not allow its removal', async () => {
     const notes = createNotes()
     const given = await checkSmall(
       asked => (asked.method === 'DELETE' ? { status: 409, json: { title: 'still open' } } : notes(asked)),
@@ -68,7 +68,7 @@ describe('no rule fails falsely', () => {
       assert.match(listVerdicts(await checkSmall(createNotes({ document }), ['A1.9'])).join(), /A1\.9 fail/)
     })
 
-  it('A4.23: a database may order texts by a collation, and a filter may look for a part', async () => {
+  it('A4.23: a database may order texts by a collation, and a filter may match part of a text', async () => {
     const document = structuredClone(describeNotes()) as unknown as {
       paths: Record<string, Record<string, { parameters?: Json }>>
     }
@@ -110,14 +110,14 @@ describe('no rule fails falsely', () => {
       return [service, kept]
     }
 
-    it('A4.4, A2.1: what is copied back is what was read, at the address that it says', async () => {
+    it('A4.4, A2.1: an item is copied back as it was read, to the address that it states', async () => {
       const [service, kept] = serve(text => parseJson(text).value ?? null)
       const verdicts = listVerdicts(await checkSmall(service, ['A4.4', 'A2.1']))
       assert.deepEqual(verdicts, ['A2.1 pass', 'A4.4 pass'])
       assert.equal(kept.size, 1, 'what the run has created is removed')
     })
 
-    it('A4.4: a service that rounds it has another state', async () => {
+    it('A4.4: a service that rounds a number has another state', async () => {
       const [service] = serve(text => JSON.parse(text) as Json)
       const [verdict = ''] = listVerdicts(await checkSmall(service, ['A4.4']))
       assert.match(verdict, /A4\.4 fail.*the state is what the first PUT sent/)
@@ -131,7 +131,7 @@ describe('no rule fails falsely', () => {
     })
   })
 
-  it('A4.1: values without a name of their own may come on two pages', async () => {
+  it('A4.1: values without a unique name may appear on two pages', async () => {
     const service: SmallService = asked => {
       if (asked.path !== '/notes' || asked.method !== 'GET') return createNotes()(asked)
       const page = Number(new URLSearchParams(asked.query).get('page') ?? '1')
@@ -142,7 +142,7 @@ describe('no rule fails falsely', () => {
     assert.deepEqual(listVerdicts(await checkSmall(service, ['A4.1'])), ['A4.1 pass'])
   })
 
-  it('A4.1: pages that Link alone leads to are followed', async () => {
+  it('A4.1: pages that only Link leads to are followed', async () => {
     const service: SmallService = asked => {
       if (asked.query === 'page=2') return { status: 500, json: {} }
       if (asked.path !== '/notes' || asked.method !== 'GET') return createNotes()(asked)
@@ -151,7 +151,7 @@ describe('no rule fails falsely', () => {
     assert.match(listVerdicts(await checkSmall(service, ['A4.1'])).join(), /a next page is answered 200, not 500/)
   })
 
-  it('A5.1: a cookie that everybody gets is no session', async () => {
+  it('A5.1: a cookie that every client gets is not a session', async () => {
     const cookie = { 'set-cookie': 'affinity=1; Path=/' }
     const notes = createNotes()
     const service: SmallService = asked => {
@@ -188,7 +188,7 @@ describe('no rule fails falsely', () => {
       assert.deepEqual(listVerdicts(await checkSmall(service, ['A4.20'])), ['A4.20 pass'])
     })
 
-  it('A7.10: a PUT may make again what was removed, and POST be redirected', async () => {
+  it('A7.10: a PUT may create again what was removed, and POST may be redirected', async () => {
     const notes = createNotes()
     const service: SmallService = asked => {
       const made = asked.method === 'PUT' && notes({ ...asked, method: 'GET' }).status === 404
@@ -223,14 +223,14 @@ describe('no rule fails falsely', () => {
     assert.deepEqual(listVerdicts(await checkSmall(service, ['A7.18'])), ['A7.18 pass'])
   })
 
-  it('an identifier that UTF-8 cannot say ends no run', async () => {
+  it('an identifier that is not valid in UTF-8 does not end the run', async () => {
     const notes = createNotes()
     const service: SmallService = asked =>
       asked.path === '/notes' ? { status: 200, json: [{ id: '\ud800', title: 'x' }] } : notes(asked)
     assert.equal((await checkSmall(service, ['A1.3', 'A4.1', 'A4.3'])).verdicts.length, 3)
   })
 
-  it('a probe that breaks off passes nothing', async () => {
+  it('a probe that is cut off proves nothing', async () => {
     const notes = createNotes()
     const service: SmallService = asked => {
       if (asked.fields['if-none-match'] === '*') throw new Unreachable('the connection was closed')
@@ -243,13 +243,13 @@ describe('no rule fails falsely', () => {
     ])
   })
 
-  it('A3.4: links may depend on the state for those alone who may act', async () => {
+  it('A3.4: links may depend on the state only for callers that may act', async () => {
     assert.deepEqual(listVerdicts(await checkSmall(serveTickets, ['A3.4'], { callers })), ['A3.4 pass'])
     const [verdict = ''] = listVerdicts(await checkSmall(serveTickets, ['A3.4'], { callers: [bob] }))
     assert.match(verdict, /^A3\.4 fail: .*depend on the state/)
   })
 
-  it('A3.4: a collection in one state hides none of the others', async () => {
+  it('A3.4: a collection whose items are in one state does not hide the others', async () => {
     const others = { '/all': describeNotes().paths['/notes'], '/all/{id}': describeNotes().paths['/notes/{id}'] }
     const service: SmallService = asked => {
       if (asked.path === '/openapi.json') return { status: 200, json: describeNotes({ type: 'object' }, others) }
@@ -259,7 +259,7 @@ describe('no rule fails falsely', () => {
     assert.deepEqual(listVerdicts(await checkSmall(service, ['A3.4'])), ['A3.4 pass'])
   })
 
-  it('A5.2: callers of equal rights are refused nothing, which shows nothing', async () => {
+  it('A5.2: callers with equal rights are refused nothing, which proves nothing', async () => {
     const notes = createNotes()
     const service: SmallService = asked =>
       asked.fields['if-match'] === '"no-such-version"' ? { status: 412, json: {} } : notes(asked)
@@ -268,7 +268,7 @@ describe('no rule fails falsely', () => {
     ])
   })
 
-  it('A5.2: where no item can be changed by anybody, the rule says nothing', async () => {
+  it('A5.2: where no caller can change any item, the rule does not apply', async () => {
     const notes = createNotes()
     const service: SmallService = asked =>
       /^\/notes\//.test(asked.path) && asked.method !== 'GET' ? { status: 405, json: {} } : notes(asked)
@@ -287,7 +287,7 @@ describe('no rule fails falsely', () => {
       assert.deepEqual(listVerdicts(await checkSmall(service, ['A2.1'])), ['A2.1 pass'])
     })
 
-  it('A2.1: a flag tells no secret, and a link is no member', async () => {
+  it('A2.1: a flag reveals no secret, and a link is not a member', async () => {
     const properties = { id: {}, hasPassword: { type: 'boolean' }, passwordChangedAt: { type: ['string', 'null'] } }
     const notes = createNotes({ document: describeNotes({ type: 'object', properties } as unknown as Json) })
     const note = { id: '1', hasPassword: true, passwordChangedAt: null, _links: { password: { href: '/notes/1' } } }
@@ -298,7 +298,7 @@ describe('no rule fails falsely', () => {
     assert.deepEqual(listVerdicts(await checkSmall(service, ['A2.1'])), ['A2.1 pass'])
   })
 
-  it('A1.7, A2.3: a collection may grow while it is looked at', async () => {
+  it('A1.7, A2.3: a collection may grow while it is read', async () => {
     const notes = createNotes()
     let size = 0
     const service: SmallService = asked => {
@@ -310,7 +310,7 @@ describe('no rule fails falsely', () => {
     assert.deepEqual(listVerdicts(await checkSmall(service, ['A1.7', 'A2.3'])), ['A1.7 pass', 'A2.3 pass'])
   })
 
-  it('A2.2: what a link leads to may have been removed, and an action need not be read', async () => {
+  it('A2.2: the target of a link may have been removed, and an action need not be readable', async () => {
     const others = { '/people/{id}': { get: {} }, '/closings': { post: {} } }
     const notes = createNotes({ document: describeNotes(undefined, others) as unknown as Json })
     const listed = ['1', '2'].map(id => ({
@@ -329,7 +329,7 @@ describe('no rule fails falsely', () => {
     )
   })
 
-  it('A4.14: a search may find what is like a word', async () => {
+  it('A4.14: a search may find similar words', async () => {
     const parameters = [{ name: 'q', in: 'query' }]
     const document = describeNotes(undefined, { '/search': { get: { parameters, responses: {} } } } as never)
     const serveSearch =
@@ -346,7 +346,7 @@ describe('no rule fails falsely', () => {
     assert.match(listVerdicts(await checkSmall(serveSearch(false), ['A4.14'])).join(), /q selects results/)
   })
 
-  it('A4.19: Expires may be 0, a tag weak for what differs, and a validator change once', async () => {
+  it('A4.19: Expires may be 0, a tag weak for differing content, and a validator may change once', async () => {
     const notes = createNotes()
     let reads = 0
     const service: SmallService = asked => {
@@ -379,7 +379,7 @@ describe('no rule fails falsely', () => {
   })
 })
 
-describe('a run goes on, and sees what there is', () => {
+describe('a run continues, and reads what is available', () => {
   const pathsOf = (document: ReturnType<typeof describeNotes>, move: (path: string) => string) => ({
     ...document,
     paths: Object.fromEntries(Object.entries(document.paths).map(([path, each]) => [move(path), each])),
@@ -387,7 +387,7 @@ describe('a run goes on, and sees what there is', () => {
   const seeing = ['A4.1', 'A4.2', 'A4.4', 'A4.6', 'A7.18']
   const passes = seeing.map(id => `${id} pass`)
 
-  it('a collection that breaks off is a remark', async () => {
+  it('a broken collection is a remark', async () => {
     const document = describeNotes(undefined, { '/broken': { get: {} }, '/broken/{id}': { get: {} } })
     const notes = createNotes({ document })
     const service: SmallService = asked => {
@@ -403,7 +403,7 @@ describe('a run goes on, and sees what there is', () => {
     ['a reference that is not percent-encoded', { $ref: '#/components/schemas/%zz' }],
     ['a text of two milliards of characters', { required: ['title'], properties: { title: { type: 'string', minLength: 2 ** 31 } } }], // biome-ignore format: one row
   ] as const)
-    it(`a description may have ${title}`, async () => {
+    it(`${title} of a description is accepted`, async () => {
       const document = describeNotes(schema as unknown as Json)
       for (const known of [['1'], []]) {
         const report = await checkSmall(createNotes({ document, known }), ['A4.1'])
@@ -411,7 +411,7 @@ describe('a run goes on, and sees what there is', () => {
       }
     })
 
-  it('a probe that throws costs no verdict of another rule', async () => {
+  it('a probe that throws does not change the verdict of another rule', async () => {
     const [one, two] = ['A4.1', 'A1.9'].map(id => checkRules.find(each => each.id === id)) as [CheckRule, CheckRule]
     const broken: CheckRule = {
       ...one,
@@ -426,7 +426,7 @@ describe('a run goes on, and sees what there is', () => {
     ])
   })
 
-  it('an empty collection gets an item, which is removed at the end', async () => {
+  it('an empty collection gets an item, which is removed in the end', async () => {
     const removed: string[] = []
     const notes = createNotes({ known: [] })
     const service: SmallService = asked => {
@@ -447,12 +447,12 @@ describe('a run goes on, and sees what there is', () => {
     assert.deepEqual((await checkSmall(service, seeing, { allowChanges: false })).remarks, [])
   })
 
-  it('addresses may end with a slash', async () => {
+  it('addresses may end in a slash', async () => {
     const document = pathsOf(describeNotes(), path => `${path}/`) as unknown as Json
     assert.deepEqual(listVerdicts(await checkSmall(createNotes({ document, end: '/' }), seeing)), passes)
   })
 
-  it('an identifier may be named as the description names it', async () => {
+  it('an identifier may have any name that the description gives it', async () => {
     const document = pathsOf(describeNotes(), path => path.replace('{id}', '{noteId}')) as unknown as Json
     assert.deepEqual(listVerdicts(await checkSmall(createNotes({ document, member: 'noteId' }), seeing)), passes)
   })
@@ -468,7 +468,7 @@ describe('a run goes on, and sees what there is', () => {
     assert.deepEqual(listVerdicts(report), ['A4.1 pass'])
   })
 
-  it('A1.4 the entry may lead to what a PUT makes; other links to nothing fail', async () => {
+  it('A1.4 the entry may link to a resource that a PUT creates; other dead links fail', async () => {
     const serve =
       (allow: string): SmallService =>
       ({ method, path }) => {
@@ -481,7 +481,7 @@ describe('a run goes on, and sees what there is', () => {
     ])
   })
 
-  it('one item that can be edited is no collection, though it holds a list', async () => {
+  it('a single item that can be edited is not a collection, though it holds a list', async () => {
     const serve =
       (links: Json): SmallService =>
       ({ path }) => {
@@ -496,7 +496,7 @@ describe('a run goes on, and sees what there is', () => {
     assert.deepEqual(listVerdicts(await checkSmall(serve({ self }), ['A2.3'])), ['A2.3 pass'])
   })
 
-  it('a redirect of the address is followed and named; one that leads elsewhere is named (RFC 9110 §15.4)', async () => {
+  it('a redirect of the address is followed and reported; one to another host is only reported (RFC 9110 §15.4)', async () => {
     const notes = createNotes()
     const serveAt =
       (location: string): SmallService =>
@@ -511,7 +511,7 @@ describe('a run goes on, and sees what there is', () => {
   })
 })
 
-describe('what a description does not have is not asked for', () => {
+describe('rules about things that a description lacks do not apply', () => {
   it('A3.1, A4.11, A4.12: no job, no search, no action', async () => {
     const report = await checkSmall(createNotes(), ['A3.1', 'A4.11', 'A4.12'])
     assert.deepEqual(listVerdicts(report), [
@@ -531,7 +531,7 @@ describe('what a description does not have is not asked for', () => {
     assert.equal(verdict, 'A4.2 not applicable: no collection of the description has POST')
   })
 
-  it('A3.1: of a job that nobody may start, it says who or what is missing', async () => {
+  it('A3.1: where no caller may start a job, the verdict says what is missing', async () => {
     const others = { '/reports': { post: { responses: { 202: { description: 'started' } } } } }
     const notes = createNotes({ document: describeNotes(undefined, others) as unknown as Json })
     for (const [status, need] of [

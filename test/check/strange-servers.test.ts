@@ -117,7 +117,7 @@ const description = {
 }
 
 describe('discovery', () => {
-  it('takes the address itself for a collection, with the methods that Allow has (RFC 9110 §10.2.1)', async () => {
+  it('reads the address itself as a collection, with the methods in Allow (RFC 9110 §10.2.1)', async () => {
     const origin = await startPeer(serveNotes())
     const report = await check(origin, ['A4.1', 'A4.2', 'A4.4', 'A4.6'], { basePath: '/notes' })
     assert.deepEqual(judged(report), ['A4.1 pass', 'A4.2 pass', 'A4.4 pass', 'A4.6 pass'])
@@ -130,7 +130,7 @@ describe('discovery', () => {
       assert.deepEqual(judged(await check(origin, ['A4.2'], { basePath: '/notes' })), ['A4.2 pass'])
     })
 
-  it('does not take the list of mistakes in a refusal for a collection', async () => {
+  it('does not mistake the list of errors in a refusal for a collection', async () => {
     const origin = await startPeer(() => ({ status: 401, json: [{ id: 1 }] }))
     const openapi = description as CheckOptions['openapi']
     const [verdict = ''] = judged(await check(origin, ['A4.1'], openapi ? { openapi } : {}))
@@ -138,7 +138,7 @@ describe('discovery', () => {
   })
 })
 
-it('what was made is removed without If-Match where items have no entity tag', async () => {
+it('created items are removed without If-Match where items have no entity tag', async () => {
   const serve = serveNotes()
   const fields: unknown[] = []
   const origin = await startPeer(each => {
@@ -152,7 +152,7 @@ it('what was made is removed without If-Match where items have no entity tag', a
 })
 
 describe('no rule fails falsely', () => {
-  it('A2.5: an item that does not exist is asked for by an identifier of the kind of the others', async () => {
+  it('A2.5: the missing item is requested by an identifier like the others', async () => {
     const asked: string[] = []
     const serve = serveNotes()
     const origin = await startPeer(each => {
@@ -164,7 +164,7 @@ describe('no rule fails falsely', () => {
     assert.ok(!asked.some(path => path.includes('no-such-item')), asked.join())
   })
 
-  it('A4.4: a copy has no member that the schema of the content leaves out, such as the identifier', async () => {
+  it('A4.4: a copy leaves out members that the schema of the content lacks, such as the identifier', async () => {
     const sent: string[] = []
     const serve = serveNotes()
     const origin = await startPeer(each => {
@@ -181,7 +181,7 @@ describe('no rule fails falsely', () => {
     assert.deepEqual(judged(await check(origin, ['A4.8'], { openapi: description as never })), ['A4.8 pass'])
   })
 
-  it('A7.15: an unknown method is tried where there is something', async () => {
+  it('A7.15: an unknown method is sent to an address that exists', async () => {
     const serve = serveNotes()
     const origin = await startPeer(each => (each.method === 'BREW' ? { status: 501 } : serve(each)))
     const asked = await check(origin, ['A7.15'], { openapi: description as never })
@@ -236,14 +236,14 @@ const isQualified = /<p:id/
 const isPlain = /<id>/
 
 describe('of SOAP, no rule fails falsely', () => {
-  it('B2.11: who refuses mandatory blocks of WS-Addressing with MustUnderstand does as SOAP asks', async () => {
+  it('B2.11: a service that refuses mandatory WS-Addressing blocks with MustUnderstand complies with SOAP', async () => {
     const origin = await startSoapPeer(qualified, isQualified)
     assert.deepEqual(judged(await check(origin, ['B2.11'], known)), [
       'B2.11 not applicable: the endpoint does not understand blocks of WS-Addressing, and says so',
     ])
   })
 
-  it('a port of another address is named and not asked', async () => {
+  it('a port at another address is reported and not called', async () => {
     const origin = await startPeer(() => ({ status: 200, xml: wsdl('https://elsewhere.example', qualified) }))
     const { remarks } = await check(origin, ['B2.1'], known)
     assert.deepEqual(remarks, [
@@ -251,7 +251,7 @@ describe('of SOAP, no rule fails falsely', () => {
     ])
   })
 
-  it('B7.4: a failure is asked for by the schema, also where the profile has content that succeeds', async () => {
+  it('B7.4: a failure is provoked by the schema, even if the profile has content that succeeds', async () => {
     const origin = await startSoapPeer(qualified, isQualified)
     assert.deepEqual(judged(await check(origin, ['B7.4'], known)), ['B7.4 pass'])
   })
@@ -295,7 +295,7 @@ describe('connections', () => {
   }
   const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na'
 
-  it('RFC 9112 §9.3: HTTP/1.0 closes unless it says keep-alive, so the next request has a new connection', async () => {
+  it('RFC 9112 §9.3: HTTP/1.0 closes unless it says keep-alive, so the next request uses a new connection', async () => {
     const old = 'HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na'
     const transport = await openSocketTransport(await startOctets(() => old, () => true)) // biome-ignore format: one call
     const post = () => transport.send({ method: 'POST', target: '/', fields: {} }, 2000)
@@ -303,7 +303,7 @@ describe('connections', () => {
     transport.close()
   })
 
-  it('RFC 9112 §9.3.1: an idempotent request is sent again where a kept connection closes silently, another is not', async () => {
+  it('RFC 9112 §9.3.1: an idempotent request is sent again if a kept connection closes silently, others are not', async () => {
     const origin = await startOctets(count => (count % 2 === 0 ? '' : ok), count => count % 2 === 0) // biome-ignore format: one call
     const transport = await openSocketTransport(origin)
     const send = (method: string) => transport.send({ method, target: '/', fields: {} }, 2000)
@@ -313,7 +313,7 @@ describe('connections', () => {
     transport.close()
   })
 
-  it('RFC 9110 §9.3.2: content that follows the head of a response to HEAD later is seen', async () => {
+  it('RFC 9110 §9.3.2: content that arrives after the head of a response to HEAD is noticed', async () => {
     const server = createOctetServer(socket => {
       socket.on('error', () => {})
       socket.on('data', () => {
@@ -330,7 +330,7 @@ describe('connections', () => {
     transport.close()
   })
 
-  it('RFC 9110 §10.1.1: a service that asks for announced content has a second to refuse it', async () => {
+  it('RFC 9110 §10.1.1: a service has a second to refuse announced content', async () => {
     const origin = await startOctets(() => 'HTTP/1.1 100 Continue\r\n\r\n', () => false) // biome-ignore format: one call
     const transport = await openSocketTransport(origin)
     const startMs = performance.now()

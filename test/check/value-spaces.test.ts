@@ -42,7 +42,7 @@ const seed = () => ({
 })
 const app = implement(contract, {}, { seed })
 
-test('A2.1 every value that a contract accepts is as the description says', async () => {
+test('A2.1 every value that a contract accepts conforms to its description', async () => {
   const { verdicts, incidents } = await checkService(app)
   const wrong = verdicts.flatMap(({ rule, status, findings }) =>
     status === 'fail' ? findings.filter(({ holds }) => !holds).map(({ says }) => `${rule.id}: ${says}`) : [],

@@ -39,12 +39,12 @@ describe('signature wrapping', async () => {
   }
   const fields = { 'content-type': 'application/soap+xml; charset=utf-8' }
 
-  it('every wrapped Body is refused, and the message as it was is accepted', async () => {
+  it('every wrapped Body is refused, and the original message is accepted', async () => {
     const found = await judge({ path: '/soap/v1/secure', fields, xml: signMessage() })
     assert.match(found.join('\n'), /^B5\.4 pass: a wrapped Body.*\nD3\.16 pass: a wrapped Body/)
   })
 
-  it('nothing is judged by a message that the service refuses, or that has nothing to wrap', async () => {
+  it('a message that the service refuses, or that has nothing to wrap, gives no verdict', async () => {
     const changed = signMessage().replace('>o-1<', '>o-2<')
     const refused = await judge({ path: '/soap/v1/secure', fields, xml: changed })
     assert.match(refused.join('\n'), /^B5\.4 not observable: .*was refused\nD3\.16 not observable/)

@@ -70,7 +70,7 @@ test('diglot.config.ts names the service of each command and its defaults; a fla
   assert.match(runIn(folder, ['audit', '--data', 'flag.sqlite']).stderr, /database file flag\.sqlite not found/)
 })
 
-test('DIGLOT_SERVICE comes before diglot.config.ts, an argument before both; neither takes its defaults', t => {
+test('DIGLOT_SERVICE comes before diglot.config.ts, an argument before both; neither uses the defaults of the config', t => {
   const folder = makeFolder(t, `{ service: './clinic.ts', data: 'kept/own.sqlite' }`)
   const wsdl = ['describe', '--wsdl']
   assert.match(runIn(folder, wsdl, { DIGLOT_SERVICE: 'other.ts' }).stdout, /urn:other/)
@@ -89,7 +89,7 @@ for (const [config, says] of [
   [`{ service: './clinic.ts', port: 70000 }`, /^diglot: diglot\.config\.ts: port must be a port from 0 to 65535\n$/],
   [`{ service: './none.ts' }`, /^diglot: \.\/none\.ts not found: give the file/],
 ] as const)
-  test(`a config that cannot be used is one line: ${config ?? 'none'}`, t => {
+  test(`an unusable config is reported in one line: ${config ?? 'none'}`, t => {
     const { status, stderr } = runIn(makeFolder(t, config), ['describe', '--wsdl'])
     assert.match(stderr, says)
     assert.equal(status, config === undefined ? 2 : 1)
@@ -133,7 +133,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _diglot; echo "\${COMPREPLY[@]}"`,
   assert.equal(complete('people', 'add', '--dig'), '--digests')
 })
 
-test('completions of zsh and fish have every command', t => {
+test('completions of zsh and fish include every command', t => {
   const folder = makeFolder(t)
   const printed = (shell: string) => runIn(folder, ['completion', shell]).stdout
   const [zsh, fish] = [printed('zsh'), printed('fish')]
@@ -144,7 +144,7 @@ test('completions of zsh and fish have every command', t => {
   assert.equal(runIn(folder, ['completion', 'tcsh']).status, 2)
 })
 
-test('diglot dev prints links and tokens, serves what was changed, and ends on Ctrl-C', {
+test('diglot dev prints links and tokens, serves each change, and ends on Ctrl-C', {
   timeout: 120_000,
 }, async t => {
   const folder = makeFolder(t, `{ service: './clinic.ts', port: 0 }`)
@@ -197,7 +197,9 @@ test('diglot dev prints links and tokens, serves what was changed, and ends on C
   await assert.rejects(fetch(String(last)), 'nothing serves any more')
 })
 
-test('diglot bridge --role admits callers by API keys that are made while it runs', { timeout: 120_000 }, async t => {
+test('diglot bridge --role admits callers by API keys that are created while it runs', {
+  timeout: 120_000,
+}, async t => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'clinic.wsdl'), runIn(folder, ['describe', 'clinic.ts', '--wsdl']).stdout)
   const words = ['bridge', 'clinic.wsdl', '--to', 'http://127.0.0.1:9/', '--role', 'desk', '--port', '0']
@@ -226,7 +228,7 @@ test('diglot bridge --role admits callers by API keys that are made while it run
   assert.equal(await ask({ 'api-key': admitted }), 422, 'admitted: what it sends is looked at')
 })
 
-test('diglot bridge reads a WSDL in several documents where it is published, of a named host alone', {
+test('diglot bridge reads a published WSDL of several documents, from the named host only', {
   timeout: 120_000,
 }, async t => {
   const folder = makeFolder(t)

@@ -43,7 +43,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ['no command', [], 2, /Usage: diglot/],
   ['an unknown command', ['fly'], 2, /unknown command 'fly'\nsee diglot --help\n$/],
   [
-    'a word of other programs',
+    'a command of other programs',
     ['init', 'shop'],
     2,
     /'init': diglot new <folder> makes a project\nsee diglot --help\n$/,
@@ -55,13 +55,13 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     /unknown option '--prot'.*\n.*Did you mean --port.*\nsee diglot serve --help\n$/,
   ],
   ['a missing argument', ['new'], 2, /missing required argument 'folder'\nsee diglot new --help\n$/],
-  ['a missing name', ['people', 'add'], 2, /^diglot: no name is given: write it after the service\n$/],
+  ['a missing name of a person', ['people', 'add'], 2, /^diglot: no name is given: write it after the service\n$/],
   ['a missing name behind a service', ['people', 'add', orders], 2, /^diglot: no name is given/],
   ['a missing copy', ['backup', orders], 2, /^diglot: no copy is given/],
-  ['a port that is none', ['serve', orders, '--port', '70000'], 2, /whole number from 0 to 65535/],
+  ['an invalid port', ['serve', orders, '--port', '70000'], 2, /whole number from 0 to 65535/],
   ['no file', ['serve', 'nowhere.ts'], 1, /nowhere\.ts not found: give the file/],
   [
-    'a file that is no service',
+    'a file that is not a service',
     ['serve', wrong],
     1,
     /has no default export made by implement\(…\): give the file that has, such as service\.ts/,
@@ -79,7 +79,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     /^diglot: imports\.ts cannot be loaded: helper\.ts:3: Cannot read [^\n]+\n$/,
   ],
   [
-    'a contract that is refused, where it stands',
+    'a contract with mistakes, whose place is named',
     ['mock', 'refused.ts'],
     1,
     /^diglot: refused\.ts cannot be loaded: refused\.ts:3: the service s: namespace must be /,
@@ -92,7 +92,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     /contract\.ts exports a contract by default: export implement\(contract, handlers\)\n$/,
   ],
   [
-    'workers that would have a memory each',
+    'workers that would each have their own memory',
     ['serve', orders, '--workers', '2', '--data', ':memory:'],
     2,
     /^diglot: --workers share a database[^\n]*: give --data a file, or --database\n$/,
@@ -104,7 +104,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     /^diglot: a replica is a standby of a PostgreSQL database: give the address of that, too\n$/,
   ],
   [
-    'a message key that is none',
+    'an invalid message key',
     ['serve', orders, '--data', ':memory:', '--message-key', 'wrong.ts', '--message-certificate', 'broken.ts'],
     1,
     /^diglot: wrong\.ts, broken\.ts: messageSecurity\.keyFiles\[0\]\.key is not a private key: [^\n]+\n$/,
@@ -122,7 +122,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     /^diglot: the database file [^\n]*wrong\.ts cannot be opened: file is not a database: give another file[^\n]*\n$/,
   ],
   [
-    'a database below what has no folders',
+    'a database in a folder that cannot be created',
     ['serve', orders, '--port', '0', '--data', '/proc/none/x.sqlite'],
     1,
     /^diglot: the folder \/proc\/none cannot be made \(ENOENT\): give a path[^\n]*\n$/,
@@ -134,19 +134,19 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     /^diglot: a database at mysql: is not supported: give postgres:[^\n]*\n$/,
   ],
   [
-    'a database that does not run',
+    'a database that is not running',
     ['serve', orders, '--port', '0', '--database', 'postgres://ann:hunter2@127.0.0.1:1/b'],
     1,
     /^diglot: the database at 127\.0\.0\.1:1 cannot be used: connect ECONNREFUSED [^\n]*: check that it runs[^\n]*\n$/,
   ],
   [
-    'signers that are not there',
+    'missing signers',
     ['serve', orders, '--port', '0', '--data', ':memory:', '--signers', 'none.pem'],
     1,
     /^diglot: none\.pem cannot be used: ENOENT[^\n]*none\.pem': check its path and its content\n$/,
   ],
   [
-    'a TLS key that is not there',
+    'a missing TLS key',
     ['serve', orders, '--port', '0', '--data', ':memory:', '--tls-key', 'none.pem', '--tls-certificate', 'none.pem'],
     1,
     /^diglot: the key cannot be read: ENOENT[^\n]*: check the path, and that this user may read the file\n$/,
@@ -158,7 +158,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     /^diglot: the key [^\n]*wrong\.ts cannot be used: [^\n]*: give the PEM file of a private key[^\n]*\n$/,
   ],
   [
-    'a backup of what is not there',
+    'a backup of a missing database',
     ['backup', orders, 'copy.sqlite'],
     1,
     /^diglot: database file [^\n]*orders\.sqlite not found: give its path with --data\n$/,
@@ -166,21 +166,21 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ...[['jobs'], ['audit'], ['people', 'list'], ['people', 'disable']].map(
     words =>
       [
-        `${words.join(' ')} of what is not there`,
+        `${words.join(' ')} of a missing database`,
         [...words, orders, ...(words.includes('disable') ? ['ann'] : []), '--data', 'none.sqlite'],
         1,
         /^diglot: database file none\.sqlite not found: give its path with --data\n$/,
       ] as const,
   ),
-  ['work without a database', ['work', orders, '--data', ':memory:'], 2, /give --data the file of the service\n$/],
+  ['workers without a database', ['work', orders, '--data', ':memory:'], 2, /give --data the file of the service\n$/],
   [
-    'a token with a role of no policy',
+    'a token with a role that no policy has',
     ['token', orders, '--subject', 'ann', '--role', 'klerk', '--role', 'clerk', '--key', 'token.key'],
     0,
     /^diglot: no policy of orders names the role klerk: its roles are [^\n]*clerk[^\n]*\n$/,
   ],
   [
-    'a key with a role of no policy',
+    'a key with a role that no policy has',
     ['key', orders, '--subject', 'ann', '--role', 'klerk', '--keys', 'api.keys'],
     0,
     /^diglot: no policy of orders names the role klerk: [^\n]+\n$/,
@@ -206,15 +206,15 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     2,
     /--remove requires --before/,
   ],
-  ['a date that is not one', ['audit', orders, '--before', 'soon'], 2, /must be a date or a time, such as 2026-01-31/],
+  ['an invalid date', ['audit', orders, '--before', 'soon'], 2, /must be a date or a time, such as 2026-01-31/],
   [
-    'an address that others reach',
+    'an address that other machines reach',
     ['serve', orders, '--host', '0.0.0.0', '--port', '0', '--data', ':memory:'],
     1,
     /^diglot: 0\.0\.0\.0 can be reached from other machines, but no credentials are configured[^\n]*--insecure[^\n]*\n$/,
   ],
   [
-    'a JWKS that is not there',
+    'a missing JWKS',
     ['serve', orders, '--port', '0', '--data', ':memory:', '--issuer', 'x', '--jwks', 'none.json'],
     1,
     /none\.json cannot be used/,
@@ -226,7 +226,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     /give --issuer/,
   ],
   ['a check without an address', ['check'], 2, /^diglot: the address is missing/],
-  ['a check of what is not an address', ['check', 'ftp://a'], 2, /^diglot: ftp:\/\/a is not an http or https address/],
+  ['a check of an invalid address', ['check', 'ftp://a'], 2, /^diglot: ftp:\/\/a is not an http or https address/],
   [
     'a check of a closed port',
     ['check', 'http://127.0.0.1:1'],
@@ -266,19 +266,19 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ),
   ['client certificates without TLS', ['serve', orders, '--authorities', 'ca.pem'], 2, /are required by --authorities/],
   [
-    'an origin that is none',
+    'an invalid origin',
     ['serve', orders, '--port', '0', '--data', ':memory:', '--origin', '*'],
     1,
     /the origin \* is invalid/,
   ],
-  ['describe, and not what', ['describe', orders], 2, /--access, --openapi, --wsdl/],
+  ['describe without an output', ['describe', orders], 2, /--access, --openapi, --wsdl/],
   [
-    'describe a version that is none',
+    'describe of an unknown version',
     ['describe', orders, '--xsd', '--contract', 'v9'],
     1,
     /v9 is not a known version: use v1, v2/,
   ],
-  ['a token for nobody', ['token'], 2, /--subject <name>/],
+  ['a token without a subject', ['token'], 2, /--subject <name>/],
 ]
 for (const [title, words, status, says] of cases)
   test(`diglot: ${title}`, () => {
@@ -309,12 +309,12 @@ for (const entry of ['cli.ts', 'index.ts'])
       )
     })
 
-test('what package.json promises of Node is what the start demands', () => {
+test('the Node version in package.json is the one that the start requires', () => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   assert.equal(engines.node, '>=24.16')
 })
 
-test('diglot: a reader that has seen enough is not an error', { skip: process.platform === 'win32' }, () => {
+test('a reader that stops reading is not an error', { skip: process.platform === 'win32' }, () => {
   const words = [
     process.execPath,
     '--conditions=diglot-source',
@@ -345,13 +345,13 @@ for (const words of [
   ['completion', 'bash'],
   ['describe', '--help'],
 ])
-  test(`diglot ${words[0]} ${words[1]?.replace(/.*\//, '')} ends quietly where its reader has gone`, {
+  test(`diglot ${words[0]} ${words[1]?.replace(/.*\//, '')} ends quietly when its reader is gone`, {
     skip: process.platform === 'win32',
   }, () => {
     assert.deepEqual(closePipe(...words), { stderr: '', status: 0 })
   })
 
-test('diglot: a port in use is one line', async () => {
+test('diglot reports a port in use in one line', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise(resolve => taken.once('listening', resolve))
   const address = taken.address()
@@ -385,13 +385,13 @@ async function readStart(output: 'terminal' | 'pipe', ...flags: readonly string[
 }
 const noTerminal = spawnSync('script', ['--version']).status === 0 ? false : 'skipped: no script(1) here'
 
-describe('SECURITY.md promise 3: serve prints a token to a terminal of this machine alone', () => {
+describe('SECURITY.md promise 3: serve prints a token only to a terminal of this machine', () => {
   const key = join(folder, 'own.key')
   const rows: readonly (readonly [string, Parameters<typeof readStart>, hasToken: boolean])[] = [
     ['a terminal', ['terminal'], true],
     ['a pipe, which may be a log', ['pipe'], false],
     ['a service that other machines reach', ['terminal', '--host', '0.0.0.0', '--key', key], false],
-    ['the same, with the example as it is', ['terminal', '--host', '0.0.0.0', '--insecure'], false],
+    ['the same, with the unchanged example', ['terminal', '--host', '0.0.0.0', '--insecure'], false],
     ['a service behind a proxy', ['terminal', '--key', key, '--trust-proxy'], false],
     ['a service with a public address', ['terminal', '--key', key, '--public-url', 'https://shop.example'], false],
   ]
@@ -403,7 +403,7 @@ describe('SECURITY.md promise 3: serve prints a token to a terminal of this mach
     })
 })
 
-test('diglot serve --trust-proxy: X-Forwarded-* unless a kind is named, before or after the file', () => {
+test('diglot serve --trust-proxy: X-Forwarded-* is read unless another kind is named, before or after the file', () => {
   const flags = ['--port', '0', '--data', ':memory:']
   const unsafe = /^diglot: a service behind a proxy \(--trust-proxy\) can be reached from other machines/
   for (const words of [
@@ -420,14 +420,14 @@ test('diglot serve --trust-proxy: X-Forwarded-* unless a kind is named, before o
   assert.match(diglot('serve', orders, '--trust-proxy=x-real-ip').stderr, /Allowed choices are x-forwarded, forwarded/)
 })
 
-test('diglot: --help helps, and a token is printed alone', () => {
+test('diglot --help prints help, and diglot token prints the token alone', () => {
   assert.match(diglot('--help').stdout, /serve .*\n.*token/s)
   assert.equal(diglot('serve', '--help').status, 0)
   const token = diglot('token', '--subject', 'clara', '--role', 'clerk', '--data', join(folder, 'a.sqlite'))
   assert.match(token.stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
 })
 
-test('diglot token, key and backup know the service by its file, or by its database', async () => {
+test('diglot token, key and backup find the service by its file, or by its database', async () => {
   const own = mkdtempSync(join(tmpdir(), 'diglot-other-'))
   after(() => rmSync(own, { recursive: true }))
   const file = join(own, 'clinic.ts')
@@ -486,7 +486,7 @@ test('diglot audit prints who did what, and removes what it has printed', async 
   await server.close(0)
 })
 
-test('diglot audit removes nothing that the disk did not take', { skip: !existsSync('/dev/full') }, async () => {
+test('diglot audit removes nothing that was not written to disk', { skip: !existsSync('/dev/full') }, async () => {
   const data = join(folder, 'full.sqlite')
   const server = await startService((await import(pathToFileURL(orders).href)).default, { port: 0, data })
   const clerk = { authorization: `Bearer ${await server.token('clara', ['clerk'])}` }
@@ -504,7 +504,7 @@ test('diglot audit removes nothing that the disk did not take', { skip: !existsS
   await server.close(0)
 })
 
-test('diglot describe tells what keeps a contract from a start, and describes it as far as it goes', () => {
+test('diglot describe reports what prevents a start, and describes the rest of the contract', () => {
   const early = join(folder, 'early.ts')
   writeFileSync(
     early,
@@ -530,7 +530,7 @@ test('diglot describe prints each description', () => {
   assert.match(printed('--machine'), /^stateDiagram-v2\n {2}\[\*\] --> placed\n/)
 })
 
-test('diglot key prints a key once, and keeps its hash alone', () => {
+test('diglot key prints a key once, and stores only its hash', () => {
   const data = join(folder, 'keys.sqlite')
   const { stdout } = diglot('key', '--subject', 'robot', '--role', 'clerk', '--data', data)
   assert.match(stdout, /^dk-[\w-]{43}\n$/)
@@ -569,7 +569,7 @@ export default implement(service('notes', { namespace: 'urn:notes', resources: [
     return { status, text: stdout + stderr }
   }
 
-  test('plans with status 3, applies with 0, and drops by name alone', () => {
+  test('plans with status 3, applies with 0, and drops only what is named', () => {
     write('text: t.string(), note: t.string().optional()')
     assert.equal(migrate().status, 2)
     const { status, text } = migrate('--plan')
@@ -593,7 +593,7 @@ export default implement(service('notes', { namespace: 'urn:notes', resources: [
     assert.deepEqual(migrate('--plan'), { status: 0, text: '-- nothing to do\n' })
   })
 
-  test('drops nothing that a service which runs declares, and says which one that is', async () => {
+  test('drops nothing that a running service declares, and names the service', async () => {
     write('text: t.string(), note: t.string().optional()')
     const { default: app } = await import(`${pathToFileURL(file).href}?running`)
     const at = join(folder, 'running.sqlite')
@@ -613,7 +613,7 @@ export default implement(service('notes', { namespace: 'urn:notes', resources: [
     assert.equal(drop().status, 0)
   })
 
-  test('fills what a start would leave for later, and tells what it has filled', () => {
+  test('fills what a start would leave for later, and reports what it has filled', () => {
     const at = join(folder, 'filled.sqlite')
     const ask = (...words: string[]) => diglot('migrate', file, '--data', at, ...words)
     write('text: t.string()')
@@ -634,7 +634,7 @@ export default implement(service('notes', { namespace: 'urn:notes', resources: [
     assert.deepEqual(JSON.parse(filled ?? ''), { filled: 'words of notes', rows: 10_001 })
   })
 
-  test('G16: a max below what is stored is told, with its place, the rows and the cure', () => {
+  test('G16: a max below stored values is reported, with its place, the rows and the cure', () => {
     const at = join(folder, 'long.sqlite')
     const ask = (...words: string[]) => diglot('migrate', file, '--data', at, ...words)
     write('text: t.string({ max: 9 }), more: t.int().optional()')

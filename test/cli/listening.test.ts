@@ -95,7 +95,7 @@ const getSecurely = (address: string): Promise<{ status: number; text: string }>
 
 const narrow = ['--calls', '3', '--calls-of-caller', '1', '--waiting-of-caller', '1']
 
-test('diglot bridge --trust-proxy: callers behind a proxy are told apart by their addresses', async () => {
+test('diglot bridge --trust-proxy: callers behind a proxy are distinguished by their addresses', async () => {
   const { url, said, child } = await bridge('--trust-proxy', ...narrow)
   assert.notEqual(url, '', said)
   const before = held.length
@@ -108,7 +108,7 @@ test('diglot bridge --trust-proxy: callers behind a proxy are told apart by thei
   await Promise.all(asked)
 })
 
-test('diglot bridge without --trust-proxy: what a client says of its address counts for nothing', async () => {
+test('diglot bridge without --trust-proxy: an address that a client claims is ignored', async () => {
   const { url, child } = await bridge(...narrow)
   const before = held.length
   const statuses: number[] = []
@@ -146,7 +146,7 @@ for (const [title, start, ask, type, content] of [
     assert.equal(answer.status, 200, await answer.text())
   })
 
-test('diglot bridge: each call to a REST service that has its turn has a connection', async () => {
+test('diglot bridge: each call to a REST service that gets its turn has a connection', async () => {
   const { url, child } = await bridgePets('--calls', '80')
   const before = held.length
   const asked = Array.from({ length: 40 }, (_, id) => getPet(url, id).catch(() => undefined))
@@ -178,7 +178,7 @@ test('diglot bridge --tls-key: HTTPS, with files that SIGHUP reads again', async
   assert.equal(child.exitCode, null)
 })
 
-test('diglot bridge --jwks --issuer: tokens of an issuer elsewhere; --origin: pages of that origin', async () => {
+test('diglot bridge --jwks --issuer: tokens of another issuer; --origin: pages of that origin', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'ES256', use: 'sig' }
   const jwks = write('jwks.json', JSON.stringify({ keys: [jwk] }))
@@ -201,7 +201,7 @@ test('diglot bridge --jwks --issuer: tokens of an issuer elsewhere; --origin: pa
   assert.equal(allowed.headers.get('access-control-allow-origin'), origin)
 })
 
-test('diglot mock and diglot relay: a proxy in front, and TLS', async () => {
+test('diglot mock and diglot relay work behind a proxy, and with TLS', async () => {
   const mock = await run('mock', carrier, '--port', '0', ...tls, '--public-url', 'http://localhost:1/shop')
   const wsdl = await getSecurely(`${mock.url}/soap/FreightPort?wsdl`)
   assert.match(wsdl.text, /location="http:\/\/localhost:1\/shop\/soap\/FreightPort"/, mock.said)
@@ -209,12 +209,12 @@ test('diglot mock and diglot relay: a proxy in front, and TLS', async () => {
   assert.equal((await getSecurely(`${relay.url}/`)).status, 405, relay.said)
 })
 
-test('diglot relay tells where it relays to, and no credentials of that', async () => {
+test('diglot relay prints the address of the next node without its credentials', async () => {
   const { said } = await run('relay', '--listen', '0', '--to', behind.replace('//', '//hop:secret@'))
   assert.ok(said.includes(`to ${behind}\n`) && !said.includes('secret'), said)
 })
 
-test('diglot relay --time-limit and --longest: a late answer and a long message end', async () => {
+test('diglot relay --time-limit and --longest: a late response and a long message end', async () => {
   const { url } = await run('relay', '--listen', '0', '--to', behind, '--time-limit', '50', '--longest', '600')
   const send = (text: string) =>
     fetch(url, {
@@ -226,7 +226,7 @@ test('diglot relay --time-limit and --longest: a late answer and a long message 
   assert.equal((await send('x'.repeat(1000))).status, 413)
 })
 
-test('what the options of a listener do not fit is a usage error, or says what other machines reach', () => {
+test('unsuitable options of a listener are usage errors, or the command says what other machines can reach', () => {
   const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
     [['bridge', carrier, '--to', behind, '--anyone', '--tls-key', 'k.pem'], 2, /must be given together/],
     [['bridge', carrier, '--to', behind, '--anyone', '--issuer', 'i'], 2, /--issuer requires --jwks/],
@@ -245,7 +245,7 @@ test('what the options of a listener do not fit is a usage error, or says what o
   }
 })
 
-test('A8.1 diglot bridge --changes, --reads: a caller has so many requests in a minute', async () => {
+test('A8.1 diglot bridge --changes, --reads: the requests of a caller per minute are limited', async () => {
   const rates = ['--changes', '2', '--reads', '1']
   for (const [{ url, child }, ask, count, refused] of [
     [await bridge(...rates), (url: string) => book(url, '192.0.2.1'), 2, 429],

@@ -10,7 +10,7 @@ function record(isTTY: boolean) {
   return { written, line, pass: (ms: number) => void (now += ms) }
 }
 
-test('on a terminal one line is written again and again, and is gone before any output', () => {
+test('on a terminal one line is rewritten, and removed before any output', () => {
   const { written, line } = record(true)
   line.show('1 of 3')
   line.show('2 of 3')
@@ -20,7 +20,7 @@ test('on a terminal one line is written again and again, and is gone before any 
   assert.deepEqual(written, ['\r\x1b[K1 of 3', '\r\x1b[K2 of 3', '\r\x1b[K'])
 })
 
-test('elsewhere there is a line every ten seconds at most, and none of what is short', () => {
+test('elsewhere a line is written every ten seconds at most, and none for short work', () => {
   const { written, line, pass } = record(false)
   line.show('1 of 3')
   pass(9999)
@@ -33,7 +33,7 @@ test('elsewhere there is a line every ten seconds at most, and none of what is s
   line.end()
 })
 
-test('elsewhere a work that shows nothing new for ten seconds is told again', t => {
+test('elsewhere work that shows nothing new for ten seconds is reported again', t => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { written, line } = record(false)
   t.mock.timers.tick(10_000)

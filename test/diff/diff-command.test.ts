@@ -77,7 +77,7 @@ const trees = port('Trees', {
 export default implement(service('trees', { namespace: 'urn:trees', resources: [], ports: [trees] }), { Trees: { Ask: () => ({}) } })
 `,
   )
-test('B9.2 what the SOAP of a port takes is compared, too: exit status 1', () => {
+test('B9.2 the SOAP input of a port is compared, too: exit status 1', () => {
   writePort('tall.ts', 'x.long')
   writePort('short.ts', 'x.int')
   assert.equal(run('tall.ts', 'tall.ts').status, 0)
@@ -102,7 +102,7 @@ test('A9.3, B9.2 an optional field is compatible in REST, and breaks strict read
   )
 })
 
-test('A9.4 a tighter type, a state less and a role less: exit status 1, each with its cure', () => {
+test('A9.4 a tighter type, a removed state and a removed role: exit status 1, each with its cure', () => {
   const { status, stdout } = run('old.ts', 'broken.ts', '--json', 'found.json', '--sarif', 'found.sarif', '--breaking')
   assert.equal(status, 1, stdout)
   assert.match(
@@ -131,7 +131,7 @@ const turns = [
   ['single.ts', 'many.ts', 'items one → many', 'PUT /api/v1/rates: operation removed', 'id: required member added'],
 ] as const
 for (const [before, after, items, rest, soap] of turns)
-  test(`A9.4 a resource turns from ${before} to ${after}: it breaks the callers of both faces`, () => {
+  test(`A9.4 a resource that turns from ${before} to ${after} breaks the callers of both faces`, () => {
     const { status, stdout } = run(before, after)
     assert.equal(status, 1)
     const lines = stdout.split('\n').filter(line => line.startsWith('breaking'))
@@ -141,7 +141,7 @@ for (const [before, after, items, rest, soap] of turns)
     assert.ok(has('SOAP', soap), stdout)
   })
 
-test('A9.4 who sees a field, who may set it and in which states: the loss of each breaks', () => {
+test('A9.4 a lost right to see a field, to set it, or to do so in a state breaks callers', () => {
   const { stdout } = run('open.ts', 'guarded.ts')
   for (const line of [
     'breaking    contract  GetNote: role that sees text: anyone that reads the item removed (readers breaking; A9.4)',
@@ -157,7 +157,7 @@ test('A9.4 who sees a field, who may set it and in which states: the loss of eac
   assert.match(back, /^compatible +contract +ReplaceNote: state in which place may be set: held added/m)
 })
 
-test('against a revision of Git: the file as it was, and nothing is left behind', () => {
+test('against a revision of Git: the old file is read, and nothing is left behind', () => {
   const git = (...words: string[]) => execFileSync('git', words, { cwd: folder, stdio: 'ignore' })
   git('init', '-b', 'main')
   writeService('service.ts', 'text: t.string({ max: 10 })')
@@ -178,7 +178,7 @@ test('against a revision of Git: the file as it was, and nothing is left behind'
   assert.match(unknown.stderr, /^diglot: git archive .*nowhere/)
 })
 
-test('against a running service: its own description has no difference', async () => {
+test('against a running service: its own contract has no difference', async () => {
   const { server } = await startHosted({}, app)
   const { performDiff } = await import('../../src/diff/diff-command.ts')
   const address = `${server.url}/openapi.json`
@@ -186,7 +186,7 @@ test('against a running service: its own description has no difference', async (
   assert.deepEqual([status, text], [0, `0 breaking changes, 0 compatible changes from ${address} to ${address}\n`])
 })
 
-test('OpenAPI in YAML, with an anchor, is what it is in JSON', () => {
+test('OpenAPI in YAML, with an anchor, is read as in JSON', () => {
   const write = (max: number) => `openapi: 3.0.3
 paths:
   /notes:
@@ -217,7 +217,7 @@ const impossible: readonly (readonly [readonly string[], RegExp])[] = [
   [['http://127.0.0.1:1/', 'old.ts'], /^diglot: http:\/\/127\.0\.0\.1:1\/ cannot be read/],
 ]
 for (const [words, expected] of impossible)
-  test(`diff ${words.join(' ')}: exit status 2, one line with the cure, nothing printed`, () => {
+  test(`diff ${words.join(' ')}: exit status 2, one line with the cure, no other output`, () => {
     const { status, stdout, stderr } = run(...words)
     assert.deepEqual([status, stdout], [2, ''], stderr)
     assert.match(stderr, expected)

@@ -28,14 +28,14 @@ suite('A9.4 an OpenAPI document of an earlier release', () => {
     // JSON.parse rounds the bounds of 64 bits (RFC 8259 §6).
     assert.deepEqual(await findRestBreaks?.({ json: JSON.parse(loaded.openApi) }), none)
   })
-  test('a path that is gone is named, with what to do', async () => {
+  test('a removed path is named, with the cure', async () => {
     const now = nowWith(({ paths }) => delete paths['/api/v1/orders/{id}/tracking'])
     assert.deepEqual(await findRestBreaks?.(now), {
       breaks: ['GET /api/v1/orders/{}/tracking: operation removed; keep it until the sunset of its version'],
       remarks: [],
     })
   })
-  test('a path that came breaks nobody', async () => {
+  test('an added path breaks no caller', async () => {
     const now = nowWith(({ paths }) => {
       paths['/api/v2/news'] = { get: { responses: { 200: { description: 'News.' } } } }
     })
@@ -46,7 +46,7 @@ suite('A9.4 an OpenAPI document of an earlier release', () => {
     ['of another format', '{ "swagger": "2.0" }', /is not an OpenAPI document of version 3.0 to 3.2/],
     ['that is cut', '{ "openapi": ', /can be compared: the OpenAPI document of the service /],
   ] as const)
-    test(`with a document ${title} nothing can be said`, async () => {
+    test(`with a document ${title} there is no verdict`, async () => {
       const lost = await findRestBreaks?.({ text })
       assert.match(lost && 'needs' in lost ? lost.needs : '', needs)
     })
@@ -60,7 +60,7 @@ suite('B9.2 the WSDL of an earlier release', () => {
       remarks: ['not compared: the messages of urn:diglot:orders:v1, which no WSDL that was read describes'],
     })
   })
-  test('an element with another name breaks those who send it', async () => {
+  test('an element with another name breaks the clients that send it', async () => {
     const renamed = v2.replace('<xs:element name="into"', '<xs:element name="survivor"')
     const lost = await findSoapBreaks?.([v1, renamed].map(each => asDocument(each)))
     const breaks = lost && 'breaks' in lost ? lost.breaks : []
@@ -77,7 +77,7 @@ suite('B9.2 the WSDL of an earlier release', () => {
       remarks: [],
     })
   })
-  test('the octets are read in the encoding that they declare', async () => {
+  test('the octets are read in their declared encoding', async () => {
     const latin = Buffer.from(
       v2.replace('encoding="utf-8"', 'encoding="iso-8859-1"').replace('Orders', 'Ordres déjà'),
       'latin1',
@@ -86,13 +86,13 @@ suite('B9.2 the WSDL of an earlier release', () => {
     for (const octets of [latin, wide])
       assert.deepEqual(await findSoapBreaks?.([asDocument(v1), asDocument('', octets)]), none)
   })
-  test('with a document that cannot be read nothing can be said', async () => {
+  test('with a document that cannot be read there is no verdict', async () => {
     const lost = await findSoapBreaks?.([asDocument('<a/>')])
     assert.match(lost && 'needs' in lost ? lost.needs : '', /^a description that can be compared: now /)
   })
 })
 
-test('a release without a description of a face promises nothing there; one that is not found is an error', async () => {
+test('a release without a description of a face promises nothing for it; a missing description is an error', async () => {
   const rest = readReleasedPromises(descriptions.filter(({ face }) => face === 'rest'))
   assert.equal(rest.findSoapBreaks, undefined)
   const soap = readReleasedPromises(descriptions.filter(({ face }) => face === 'soap'))

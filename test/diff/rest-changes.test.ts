@@ -40,7 +40,7 @@ describe('A9.3, A9.4 a type that is written and read', () => {
     })
 })
 
-describe('A9.3, A9.4 the zone of a date or time, as our own descriptions say it', () => {
+describe('A9.3, A9.4 the zone of a date or time, in the form of our own descriptions', () => {
   const thing = (field: AnyField): Json => service(object({ a: scalarSchema(field.shape as Scalar) }))
   const required = t.dateTime()
   const optional = t.dateTime({ zone: 'optional' })
@@ -74,9 +74,9 @@ describe('A9.3, A9.4 an operation', () => {
     openapi: '3.0.3',
     paths: { [path]: { [method]: { responses: {} } } },
   })
-  test('the name of a parameter in a path is not on the wire', () =>
+  test('the name of a path parameter is not on the wire', () =>
     assert.deepEqual(compare(withPath('/a/{id}'), withPath('/a/{other}')), []))
-  test('a path that changes is one operation less and one more', () => {
+  test('a changed path is one operation removed and one added', () => {
     const found = compare(withPath('/a'), withPath('/b'))
     assert.deepEqual(
       found.map(({ text, writers, readers }) => [text, writers, readers]),
@@ -86,11 +86,11 @@ describe('A9.3, A9.4 an operation', () => {
       ],
     )
   })
-  test('a method that goes breaks its callers', () =>
+  test('a removed method breaks its callers', () =>
     assert.equal(compare(withPath('/a'), withPath('/a', 'put')).filter(isBreaking).length, 1))
 })
 
-test('a member that may be null refers to the type around it: one change, where null comes', () => {
+test('a member that may be null refers to its containing type: one change, where null is added', () => {
   const self = { $ref: '#/components/schemas/Thing' }
   const node = (next: Json): Json => object({ next })
   assert.deepEqual(
@@ -101,13 +101,13 @@ test('a member that may be null refers to the type around it: one change, where 
   assert.deepEqual([found.place, found.text], ['Thing/next', 'null refused → allowed'])
 })
 
-test('a type that contains itself is compared once, and a change in it stands once for all operations', () => {
+test('a recursive type is compared once, and a change in it is reported once for all operations', () => {
   const node = (value: Json): Json => object({ value, next: { $ref: '#/components/schemas/Thing' } })
   const found = only(compare(service(node(string)), service(node(integer))))
   assert.deepEqual([found.place, found.operations], ['Thing/value', ['PUT /things/{}']])
 })
 
-test('the same document has no difference, whatever it holds', () => {
+test('a document has no difference from itself, whatever it contains', () => {
   for (const [, before, after] of [...changesOfTypes]) {
     assert.deepEqual(compare(service(before), service(before)), [])
     assert.deepEqual(compare(service(after), service(after)), [])
@@ -119,10 +119,10 @@ for (const [title, document] of [
   ['a list', []],
   ['null', null],
 ] as const)
-  test(`${title} is no description: an error that says so`, () =>
+  test(`${title} is not a description: an error says so`, () =>
     assert.throws(() => readRestDescription(document, 'x.json'), DiffImpossible))
 
-test('references that lead nowhere or in a circle are any value', () => {
+test('references that are dead or circular count as any value', () => {
   const circle = { components: { schemas: { Thing: { $ref: '#/components/schemas/Thing' } } } }
   assert.deepEqual(compare(service({}, circle), service({ $ref: '#/nowhere' })), [])
 })

@@ -49,7 +49,7 @@ describe('B9.2 an operation', () => {
     })
 })
 
-test('the same document has no difference, and names of types are not on the wire', () => {
+test('a document has no difference from itself, and names of types are not on the wire', () => {
   for (const [, before, after] of changesOfTypes) {
     assert.deepEqual(compare(before, before), [])
     assert.deepEqual(compare(after, after), [])
@@ -104,12 +104,12 @@ const sameValues: readonly (readonly [title: string, before: Shape, after: Shape
   ],
 ]
 for (const [title, before, after] of sameValues)
-  test(`Part 2 §2.2 the same values in another spelling are no difference: ${title}`, () => {
+  test(`Part 2 §2.2 other spellings of a value are not a difference: ${title}`, () => {
     assert.deepEqual(compare(before, after), [])
     assert.deepEqual(compare(after, before), [])
   })
 
-test('a schema alone: its elements are compared', () => {
+test('the elements of a schema without a WSDL are compared', () => {
   const schema = (type: string) =>
     `<xs:schema xmlns:xs="${xs}" targetNamespace="urn:x"><xs:element name="a" type="${type}"/></xs:schema>`
   const [old, now] = ['xs:int', 'xs:long'].map(each => readSoapDescription(schema(each), each, () => undefined))
@@ -118,5 +118,5 @@ test('a schema alone: its elements are compared', () => {
   assert.deepEqual([found?.place, found?.text, more], ['element {urn:x}a content', 'xs:int → xs:long', []])
 })
 
-test('what is not a description ends in an error that says where', () =>
+test('a file that is not a description ends in an error that names it', () =>
   assert.throws(() => readSoapDescription('<a', 'x.wsdl', () => undefined), DiffImpossible))

@@ -21,7 +21,7 @@ const withPage = (source: string, text: string): typeof sources => ({
   pages: new Map([...sources.pages, [source, text]]),
 })
 
-test('every link and every anchor of the site resolves, and nothing else is loaded', () => {
+test('every link and every anchor of the site resolves, and no page loads other files', () => {
   let links = 0
   for (const [path, page] of written) {
     assert.doesNotMatch(page, /<script|<form|\sstyle=|<[^>]+\son\w+=/, path)
@@ -46,7 +46,7 @@ test('every link and every anchor of the site resolves, and nothing else is load
   assert.ok(links > 1000)
 })
 
-test('each page of the documentation has a page, which each other page leads to', () => {
+test('each document has a page, and each page links to all others', () => {
   const start = pageOf('index.html')
   const places = [...start.matchAll(/<li class="card"><a href="([^"#]+)"/g)].map(([, href = '']) => href)
   assert.equal(places.length, pages.length)
@@ -56,14 +56,14 @@ test('each page of the documentation has a page, which each other page leads to'
   assert.match(contents, /href="tutorial\.html" aria-current="page"[\s\S]*?href="#rest">REST</)
 })
 
-test('the cards say what a page is about, in the words of the README and of the reference', () => {
+test('the cards summarize their pages in the words of the README and of the reference', () => {
   const start = pageOf('index.html')
   assert.match(start, /href="diff\.html">What a release breaks<\/a><p><code>diglot diff<\/code>: what a release breaks/)
   const silent = [...start.matchAll(/<li class="card"><a href="([^"]+)">[^<]*<\/a><\/li>/g)].map(([, href]) => href)
   assert.deepEqual(silent, ['readme.html'], 'the README says nothing of itself')
 })
 
-test('there is a way in for REST, and one for SOAP', () => {
+test('the start page leads to REST and to SOAP', () => {
   const start = pageOf('index.html')
   const wayOf = (name: string): string =>
     new RegExp(`<h2>You know ${name}</h2>[\\s\\S]*?</section>`).exec(start)?.[0] ?? ''
@@ -71,7 +71,7 @@ test('there is a way in for REST, and one for SOAP', () => {
   assert.match(wayOf('SOAP'), /href="tutorial\.html#soap"[\s\S]*href="message-security\.html"/)
 })
 
-test('a file that a page links to is a page, with its text as it is', () => {
+test('a linked file is a page with the text of the file', () => {
   assert.match(pageOf('how-to.html'), /href="examples\/clinic\/directory-ts\.html"/)
   const text = pageOf('examples/clinic/directory-ts.html')
     .replaceAll(/<[^>]*>/g, '')
@@ -83,7 +83,7 @@ test('a file that a page links to is a page, with its text as it is', () => {
   assert.ok(text.includes(sources.readShownFile('examples/clinic/directory.ts') ?? assert.fail()))
 })
 
-describe('what is told before a site is written', () => {
+describe('what prevents the writing of a site is reported', () => {
   const refusals = [
     ['a page without a place', 'docs/new.md', '# New\n', /docs\/new\.md has no place in the guide: list it in/],
     ['a link to a page that is not there', 'docs/mock.md', '# M\n\n[a](lost.md)\n', /docs\/mock\.md links to lost\.md/],
@@ -98,7 +98,7 @@ describe('what is told before a site is written', () => {
   for (const [title, source, text, error] of refusals)
     test(title, () => assert.throws(() => buildGuide(withPage(source, text)), error))
 
-  test('a page that is listed and not there', () => {
+  test('a listed page that does not exist is an error', () => {
     const fewer = new Map([...sources.pages].filter(([source]) => source !== 'docs/diff.md'))
     assert.throws(() => buildGuide({ ...sources, pages: fewer }), /docs\/diff\.md is listed as how-to/)
   })
@@ -107,7 +107,7 @@ describe('what is told before a site is written', () => {
 describe('Markdown', () => {
   const write = (text: string): string => writeMarkdown(`# Title\n\n${text}`, href => href).main
 
-  test('an element that is spelled out is text, as is code', () => {
+  test('markup in text and in code is shown as text', () => {
     assert.equal(write('a <b onclick="x">b</b>'), '<p>a &lt;b onclick=&quot;x&quot;&gt;b&lt;/b&gt;</p>\n')
     assert.equal(write('<script>x</script>\n').trim(), '&lt;script&gt;x&lt;/script&gt;')
     assert.match(
@@ -117,7 +117,7 @@ describe('Markdown', () => {
     assert.match(write('`<i>`'), /<code>&lt;i&gt;<\/code>/)
   })
 
-  test('headings have the identifiers of GitHub, and two of one name differ', () => {
+  test('headings have the identifiers of GitHub, and two with one name differ', () => {
     const main = write('## … do what takes long\n\n## Is it `so`?\n\n## Is it so\n')
     assert.deepEqual(
       [...main.matchAll(/id="([^"]*)"/g)].map(([, id]) => id),
@@ -125,12 +125,12 @@ describe('Markdown', () => {
     )
   })
 
-  test('a cell of a table says its column where the table is narrow', () => {
+  test('a cell of a table states its column on a narrow screen', () => {
     const main = write('| a | `b` |\n|---|---|\n| 1 | x \\| y |\n')
     assert.match(main, /<td role="cell" data-label="b"><span>x \| y<\/span><\/td>/)
   })
 
-  test('a change of a file shows what goes and what comes', () => {
+  test('a diff shows removed and added lines', () => {
     const main = write('```diff service.ts\n-old\n+new\n same\n```')
     assert.match(main, /<p class="file">service\.ts<\/p>/)
     assert.match(main, /<span class="word">-old<\/span>\n<span class="text">\+new<\/span>\n same/)

@@ -6,7 +6,7 @@ import { createMock } from '../../src/mock/create-mock.ts'
 import { startTestService } from '../../src/testing/index.ts'
 import app, { shop } from '../service/nested-shop.ts'
 
-test('the site has examples of what is in others, by both faces', async () => {
+test('the site has examples of nested items, by both faces', async () => {
   const files = await buildSite(app, { address: 'https://shop.example', examples: true })
   const examplesOf = (name: string): string =>
     (files.get(`v2/operations/${name}.html`) ?? '').replaceAll(/<[^>]+>/g, '')
@@ -24,7 +24,7 @@ test('the site has examples of what is in others, by both faces', async () => {
   }
 })
 
-test('a mock has examples in the examples of their parents, and makes more', async () => {
+test('a mock has examples in the examples of their parents, and creates more', async () => {
   await using running = await startTestService(shop, createMock(shop))
   const client = running.rest({ subject: 'someone', roles: ['clerk'] })
   const { items: orders } = await client.orders.list().first()

@@ -47,7 +47,7 @@ for (const [says, file, is, unit = 1] of rows)
     assert.equal(numberOf(told) * unit, Number(found.replaceAll('_', '')))
   })
 
-test('deploy/diglot.service starts what diglot serve takes, and systemd finds no fault in it', t => {
+test('deploy/diglot.service uses options of diglot serve, and systemd accepts it', t => {
   const unit = readFileSync(join(root, 'deploy', 'diglot.service'), 'utf8')
   const options = readFileSync(join(root, 'docs', 'command-line.md'), 'utf8').split('## `diglot serve`')[1] ?? ''
   const started = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? ''

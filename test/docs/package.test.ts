@@ -45,7 +45,7 @@ interface Manifest {
   readonly homepage: string
   readonly bugs: { readonly url: string }
 }
-test('the manifest is exported, says where the project lives, and has no condition of common tools for sources', () => {
+test('the manifest is exported, has the address of the project, and exports the sources under a condition of its own', () => {
   const manifest: Manifest = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
   assert.equal(manifest.exports['./package.json'], './package.json')
   for (const address of [manifest.repository.url, manifest.homepage, manifest.bugs.url])
@@ -63,7 +63,7 @@ test('the container has the packages of the lock file', () => {
   assert.doesNotMatch(text, /npm (?:i|install|add)\b/)
 })
 
-test('the bill of materials has every dependency, and nothing of development', () => {
+test('the bill of materials has every dependency, and no development dependency', () => {
   const manifest: { dependencies: object; devDependencies: object } = JSON.parse(
     readFileSync(join(checkout, 'package.json'), 'utf8'),
   )

@@ -11,11 +11,11 @@ const root = join(import.meta.dirname, '..', '..')
 const shown = listSnippets('README.md').filter(snippet => snippet.mark.startsWith('examples/'))
 
 for (const { mark, text } of shown)
-  test(`README.md shows ${mark} as it is`, () => {
+  test(`README.md shows ${mark} unchanged`, () => {
     assert.equal(text, readFileSync(join(root, mark), 'utf8'))
   })
 
-test('the service of the first screen has 20 lines at most, the one below it 12', () => {
+test('the service on the first screen has 20 lines at most, the one below it 12', () => {
   const counts = shown.map(({ text }) => text.split('\n').filter(line => line.trim() !== '').length)
   assert.equal(counts.length, 2)
   assert.ok((counts[0] ?? 99) <= 20 && (counts[1] ?? 99) <= 12, counts.join(', '))
@@ -50,7 +50,7 @@ const links = pages.flatMap(page =>
     }),
 )
 
-test('every link of a page leads to a file, and to a heading where it names one', () => {
+test('every link of a page leads to a file, and to a heading if it names one', () => {
   assert.ok(links.length > 30)
   const broken = links.filter(
     ({ path, fragment }) =>
@@ -63,7 +63,7 @@ test('every link of a page leads to a file, and to a heading where it names one'
   )
 })
 
-test('the package has what is due, and every link of its pages leads to what is packed', () => {
+test('the package has the required files, and every link of its pages leads to a packed file', () => {
   const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
     encoding: 'utf8',
