@@ -98,13 +98,13 @@ const value = {
   pay: { by: 'card', number: '4711' },
 }
 
-test('what an item holds comes back from its form as it was', () => {
+test('the values of an item return from its form unchanged', () => {
   const html = write(fields, toTextTree(fields, value))
   const json = readFormValues(readBack(html), fields)
   assert.deepEqual(json, { ...value, real: 'INF' })
 })
 
-test('what may be empty is not demanded, and null comes back as null', () => {
+test('an optional value is not required, and null returns as null', () => {
   const fields: Fields = {
     deposit: t.decimal(8, 2).nullable(),
     size: t.object({ height: t.int(), name: t.string() }).nullable(),
@@ -124,7 +124,7 @@ test('what may be empty is not demanded, and null comes back as null', () => {
   )
 })
 
-test('a text of two lines that a browser sends back is the text that it was', () => {
+test('a text of two lines returns from the browser unchanged', () => {
   const fields = { note: t.string({ max: 3 }), notes: t.list(t.object({ text: t.string() })) }
   const pairs: [string, string][] = [
     ['note', 'a\r\nb'],
@@ -133,14 +133,14 @@ test('a text of two lines that a browser sends back is the text that it was', ()
   assert.deepEqual(readFormValues(pairs, fields), { note: 'a\nb', notes: [{ text: '\n' }] })
 })
 
-test('a problem stands at its control, and the control refers to it', () => {
+test('a problem is shown at its control, and the control refers to it', () => {
   const lines = { lines: t.list(t.object({ quantity: t.int() })) }
   const html = write(lines, { lines: { 0: { quantity: '0' } } })
   assert.match(html, /<span class="problem" id="f-lines-0-quantity--problem">Must be at least 1\.<\/span>/)
   assert.match(html, /name="lines\[0\]\[quantity\]" aria-invalid="true" aria-describedby="f-lines-0-quantity--problem"/)
 })
 
-test('a text that no control of its type could hold is kept', () => {
+test('a text that a control of its type could not hold is kept', () => {
   const html = write({ a: t.int(), b: t.date(), c: t.enum('x') }, { a: 'twelve', b: 'tomorrow', c: 'z"' })
   assert.match(html, /name="a" required type="text" value="twelve"/)
   assert.match(html, /name="b" required type="text" value="tomorrow"/)

@@ -11,7 +11,7 @@ const machine = { open: { pay: 'paid', drop: 'gone' }, paid: { refund: 'open', d
 const stays = { open: ['remind', 'note'], paid: [], gone: [] }
 const bills = { name: 'bills', states: ['open', 'paid', 'gone'], machine, stays }
 
-test('A3.4 every state and every transition is drawn; where it stands and what is possible are marked', () => {
+test('A3.4 every state and every transition is drawn; the current state and its transitions are marked', () => {
   const svg = drawMachine(bills, { current: 'paid', offered: ['drop'] })
   assert.deepEqual(
     [...svg.matchAll(/<title>([^<]+)/g)].map(([, title]) => title),
@@ -32,7 +32,7 @@ test('A3.4 every state and every transition is drawn; where it stands and what i
   assert.match(svg, /class="state end"><rect/)
 })
 
-test('A3.4 a drawing is made wider than its place only where its words would be too small', () => {
+test('A3.4 a drawing is wider than its place only if its words would be too small', () => {
   const long = { a: { next: 'b' }, b: { next: 'c' }, c: { next: 'd' }, d: {} }
   assert.match(drawMachine(bills), /class="machine"/)
   assert.match(drawMachine({ ...bills, states: Object.keys(long), machine: long, stays: {} }), /class="machine wide"/)
@@ -45,7 +45,7 @@ test('a value has its own description, and not those of others', () => {
   assert.deepEqual(describe('card'), ['How it is paid.'])
 })
 
-test('A3.4 no two states stand in one place, also where some are out of reach', () => {
+test('A3.4 no two states are drawn at one place, even if some are unreachable', () => {
   const states = ['a', 'b', 'c', 'lost', 'found']
   const svg = drawMachine({
     ...bills,
@@ -56,7 +56,7 @@ test('A3.4 no two states stand in one place, also where some are out of reach', 
   assert.equal(new Set(places).size, states.length)
 })
 
-test('A3.4 boxes and gaps are as wide as their words, and arrows that cross have theirs apart', () => {
+test('A3.4 boxes and gaps are as wide as their words, and crossing arrows have separate labels', () => {
   const states = ['available', 'under-maintenance', 'lent-to-a-member', 'decommissioned']
   const machine = {
     available: { lend: 'lent-to-a-member', sendToTheWorkshop: 'under-maintenance' },
@@ -88,7 +88,7 @@ test('indented JSON has the same tokens: digits, escapes and empty structures st
   assert.match(text, /^\{\n {2}"a": \[\n {4}1,\n {4}\{\n {6}"b": "x,\\"\{y"\n {4}\}\n {2}\],/)
 })
 
-test('indented XML adds white space between elements alone', () => {
+test('indented XML adds white space only between elements', () => {
   const xml = '<?xml version="1.0"?><a><b>text &lt; more</b><c/><d x="1"><e></e></d></a>'
   assert.equal(
     indentXml(xml),
@@ -96,7 +96,7 @@ test('indented XML adds white space between elements alone', () => {
   )
 })
 
-test('a text that is cut is written of no more rows than show, one that is not of all', () => {
+test('only the visible rows of a cut text are written, and all of a whole one', () => {
   const writeRows = (rows: readonly string[]) => `{"items":[${rows.join()}],"total":100}`
   for (const length of [1, 9, 40, 399, 400, 401, 5000]) {
     const rows = Array.from({ length: 100 }, (_, i) => `"${String(i).padEnd(length, '.')}"`)
@@ -111,7 +111,7 @@ test('a text that is cut is written of no more rows than show, one that is not o
   }
 })
 
-test('a message of ten megabytes is indented as far as it is shown, at once', async () => {
+test('a message of ten megabytes is indented only as far as it is shown', async () => {
   const json = `[${'{"a":[1,{}]},'.repeat(800_000)}1]`
   const xml = `<a>${'<b>x</b>'.repeat(1_200_000)}</a>`
   await assertCpuMsBelow(2000, () => {

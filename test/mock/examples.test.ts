@@ -93,7 +93,7 @@ function readFlaws(root: AnyRootElement, text: string, codecOf: ReturnType<typeo
 // The package is a part of the judge of OpenAPI documents.
 const Ajv = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'))('ajv/dist/2020.js').default
 
-test('what REST answers is valid by the published OpenAPI', async () => {
+test('responses of REST are valid by the published OpenAPI', async () => {
   const app = createMock(shop)
   await using memory = await startTestService(shop, app)
   const document = JSON.parse(await describeService(app))

@@ -27,7 +27,7 @@ const messageSecurity = { authorities: partnerRoot, keyFiles: [writeKeyFiles(key
 const keys: ClientKeys = { ...issuePartner('CN=acme'), service: { authorities: bankRoot, name: 'bank.example' } }
 
 for (const soap of ['1.1', '1.2'] as const)
-  test(`a client refuses a signed answer for its Timestamp, which is over, by SOAP ${soap}`, async () => {
+  test(`a client refuses a signed response with an expired Timestamp, by SOAP ${soap}`, async () => {
     await using late = await startMock(contract, { messageSecurity, behavior: 'expired' })
     using client = createPortClient<{ ports: [typeof bank] }>(
       { ports: [bank] },
@@ -40,7 +40,7 @@ for (const soap of ['1.1', '1.2'] as const)
     })
   })
 
-test('the same mock answers in time where it is not asked to be late', async () => {
+test('the same mock responds in time where it is not asked to be late', async () => {
   await using mock = await startMock(contract, { messageSecurity })
   const address = `${mock.url}/soap/Bank`
   using client = createPortClient<{ ports: [typeof bank] }>({ ports: [bank] }, { address, keys })
@@ -59,7 +59,7 @@ for (const [title, path, init] of [
     },
   ],
 ] as const)
-  test(`an answer ${title} has no Timestamp that could be over: 400 that says so`, async () => {
+  test(`a response ${title} has no Timestamp that could expire: 400, with the reason`, async () => {
     await using late = await startMock(contract, { messageSecurity, behavior: 'expired' })
     const answer = await fetch(late.url + path, init)
     assert.equal(answer.status, 400)

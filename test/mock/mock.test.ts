@@ -76,7 +76,7 @@ test('each file of an item has an example, by REST and in a package', async () =
   const got = await client.products.picture.get(await client.products.get('p-1'))
   assert.deepEqual(await got.bytes(), octets)
 })
-test('an example of a file is of its media type, and has room in it', () => {
+test('an example of a file has its media type, and fits its limit', () => {
   const made = (mediaTypes: readonly string[], max: number) => {
     const file = makeFile('note', { mediaTypes, max } as never)
     return file && [file.mediaType, Buffer.from(file.bytes).toString('latin1').slice(0, 20)]
@@ -103,7 +103,7 @@ test('every seeded item passes the checks of its contract, and the same seed giv
   assert.notDeepEqual(itemsOf(7), itemsOf(8))
 })
 
-test('a single resource has one example, in its first state, beside one with a unique key', async () => {
+test('a single resource has one example, in its first state, next to a resource with a unique key', async () => {
   const rates = resource('rates', {
     single: true,
     fields: { daily: t.int({ min: 1, max: 9 }) },
@@ -151,7 +151,7 @@ test('a field without an example is named, with the cure', () => {
   assert.throws(() => createMock(odd, { examples: { 'things.code': 'y' } }).seed(), /--example things\.code=y/)
 })
 
-test('what SOAP answers is valid by the XML Schema of the contract', async () => {
+test('responses of SOAP are valid by the XML Schema of the contract', async () => {
   await using memory = await startTestService(shop, createMock(shop))
   const send = memory.fetchAs('manager')
   const { flaw } = judge(writeXsd(shop as unknown as Service, 'v2'))
@@ -171,7 +171,7 @@ test('what SOAP answers is valid by the XML Schema of the contract', async () =>
   }
 })
 
-test('both clients see the state move by the machine, and refusals as by the contract', async () => {
+test('both clients see the states of the machine, and the refusals of the contract', async () => {
   const rest = createRestClient(shop, {
     address: `${mock.url}/api`,
     credentials: { user: 'manager', password: 'manager' },
@@ -189,7 +189,7 @@ test('both clients see the state move by the machine, and refusals as by the con
   await assert.rejects(soap.orders.pay(made, { method: 'card', amount: '1.00' }), /state|StateConflict/i)
 })
 
-test('every answer says that it is one of a mock', async () => {
+test('every response says that it comes from a mock', async () => {
   for (const path of ['/api/v2/products', '/nowhere', '/health/ready']) {
     const response = await fetch(mock.url + path)
     assert.equal(response.headers.get('mock-service'), '"orders"; seed=1', path)
@@ -199,11 +199,11 @@ test('every answer says that it is one of a mock', async () => {
     assert.match(await ask(behavior, 'Connection: close'), /mock-service: "orders"; seed=1/i, behavior)
 })
 
-test('an address that other machines reach is refused unless it is asked for', async () => {
+test('a mock refuses an address that other machines reach, unless it is asked for', async () => {
   await assert.rejects(startMock(shop, { host: '0.0.0.0' }), /0\.0\.0\.0 .*--exposed/)
 })
 
-test('an unknown behaviour is 400, with those that there are', async () => {
+test('an unknown behaviour is 400, with the known ones', async () => {
   const { head, content } = split(await ask('slow', 'Connection: close'))
   assert.match(head, / 400 /)
   assert.match(content, /delay=2s/)
@@ -211,7 +211,7 @@ test('an unknown behaviour is 400, with those that there are', async () => {
     assert.equal(typeof parseMisbehaviours(wrong), 'string', wrong)
 })
 
-test('delay: the answer begins so much later', async () => {
+test('delay: the response begins that much later', async () => {
   const from = performance.now()
   const { head } = split(await ask('delay=300ms', 'Connection: close'))
   assert.match(head, / 200 /)
@@ -223,13 +223,13 @@ test('cut: the connection ends in the middle of the announced content', async ()
   assert.ok(content.length > 0 && content.length < length, `${content.length} of ${length}`)
 })
 
-test('malformed: the length is right, the content is not well-formed', async () => {
+test('malformed: the length is right, and the content is not well-formed', async () => {
   const { content, length } = split(await ask('malformed', 'Connection: close'))
   assert.equal(content.length, length)
   assert.throws(() => JSON.parse(content), SyntaxError)
 })
 
-test('length: Content-Length is wrong by so many octets', async () => {
+test('length: Content-Length is wrong by that many octets', async () => {
   for (const by of [7, -7]) {
     const { content, length } = split(await ask(`length=${by > 0 ? '+' : ''}${by}`))
     assert.equal(length - content.length, by)
@@ -250,12 +250,12 @@ test('unavailable: 503 with Retry-After, and nothing is performed', async () => 
   assert.match(await soap.text(), /<[\w:]*Fault/)
 })
 
-test('duplicate: the answer comes twice', async () => {
+test('duplicate: the response is sent twice', async () => {
   const octets = await ask('duplicate')
   assert.equal(octets.match(/HTTP\/1\.1 200 OK/g)?.length, 2)
 })
 
-test('namespace: XML in another namespace than that of the contract; JSON has none', async () => {
+test('namespace: XML in another namespace than the contract’s; JSON has none', async () => {
   const body =
     '<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body><GetProduct xmlns="urn:diglot:orders:v2"><id>p-1</id></GetProduct></e:Body></e:Envelope>'
   const octets = await exchangeOctets(
@@ -268,7 +268,7 @@ test('namespace: XML in another namespace than that of the contract; JSON has no
   assert.match(await ask('namespace', 'Connection: close'), / 400 /)
 })
 
-test('fault: a declared one with its detail in both faces; one that is not declared is 400', async () => {
+test('fault: a declared fault with its detail in both faces; an undeclared one is 400', async () => {
   const pay = (name: string) =>
     fetch(`${mock.url}/api/v2/orders/o-1/payment`, {
       method: 'POST',
@@ -321,7 +321,7 @@ for (const [type, pattern] of [
     assert.match(String(makeSimple(x.simple(type, { patterns: [pattern] }), place)), new RegExp(`^(?:${pattern})$`))
   })
 
-test('a port answers each exchange with a valid message, also of recursive, abstract and chosen types', async () => {
+test('a port responds to each exchange with a valid message, also of recursive, abstract and chosen types', async () => {
   const ns = x.namespace('urn:tree')
   const Code = ns.simple('Code', x.string, { patterns: ['[A-Z]{2}\\d{3}'] })
   const Base = ns.type('Base', { code: x.attribute(Code) }, { abstract: true })

@@ -76,7 +76,7 @@ const documents: readonly (readonly [string, () => string | Promise<string>])[] 
   ['tickets', () => describeService(tickets)],
 ]
 for (const [title, read] of documents)
-  test(`each operation of ${title}, asked with an example, answers as the document says`, async () => {
+  test(`each operation of ${title}, called with an example, responds as the document says`, async () => {
     const document = open(await read())
     for (const seed of [1, 2, 3])
       for (const operation of listRestOperations(document)) {
@@ -118,14 +118,14 @@ describe('a pet store', () => {
     }
   }
 
-  test('its operations are said, and answers name the mock and its seed', async () => {
+  test('its operations are printed, and responses name the mock and its seed', async () => {
     assert.ok(mock.operations.includes('GET /v1/pets/{petId}'))
     assert.equal((await ask('GET', '/pets')).headers.get('mock-service'), '"Pet Store"; seed=1')
   })
 
   const refusals: readonly (readonly [string, ...Parameters<typeof ask>, number, RegExp])[] = [
     [
-      'a parameter that is no number',
+      'a parameter that is not a number',
       'GET',
       '/pets?limit=x',
       undefined,
@@ -133,11 +133,11 @@ describe('a pet store', () => {
       400,
       /limit is "x": the schema says integer/,
     ],
-    ['one beyond its bound', 'GET', '/pets?limit=101', undefined, json, 400, /maximum 100/],
-    ['an item of a list that is none of its words', 'GET', '/pets?tag=a,z', undefined, json, 400, /one of/],
-    ['an identifier that is none', 'GET', '/pets/x', undefined, json, 404, /petId/],
+    ['a number beyond its bound', 'GET', '/pets?limit=101', undefined, json, 400, /maximum 100/],
+    ['an item of a list that is not in its enumeration', 'GET', '/pets?tag=a,z', undefined, json, 400, /one of/],
+    ['an invalid identifier', 'GET', '/pets/x', undefined, json, 404, /petId/],
     ['content that is invalid', 'POST', '/pets', { name: 'R' }, json, 422, /\/name is "R": the schema has minLength 2/],
-    ['content that is no JSON', 'POST', '/pets', '{', json, 400, /not JSON/],
+    ['content that is not JSON', 'POST', '/pets', '{', json, 400, /not JSON/],
     ['no content', 'POST', '/pets', undefined, json, 422, /required/],
     [
       'another media type',
@@ -149,9 +149,9 @@ describe('a pet store', () => {
       /application\/json/,
     ],
     ['no credentials', 'POST', '/pets', { name: 'Rex' }, { 'content-type': 'application/json' }, 401, /key/],
-    ['a method that it has not', 'PUT', '/pets/1', {}, json, 405, /has no PUT/],
-    ['an address that it has not', 'GET', '/cats', undefined, json, 404, /no address/],
-    ['a media type that it has not', 'GET', '/pets', undefined, { accept: 'text/csv' }, 406, /application\/json/],
+    ['an unknown method', 'PUT', '/pets/1', {}, json, 405, /has no PUT/],
+    ['an unknown address', 'GET', '/cats', undefined, json, 404, /no address/],
+    ['an unknown media type', 'GET', '/pets', undefined, { accept: 'text/csv' }, 406, /application\/json/],
   ]
   for (const [title, method, path, body, headers, status, detail] of refusals)
     test(`${title}: ${status}`, async () => {
@@ -160,7 +160,7 @@ describe('a pet store', () => {
       assert.match(JSON.stringify(answer.json).replaceAll('\\"', '"'), detail)
     })
 
-  test('an error that the document describes says what is wrong in its own words', async () => {
+  test('an error that the document describes has its own form', async () => {
     const text = readFileSync(petsFile, 'utf8').replace(
       '"422": { description: invalid }',
       '"422": { $ref: "#/components/responses/Taken" }',
@@ -174,7 +174,7 @@ describe('a pet store', () => {
     assert.match(String(content), /the schema says string/)
   })
 
-  test('what is created, changed and removed shows in the item and in the list', async () => {
+  test('a created, changed or removed item is seen in the item and in the list', async () => {
     const made = await ask('POST', '/pets', { name: 'Rex', kind: 'dog', unknown: 1 })
     assert.equal(made.status, 201)
     assert.deepEqual([made.json.name, made.json.kind, made.json.unknown], ['Rex', 'dog', undefined])
@@ -191,12 +191,12 @@ describe('a pet store', () => {
     assert.equal((await ask('GET', at)).status, 404)
   })
 
-  test('an item that was not created is an example with the identifier that is asked for', async () => {
+  test('an item that was not created is an example with the requested identifier', async () => {
     assert.equal((await ask('GET', '/pets/77')).json.id, 77)
     assert.deepEqual((await ask('GET', '/pets/77')).json, (await ask('GET', '/pets/77')).json)
   })
 
-  test('it misbehaves as a mock of a contract does, by faults that the document declares', async () => {
+  test('it misbehaves as a mock of a contract does, with faults that the document declares', async () => {
     const fault = await ask('POST', '/pets', { name: 'Rex' }, { ...json, 'mock-behavior': 'fault=Taken' })
     assert.equal(fault.status, 409)
     assert.ok(fault.json.code >= 1000 && fault.json.code <= 1999)
@@ -212,14 +212,14 @@ describe('a pet store', () => {
     )
   })
 
-  test('HEAD and OPTIONS are those of HTTP', async () => {
+  test('HEAD and OPTIONS work as in HTTP', async () => {
     const head = await ask('HEAD', '/pets')
     assert.deepEqual([head.status, head.json], [200, ''])
     assert.equal((await ask('OPTIONS', '/pets')).headers.get('allow'), 'GET, POST, HEAD, OPTIONS')
   })
 })
 
-test('a file that is no OpenAPI document is refused with its name', async () => {
+test('a file that is not an OpenAPI document is refused with its name', async () => {
   await assert.rejects(startOpenApiMock(join(import.meta.dirname, 'none.yaml')), /none\.yaml not found/)
   await assert.rejects(
     startOpenApiMock(join(import.meta.dirname, '..', '..', 'package.json')),
@@ -239,7 +239,7 @@ test('RFC 8259 §8.1 a document that begins with a byte order mark is mocked', a
   }
 })
 
-test('OpenAPI §4.8.24 what is readOnly is not required of a request, at any depth, and is in the answer', async () => {
+test('OpenAPI §4.8.24 a readOnly member is not required of a request, at any depth, and is in the response', async () => {
   const keyed = { type: 'object', required: ['id', 'name'], properties: { id: { type: 'string', readOnly: true }, name: { type: 'string' } } } // biome-ignore format: one line
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/User' } } }
   const document = open(
@@ -256,7 +256,7 @@ test('OpenAPI §4.8.24 what is readOnly is not required of a request, at any dep
   assert.equal((await post('{"key":{"name":"k"}}')).status, 422)
 })
 
-describe('an answer says what its schema lets it say', () => {
+describe('a response has what its schema allows', () => {
   const pet = { type: 'object', required: ['kind'], properties: { kind: { type: 'string' } } }
   const pay = { type: 'object', required: ['by'], properties: { by: { const: 'card' } } }
   const document = open(
@@ -330,7 +330,7 @@ describe('RFC 9110 §13 preconditions are judged by the ETag that a GET of the a
       return { status: answer.status, tag: String(answer.fields['etag']), location: String(answer.fields['location']) }
     }
   } // biome-ignore format: one line each
-  test('§13.1.1 If-Match lets a change through by the tag of the GET alone, which a change answers too', async () => {
+  test('§13.1.1 If-Match allows a change only with the tag of the GET, which the response to a change has too', async () => {
     const ask = start()
     const { tag } = await ask('GET', '/pets/1')
     const changed = await ask('PUT', '/pets/1', { 'if-match': tag })
@@ -344,7 +344,7 @@ describe('RFC 9110 §13 preconditions are judged by the ETag that a GET of the a
     const made = await ask('POST', '/pets')
     assert.equal((await ask('GET', made.location.slice('/api'.length))).tag, made.tag)
   })
-  test('§13.1.2 If-None-Match is 304 for what is unchanged, and lets nothing be made twice', async () => {
+  test('§13.1.2 If-None-Match is 304 for an unchanged item, and prevents a second creation', async () => {
     const ask = start()
     const { tag } = await ask('GET', '/pets/1')
     const again = await ask('GET', '/pets/1', { 'if-none-match': `W/${tag}` })
@@ -353,7 +353,7 @@ describe('RFC 9110 §13 preconditions are judged by the ETag that a GET of the a
     assert.equal((await ask('PUT', '/pets/2', { 'if-none-match': '*' })).status, 200)
     assert.equal((await ask('PUT', '/pets/2', { 'if-none-match': '*' })).status, 412)
   })
-  test('without a declared ETag none is judged', async () => {
+  test('without a declared ETag no precondition is evaluated', async () => {
     const ask = start()
     assert.equal((await ask('PUT', '/plain/1', { 'if-match': '"x"' })).status, 200)
     assert.equal((await ask('GET', '/plain/1', { 'if-none-match': '*' })).status, 200)

@@ -53,12 +53,12 @@ const absent: readonly (readonly [what: string, place: string, parameter: object
   ['a path without its dot', 'path', { style: 'label', schema: integer }, '7'],
   ['a deep object of another name', 'query', { style: 'deepObject', explode: true, schema: kinds[3]?.[0] }, '?size[R]=1'],
   ['members of others', 'query', { schema: kinds[3]?.[0] }, '?X=1'],
-  ['a header that is not there', 'header', { schema: integer }, undefined],
+  ['a missing header', 'header', { schema: integer }, undefined],
 ] // biome-ignore format: a table
 for (const [what, place, parameter, text] of absent)
-  test(`${what} is no value`, () => assert.equal(read(parameter, text, place), undefined))
+  test(`${what} is not a value`, () => assert.equal(read(parameter, text, place), undefined))
 
-test('OpenAPI §4.8.12.2.2 content is JSON, and what is not JSON is a text that its schema judges', () => {
+test('OpenAPI §4.8.12.2.2 content is JSON, and other content is a text that its schema checks', () => {
   const parameter = { content: { 'application/json': { schema: kinds[3]?.[0] } } }
   assert.deepEqual(read(parameter, '?color=%7B%22R%22%3A1%7D', 'query'), { R: 1 })
   assert.equal(read(parameter, '?color=R', 'query'), 'R')

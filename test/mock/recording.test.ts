@@ -52,7 +52,7 @@ const post = (url: string, body: string, password = 'hunter2hunter2') =>
     body,
   })
 
-test('a recorded service is replayed without it, in the order of its answers, with the addresses of the mock', async () => {
+test('a recorded service is replayed without it, in the order of its responses, with the addresses of the mock', async () => {
   const told: string[] = []
   {
     await using recorder = await startRecordedMock({ record: folder, to: address() })
@@ -91,7 +91,7 @@ test('a recorded service is replayed without it, in the order of its answers, wi
   assert.equal(cut.headers.get('retry-after'), '9')
 })
 
-test('an empty or foreign folder, and a service that is away, are said', async () => {
+test('an empty or foreign folder, and an unreachable service, are reported', async () => {
   const empty = mkdtempSync(join(tmpdir(), 'diglot-record-'))
   await assert.rejects(startRecordedMock({ replay: empty }), /has no recordings.*--record/)
   writeFileSync(join(empty, 'x.json'), '{}')
@@ -145,7 +145,7 @@ for (const [text, secret] of [
   ],
 ] as const)
   test(`masked: ${text.slice(0, 40)}`, () => assert.ok(!maskText(text, []).includes(secret), maskText(text, [])))
-test('what proves nothing is kept', () => {
+test('values that are not secret are kept', () => {
   for (const text of ['{"nextPageToken":"abc"}', '<Security>bond</Security>', '{"passenger":"Ada"}', '{"tokens":[1]}'])
     assert.equal(maskText(text, []), text)
   assert.equal(maskTarget('/a?z=1&access_token=x&%61pi_key=y'), '/a?%61pi_key=masked&access_token=masked&z=1')

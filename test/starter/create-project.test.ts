@@ -34,7 +34,7 @@ for (const [from, [path, status, namespace]] of Object.entries(expected))
   describe(`diglot new --from ${from}`, () => {
     const project = join(folder, `from-${from}`)
 
-    test('the files are made, and the next command is said', () => {
+    test('the files are created, and the next command is printed', () => {
       const made = runDiglot(['new', project, '--from', from], folder)
       assert.equal(made.status, 0, made.stderr)
       for (const file of ['service.ts', 'package.json', 'tsconfig.json', 'Containerfile', 'README.md', '.gitignore'])
@@ -43,7 +43,7 @@ for (const [from, [path, status, namespace]] of Object.entries(expected))
       linkPackages(project)
     })
 
-    test('its scripts are commands of diglot, which checks types during development', () => {
+    test('its scripts are commands of diglot, and check types during development', () => {
       const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
       assert.deepEqual([scripts.start, scripts.dev], ['diglot serve service.ts', 'diglot dev service.ts'])
     })
@@ -68,13 +68,13 @@ for (const [from, [path, status, namespace]] of Object.entries(expected))
     })
   })
 
-test('every example of the command is tried here', () => {
+test('every example of the command is tested here', () => {
   assert.deepEqual(Object.keys(expected), Object.keys(starterExamples))
   const help = runDiglot(['new', '--help'], folder).stdout.replaceAll(/\s+/g, ' ')
   assert.ok(help.includes(Object.keys(starterExamples).join(', ')), help)
 })
 
-test('the commands of its README for a container are commands of diglot, and what they make counts there', async t => {
+test('the container commands of its README are commands of diglot, and their output is used there', async t => {
   const project = join(folder, 'from-tickets')
   const at = mkdtempSync(join(tmpdir(), 'diglot-data-'))
   t.after(() => rmSync(at, { recursive: true }))
@@ -108,7 +108,7 @@ test('the commands of its README for a container are commands of diglot, and wha
   }
 })
 
-test('the package of the project asks for this version, its Node and its compiler', () => {
+test('the package of the project requires this version, its Node and its compiler', () => {
   const made = JSON.parse(readFileSync(join(folder, 'from-hello', 'package.json'), 'utf8'))
   const own = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
   assert.equal(made.dependencies.diglot, `^${own.version}`)
@@ -127,7 +127,7 @@ test('a file that exists is never overwritten, and nothing else is written', () 
   assert.ok(!existsSync(join(project, 'service.ts')))
 })
 
-test('a folder with other files is taken', () => {
+test('a folder with other files is accepted', () => {
   mkdirSync(join(folder, 'other', '.git'), { recursive: true })
   assert.equal(runDiglot(['new', '.'], join(folder, 'other')).status, 0)
   assert.match(
@@ -139,12 +139,17 @@ test('a folder with other files is taken', () => {
 const refusals: readonly (readonly [string, readonly string[], number, RegExp])[] = [
   ['no folder', [], 2, /missing required argument 'folder'/],
   [
-    'an example that is none',
+    'an unknown example',
     ['x', '--from', 'bank'],
     2,
     /bank is not an example, and no file has this name: use tickets, hello, empty, clinic/,
   ],
-  ['a name that no service can have', ['My_Shop'], 1, /"My_Shop" cannot name a service: give a folder whose name/],
+  [
+    'a folder whose name no service can have',
+    ['My_Shop'],
+    1,
+    /"My_Shop" cannot name a service: give a folder whose name/,
+  ],
   ['the name of the package', ['diglot'], 1, /give a folder that is not named diglot/],
   ['a place below a file', ['mine/README.md/shop'], 1, /cannot be written \(ENOTDIR\): give a folder/],
 ]
@@ -156,7 +161,7 @@ for (const [title, args, status, text] of refusals)
     assert.doesNotMatch(ran.stderr, /\n\s+at /)
   })
 
-test('npm create diglot is the same command, at the same version', () => {
+test('npm create diglot is the same command, in the same version', () => {
   const create = join(folder, 'node_modules', 'create-diglot')
   mkdirSync(create, { recursive: true })
   cpSync(join(checkout, 'create'), create, { recursive: true })

@@ -33,7 +33,7 @@ describe('diglot new --from a WSDL', () => {
     linkPackages(project)
   })
 
-  test('its types hold, its tests pass, and those that wait for a handler say so', () => {
+  test('its types hold, and its tests pass, except those that are marked todo for a handler', () => {
     const types = runTypes(project)
     assert.equal(types.status, 0, types.stdout)
     const tests = runTests(project)
@@ -43,7 +43,7 @@ describe('diglot new --from a WSDL', () => {
     assert.ok(told.length >= 4, 'each fails because its handler is to be written, and for nothing else')
   })
 
-  test('both faces are served: the WSDL, a caller without credentials, content that is wrong, and what is to be done', async t => {
+  test('both faces respond: the WSDL, a caller without credentials, invalid content, and missing handlers', async t => {
     const { url, stop } = await serveProject(project)
     t.after(stop)
     const wsdl = await (await fetch(`${url}/soap/FreightPort?wsdl`)).text()
@@ -61,7 +61,7 @@ describe('diglot new --from a WSDL', () => {
     assert.match(readme, /soap\/FreightPort\?wsdl/)
   })
 
-  test('a handler that is written answers, and its tests pass without todo', () => {
+  test('a written handler responds, and its tests pass without todo', () => {
     const service = read('parcels', 'service.ts')
     const written = service.replace(
       /BookShipment: \(\{ parcel, doorOrLocker, reference \}, ctx\) => ctx\.unimplemented\(\)/,
@@ -75,7 +75,7 @@ describe('diglot new --from a WSDL', () => {
     assert.match(ran.stdout, /^# pass 3\n# fail 0\n[\s\S]*^# todo 2$/m, ran.stdout)
   })
 
-  test('importing again keeps who may ask, brings what is new, and the compiler names its handler', () => {
+  test('a second import keeps the callers, adds what is new, and the compiler names the missing handlers', () => {
     const wsdl = read('carrier.wsdl')
     const second = (part: string): string =>
       wsdl.match(/<wsdl:operation name="TrackShipment">[\s\S]*?<\/wsdl:operation>/g)?.[Number(part)] ?? ''
@@ -112,7 +112,7 @@ const attaching: readonly (readonly [string, readonly (readonly [RegExp, string]
   ],
 ] // biome-ignore format: a table
 for (const [name, handlers, waiting] of attaching)
-  test(`attachments: tests of both faces wait for the handlers of ${name}.wsdl, and pass with them`, () => {
+  test(`attachments: tests of both faces are ready for the handlers of ${name}.wsdl, and pass with them`, () => {
     copyFileSync(join(checkout, 'test', 'peers', 'parts', `${name}.wsdl`), join(folder, `${name}.wsdl`))
     const made = runDiglot(['new', name, '--from', `${name}.wsdl`], folder)
     assert.deepEqual([made.status, made.stderr], [0, ''])
@@ -133,7 +133,7 @@ for (const [name, handlers, waiting] of attaching)
     assert.match(ran.stdout, new RegExp(`^# pass ${waiting + described}\\n# fail 0\\n[^]*^# todo 0$`, 'm'), ran.stdout)
   }) // biome-ignore format: a long line
 
-test('WS-SecurityPolicy: a new project has the rule beside its port, and starts without the keys', () => {
+test('WS-SecurityPolicy: a new project has the rule next to its port, and starts without the keys', () => {
   const policy = `<wsp:Policy xmlns:wsp="http://www.w3.org/ns/ws-policy"
     xmlns:sp="http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702"><sp:SupportingTokens><wsp:Policy>
     <sp:UsernameToken/></wsp:Policy></sp:SupportingTokens></wsp:Policy>`
@@ -241,7 +241,7 @@ describe('diglot new --from OpenAPI', () => {
   }
   const project = join(folder, 'parking')
 
-  test('items are kept and tried by both faces at once; actions wait for their handlers; losses are told', () => {
+  test('both faces store items at once; actions wait for their handlers; losses are reported', () => {
     write('parking.json', JSON.stringify(document))
     const made = runDiglot(['new', 'parking', '--from', 'parking.json'], folder)
     assert.equal(made.status, 0, made.stderr)
@@ -273,7 +273,7 @@ describe('diglot new --from OpenAPI', () => {
     )
   })
 
-  test('an address is fetched where its host is named', async t => {
+  test('a description is fetched from an address whose host is named', async t => {
     const server = createServer((_, response) => response.end(JSON.stringify(document)))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     t.after(() => server.close())
@@ -301,8 +301,8 @@ const refusals: readonly (readonly [string, string, string, number, RegExp])[] =
     1,
     /^diglot: bare\.wsdl has no operation that can be served: give a WSDL with a binding/,
   ],
-  ['JSON that is no OpenAPI', 'other.json', '{"a":1}', 1, /^diglot: other\.json [^\n]*OpenAPI[^\n]*\n$/],
-  ['YAML that is none', 'torn.yaml', 'a: [', 1, /^diglot: torn\.yaml [^\n]+\n$/],
+  ['JSON that is not OpenAPI', 'other.json', '{"a":1}', 1, /^diglot: other\.json [^\n]*OpenAPI[^\n]*\n$/],
+  ['invalid YAML', 'torn.yaml', 'a: [', 1, /^diglot: torn\.yaml [^\n]+\n$/],
   [
     'OpenAPI without paths',
     'bare.json',
@@ -320,7 +320,7 @@ for (const [title, file, text, status, said] of refusals)
     assert.throws(() => read('never', 'contract.ts'), /ENOENT/)
   })
 
-test('a file that is not there: exit status 2', () => {
+test('a missing file: exit status 2', () => {
   const ran = runDiglot(['new', 'never', '--from', 'lost.wsdl'], folder)
   assert.equal(ran.status, 2)
   assert.match(
@@ -329,7 +329,7 @@ test('a file that is not there: exit status 2', () => {
   )
 })
 
-test('what a WSDL imports and is not found is told, with the option of this command', () => {
+test('a missing import of a WSDL is reported, with the option of this command', () => {
   const wsdl = read('carrier.wsdl').replace(
     '<wsdl:types>',
     '<wsdl:import namespace="urn:lost" location="lost.wsdl"/><wsdl:types>',
@@ -341,7 +341,7 @@ test('what a WSDL imports and is not found is told, with the option of this comm
   assert.match(ran.stderr, /name their folder with --documents, or their host with --fetch/)
 })
 
-test('a namespace that is relative stays that of the port: the contract starts with one of its own', () => {
+test('a port keeps a relative namespace, and the contract starts with a namespace of its own', () => {
   write('relative.wsdl', read('carrier.wsdl').replaceAll('"http://carrier.example/freight"', '"some/freight"'))
   const made = runDiglot(['new', 'relative', '--from', 'relative.wsdl'], folder)
   assert.equal(made.status, 0, made.stderr)

@@ -53,7 +53,7 @@ describe('diglot new --from a file of SQLite', () => {
     return { status: response.status, fields: response.headers, json: text === '' ? {} : JSON.parse(text) }
   }
 
-  test('its types hold, and its tests pass: each row is the same by both faces', () => {
+  test('its types hold, and its tests pass: each row is the same in both faces', () => {
     const types = runTypes(project)
     assert.equal(types.status, 0, types.stdout)
     const tests = runTests(project)
@@ -61,7 +61,7 @@ describe('diglot new --from a file of SQLite', () => {
     assert.match(tests.stdout, /^# pass 4$/m)
   })
 
-  test('rows have their fields, with links to those that they refer to', async () => {
+  test('rows have their fields, with links to the rows that they refer to', async () => {
     const { json } = await ask('GET', 'loans/1')
     assert.deepEqual(
       [json.reader, json.bookIsbn, json.lentAt, json._links.reader.href, json._links.bookIsbn.href],
@@ -108,7 +108,7 @@ describe('diglot new --from a file of SQLite', () => {
     )
   })
 
-  test('a new row gets its key and its defaults from the database, one with a key of its own keeps it', async () => {
+  test('a new row gets its key and its defaults from the database, unless it has them', async () => {
     const made = await ask('POST', 'readers', { fullName: 'Ann', email: 'ann@example.org' })
     assert.equal(made.status, 201)
     assert.deepEqual([made.json.id, made.json.level, made.json.blocked], ['3', 'basic', false])
@@ -145,7 +145,7 @@ describe('diglot new --from a file of SQLite', () => {
     )
   })
 
-  test('what the tables forbid is told before they are asked', async () => {
+  test('violations of table constraints are reported before the database is asked', async () => {
     const twice = await ask('POST', 'readers', { fullName: 'X', email: 'rita@example.org' })
     assert.deepEqual([twice.status, /the same email/.test(JSON.stringify(twice.json))], [409, true])
     const level = await ask('POST', 'readers', { fullName: 'X', email: 'x@example.org', level: 'iron' })
@@ -157,7 +157,7 @@ describe('diglot new --from a file of SQLite', () => {
     assert.equal((await ask('POST', 'loanEvents', { what: 'x' })).status, 405)
   })
 
-  test('a cell that is not of its type ends the call, and the log names its place', async () => {
+  test('a cell of the wrong type ends the call, and the log names its place', async () => {
     database.exec(`insert into loan (id, reader_id, book_isbn, lent_at) values (9, 1, '978-2', 'yesterday')`)
     assert.equal((await ask('GET', 'loans/9')).status, 500)
     database.exec('delete from loan where id = 9')
@@ -165,7 +165,7 @@ describe('diglot new --from a file of SQLite', () => {
 })
 
 describe('diglot new --from a script', () => {
-  test('the project makes the tables at its first start', async t => {
+  test('the project creates the tables at its first start', async t => {
     const script = join(folder, 'lending.sql')
     writeFileSync(script, lendingTables + lendingRows)
     const project = join(folder, 'scripted')
@@ -183,13 +183,13 @@ describe('diglot new --from a script', () => {
   })
 })
 
-describe('what is refused, with its cure', () => {
+describe('unusable databases are refused, with the cure', () => {
   const refuse = (from: string, text: RegExp, status = 1): void => {
     const ran = runDiglot(['new', 'refused', '--from', from], folder)
     assert.deepEqual([ran.status, text.test(ran.stderr)], [status, true], ran.stderr)
     assert.ok(!existsSync(join(folder, 'refused')))
   }
-  test('a file that is no database', () => {
+  test('a file that is not a database', () => {
     writeFileSync(join(folder, 'text.db'), 'x'.repeat(5000))
     refuse(
       'text.db',
@@ -203,26 +203,26 @@ describe('what is refused, with its cure', () => {
       /other\.sql cannot be read \(near "type": syntax error\): SQLite reads a script; for one of another/,
     )
   })
-  test('tables of which none can be served', () => {
+  test('tables that cannot be served', () => {
     writeFileSync(join(folder, 'none.sql'), 'create table log (line text);')
     refuse(
       'none.sql',
       /none\.sql has no table that can be served \(log: the table has no primary key: it is left out\)/,
     )
   })
-  test('a database that is not reached, without its password', () => {
+  test('an unreachable database, without its password', () => {
     refuse(
       'postgres://me:secret@127.0.0.1:1/none',
       /^diglot: postgres:\/\/me@127\.0\.0\.1:1\/none cannot be read \((?!.*secret).*ECONNREFUSED/,
     )
   })
-  test('a database of several servers, of which the project asks one', () => {
+  test('a database on several servers, of which the project uses one', () => {
     refuse(
       'postgres://me:secret@one,two:5433/shop',
       /^diglot: postgres:\/\/me@one,two:5433\/shop names several servers: give the address of one, which is asked\n$/,
     )
   })
-  test('a file that is not there', () =>
+  test('a missing file', () =>
     refuse(
       'lost.db',
       /lost\.db is not an example, and no file has this name: use tickets, hello, empty, clinic, a file of SQLite/,
@@ -254,7 +254,7 @@ describe('tables as resources', () => {
     )
   })
 
-  test('an excluded bound is the next value of the column', () => {
+  test('an excluded bound becomes the next value of the column', () => {
     assert.deepEqual(
       fieldsOf(
         `create table a (id integer primary key, n int check (n > -1 and n < 9), d numeric(6,2) check (d > 0 and d <= 99.5), e numeric(6,2) check (e < 0))`,
@@ -277,7 +277,7 @@ describe('tables as resources', () => {
     )
   })
 
-  test('names are spelled as in a contract, each once, and none that is taken', () => {
+  test('names are spelled as in a contract, each once, and none is reserved', () => {
     const { resources } = plan(
       'create table "Order Line" (nr integer primary key, ID int, "Größe" int, "2nd" int, grosse int); create table city (id integer primary key); create table search (id integer primary key); create table box (id integer primary key)',
     )
@@ -289,7 +289,7 @@ describe('tables as resources', () => {
     )
   })
 
-  test('a reference that leads to no key is a value, and that is told', () => {
+  test('a reference that leads to no key is a value, and is reported', () => {
     const { losses } = plan(
       'create table a (id integer primary key, code text unique); create table b (id integer primary key, code text references a(code), x int references lost(id))',
     )
@@ -302,7 +302,7 @@ describe('tables as resources', () => {
     )
   })
 
-  test('rows that are not of the type of their column are told, and the column is left out', () => {
+  test('rows whose cells do not have the type of the column are reported, and the column is left out', () => {
     const { losses } = plan(
       `create table a (id integer primary key, n int, b boolean); insert into a values (1, 'x', 2), (2, 'y', 1)`,
     )
@@ -316,7 +316,7 @@ describe('tables as resources', () => {
   })
 })
 
-describe('conditions as facets', () => {
+describe('conditions become facets', () => {
   const cases: readonly (readonly [check: string, facets: ReturnType<typeof readCheck>])[] = [
     [`a in ('x', 'it''s')`, [{ column: 'a', facet: { values: ['x', "it's"] } }]],
     [`(a = ANY (ARRAY['x'::text, 'y'::text]))`, [{ column: 'a', facet: { values: ['x', 'y'] } }]],

@@ -16,7 +16,7 @@ test('the orders service keeps every rule that can be observed without a socket'
   assert.ok(report.verdicts.filter(({ status }) => status === 'pass').length >= 100)
 })
 
-test('a rule that a service breaks fails with its exchanges, and the error behind a 500 is told', async () => {
+test('a rule that a service breaks fails with its exchanges, and the error behind a 500 is reported', async () => {
   const handlers = orders.handlers['orders']
   assert.ok(handlers)
   const broken = {
@@ -47,7 +47,7 @@ test('a rule that a service breaks fails with its exchanges, and the error behin
   )
 })
 
-test('the callers are people of the seed, and rules can be chosen', async () => {
+test('the callers are people of the seed, and rules can be selected', async () => {
   const rule = findRule('A1.3')
   assert.ok(rule)
   const seen: string[] = []

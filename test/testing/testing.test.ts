@@ -36,7 +36,7 @@ test('both clients, of people of the seed and of any caller, share one service',
   assert.deepEqual(service.incidents, [])
 })
 
-test('B7.4 content that breaks a rule is refused in the same words by both faces', async () => {
+test('B7.4 content that breaks a rule is refused with the same words by both faces', async () => {
   await using service = await startTestService(shop, orders)
   const reasons: string[] = []
   for (const [path, type, content] of [
@@ -60,7 +60,7 @@ test('B7.4 content that breaks a rule is refused in the same words by both faces
   assert.equal(reasons[1], reasons[0])
 })
 
-test('a service of its own: what one test changes another does not see', async () => {
+test('each test has a service of its own, unaffected by other tests', async () => {
   await using one = await startTestService(shop, orders)
   await using other = await startTestService(shop, orders)
   const item = await one.rest('maria').products.get('p-1')
@@ -92,7 +92,7 @@ test('the clock stands until the test moves it, for handlers, limits and schedul
   assert.equal((await alice.orders.create(draft)).placedAt, '2026-03-01T03:30:00.000Z')
 })
 
-test('a job runs when the test says so, and its result is there at once', async () => {
+test('a job runs when the test says so, and its result is available at once', async () => {
   await using service = await startTestService(shop, orders)
   const clara = service.rest('clara')
   const job = await clara.reports.start({ from: '2020-01-01', to: '2030-01-01', kind: 'stock' })
@@ -100,7 +100,7 @@ test('a job runs when the test says so, and its result is there at once', async 
   assert.equal((await job.result()).kind, 'stock')
 })
 
-test('a client that waits for a job lets the service work, and lets time pass where nothing is due', async () => {
+test('a client that waits for a job lets the service work, and lets time pass if nothing is due', async () => {
   for (const face of ['rest', 'soap'] as const) {
     let runs = 0
     const counts = job('counts', { input: {}, output: { runs: t.int() }, allow: [role('clerk')], tries: 3 })
@@ -118,7 +118,7 @@ test('a client that waits for a job lets the service work, and lets time pass wh
   }
 })
 
-test('a collection and its items are found where one has the name of many: fish, census', async () => {
+test('a collection and its items have methods even if singular and plural are equal: fish, census', async () => {
   const allow = { read: [anyone], create: [anyone] }
   const fish = resource('fish', { fields: { id: t.id('f'), name: t.string() } }).rules({ allow })
   const census = job('census', { input: {}, output: { count: t.int() }, allow: [anyone] })
@@ -137,7 +137,7 @@ test('a collection and its items are found where one has the name of many: fish,
   }
 })
 
-test('what was sent: events of each commit, and sinks that the test gives', async () => {
+test('a test sees what was sent: events of each commit, and the sinks of the test', async () => {
   const delivered: string[] = []
   const sink = {
     name: 'mail',
@@ -161,7 +161,7 @@ test('what was sent: events of each commit, and sinks that the test gives', asyn
   assert.equal(delivered.length, 1)
 })
 
-test('mistakes of a test end it with the cure', async () => {
+test('mistakes in a test are errors with the cure', async () => {
   await using service = await startTestService(shop, orders)
   const misspelt = { seed: () => ({}) } as object
   await assert.rejects(
@@ -174,7 +174,7 @@ test('mistakes of a test end it with the cure', async () => {
   assert.equal(new TestClock(5).now, 5)
 })
 
-test('a bug of a handler is in `incidents`', async () => {
+test('the error of a handler is in `incidents`', async () => {
   const handlers = { ...orders.handlers['orders'], derive: () => assert.fail('a bug') }
   const app = { ...orders, handlers: { ...orders.handlers, orders: handlers } } as typeof orders
   await using service = await startTestService(shop, app)
@@ -182,7 +182,7 @@ test('a bug of a handler is in `incidents`', async () => {
   assert.match(String(service.incidents[0]), /a bug/)
 })
 
-test('a test has a service of its own and both clients within milliseconds', async () => {
+test('a service and both clients are created for a test within milliseconds', async () => {
   const one = async () => {
     await using service = await startTestService(shop, orders)
     const { id } = await service.rest('clara').orders.get('o-1')
@@ -194,7 +194,7 @@ test('a test has a service of its own and both clients within milliseconds', asy
   })
 })
 
-test('a port of others has a client with its types, of any caller', async () => {
+test('a port of another party has a client with its types, for any caller', async () => {
   await using service = await startTestService(freight, freightApp)
   const port = service.port('FreightPort', { subject: 'tea-shop', roles: ['shop'] })
   const booked = await port.BookShipment({
