@@ -50,8 +50,8 @@ export async function removeItems(
   const party = change.call.admitted.party
   if (resource.within !== undefined)
     await store.read(reader => requirePlace({ ...change, reader }, resource, undefined))
-  const list = async (query: ItemQuery, more: Partial<Query>): Promise<ItemPage> =>
-    store.read(reader => reader.list(resource.name, { sort: [], size: 1, counted: false, party, ...query, ...more }))
+  const list = async (query: ItemQuery, options: Partial<Query>): Promise<ItemPage> =>
+    store.read(reader => reader.list(resource.name, { sort: [], size: 1, counted: false, party, ...query, ...options }))
   const count = async (query: ItemQuery): Promise<number> => (await list(query, { counted: 'exact' })).total ?? 0
   // Counting looks at every item.
   const stays = asked === removable ? 0 : (await count(asked)) - (await count(removable))
@@ -89,10 +89,10 @@ function selectRemovable({ call, about }: BulkChange, { resource, grants }: Oper
 }
 
 /** The states that allow removal, unless the query asks for one of them. */
-function missingStateFilters({ given: { remove } }: Resource, asked: Query['filters']): Query['filters'] {
+function missingStateFilters({ given: { remove } }: Resource, filters: Query['filters']): Query['filters'] {
   if (!remove) return []
   const states: readonly unknown[] = remove
-  const isNarrower = asked.some(({ field, is, value }) => field === 'state' && is === 'eq' && states.includes(value))
+  const isNarrower = filters.some(({ field, is, value }) => field === 'state' && is === 'eq' && states.includes(value))
   return isNarrower ? [] : [{ field: 'state', is: 'in', value: remove }]
 }
 

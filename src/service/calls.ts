@@ -118,10 +118,10 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
   return coverFields(app.contract, calls, clock)
 }
 
-type FactFinder = (call: Call, did?: Did) => ContextFacts
+type FactFinder = (call: Call, effects?: CallEffects) => ContextFacts
 const createFactFinder =
   (app: Implementation, { clock, id, log, trace }: ServiceParts): FactFinder =>
-  (call, did) => {
+  (call, effects) => {
     const { operation, caller, party } = call.admitted
     return {
       app,
@@ -137,7 +137,7 @@ const createFactFinder =
       signal: call.gone ?? endlessSignal,
       log,
       trace,
-      ...(did && { queued: () => (did.isJobQueued = true) }),
+      ...(effects && { queued: () => (effects.isJobQueued = true) }),
       underWay: call.id === undefined || operation.safe ? [] : [itemKey(operationNameOf(operation), call.id)],
     }
   }
@@ -163,8 +163,8 @@ function createExchangeServing(app: Implementation, parts: ServiceParts, read: S
     gone = endlessSignal,
   }: ServedExchange): ExchangeBasis => {
     const operation = `${port}.${exchange}`
-    const did: Did = { deed: undefined, isJobQueued: false }
-    const queued = () => (did.isJobQueued = true)
+    const effects: CallEffects = { deed: undefined, isJobQueued: false }
+    const queued = () => (effects.isJobQueued = true)
     const whose = { caller, party, operation, face, request, signal: gone }
     const about = {
       ...whose,
@@ -186,7 +186,7 @@ function createExchangeServing(app: Implementation, parts: ServiceParts, read: S
           const end = parts.watch?.({ request, operation, subject: caller.subject }, 'call')
           try {
             const done = await work(writer)
-            await writer.record((did.deed = deedOfExchange(about, port)))
+            await writer.record((effects.deed = deedOfExchange(about, port)))
             return done
           } finally {
             end?.()
@@ -194,8 +194,8 @@ function createExchangeServing(app: Implementation, parts: ServiceParts, read: S
         },
         { caller: party },
       )
-      if (did.deed) parts.done?.(did.deed)
-      if (did.isJobQueued) parts.started?.()
+      if (effects.deed) parts.done?.(effects.deed)
+      if (effects.isJobQueued) parts.started?.()
       return result
     }
     return createExchangeBasis(about, { read: work => reading.read(work), write }, isSafe)
@@ -243,13 +243,13 @@ class Changes {
 
   /** Octets that did not become a file are discarded, including those of a replayed call. */
   async perform(call: Call): Promise<Outcome> {
-    const did: Did = { deed: undefined, isJobQueued: false }
+    const effects: CallEffects = { deed: undefined, isJobQueued: false }
     let isKept = false
     try {
       const outcome = await (call.once
-        ? this.#locks.run(call, call.once, () => this.#changeByCall(call, did))
-        : this.#changeByCall(call, did))
-      isKept = did.deed !== undefined
+        ? this.#locks.run(call, call.once, () => this.#changeByCall(call, effects))
+        : this.#changeByCall(call, effects))
+      isKept = effects.deed !== undefined
       return outcome
     } catch (thrown) {
       throw thrown instanceof Unavailable && thrown.doubt && mayBeAskedAgain(call, thrown.doubt)
@@ -260,26 +260,30 @@ class Changes {
     }
   }
 
-  #changeByCall(call: Call, did: Did): Promise<Outcome> {
+  #changeByCall(call: Call, effects: CallEffects): Promise<Outcome> {
     const { operation, party } = call.admitted
-    if (operation.kind !== 'bulk') return this.#transact(call, did, performChange)
+    if (operation.kind !== 'bulk') return this.#transact(call, effects, performChange)
     return removeItems(
       { call, about: this.#about(call) },
       operation,
       this.#storeOf?.(createProviderContext(this.#about(call))) ?? this.#parts.store,
       () => this.#parts.turns?.beginPart(party) ?? endWithTurn,
-      work => this.#bulkLine.take(party, () => this.#transact(call, did, work)),
+      work => this.#bulkLine.take(party, () => this.#transact(call, effects, work)),
     )
   }
 
-  async #transact<T extends Outcome | undefined>(call: Call, did: Did, perform: Perform<T>): Promise<Outcome | T> {
+  async #transact<T extends Outcome | undefined>(
+    call: Call,
+    effects: CallEffects,
+    perform: Perform<T>,
+  ): Promise<Outcome | T> {
     const { operation } = call.admitted
     const { store, done, started, cancelled } = this.#parts
     const external = this.#storeOf?.(createProviderContext(this.#about(call)), operationNameOf(operation))
-    const work = (writer: StoreWriter) => this.#changeInTransaction(call, writer, did, perform)
+    const work = (writer: StoreWriter) => this.#changeInTransaction(call, writer, effects, perform)
     const outcome = await (external ?? store).write(work, turnOf(call))
-    if (did.deed) done?.(did.deed)
-    if (did.isJobQueued) started?.()
+    if (effects.deed) done?.(effects.deed)
+    if (effects.isJobQueued) started?.()
     if (operation.kind === 'cancelJob' && call.id !== undefined) cancelled?.(call.id)
     return outcome
   }
@@ -287,27 +291,27 @@ class Changes {
   async #changeInTransaction<T extends Outcome | undefined>(
     call: Call,
     writer: StoreWriter,
-    did: Did,
+    effects: CallEffects,
     perform: Perform<T>,
   ): Promise<Outcome | T> {
     const { operation, caller } = call.admitted
-    did.deed = undefined // an earlier try may have been rolled back
-    did.isJobQueued = operation.kind === 'startJob'
+    effects.deed = undefined // an earlier try may have been rolled back
+    effects.isJobQueued = operation.kind === 'startJob'
     call.headers?.answer.clear()
-    const change = this.#describeChange(call, writer, did)
+    const change = this.#describeChange(call, writer, effects)
     const whose = { request: call.request, operation: operation.name, subject: caller.subject }
     const end = this.#parts.watch?.(whose, 'call')
     try {
       return await (call.once
-        ? performOnce(call, call.once, writer, change.about.now, () => performRecorded(change, did, perform))
-        : performRecorded(change, did, perform))
+        ? performOnce(call, call.once, writer, change.about.now, () => performRecorded(change, effects, perform))
+        : performRecorded(change, effects, perform))
     } finally {
       end?.()
     }
   }
 
-  #describeChange(call: Call, writer: StoreWriter, did: Did): WriteContext {
-    const about = this.#about(call, did)
+  #describeChange(call: Call, writer: StoreWriter, effects: CallEffects): WriteContext {
+    const about = this.#about(call, effects)
     const { operation, caller } = call.admitted
     return {
       call,
@@ -412,11 +416,11 @@ function performRead(look: ReadContext, operation: Operation): Maybe<Outcome> {
 /** Performs the change, and records it in the audit. */
 async function performRecorded<T extends Outcome | undefined>(
   change: WriteContext,
-  did: Did,
+  effects: CallEffects,
   perform: Perform<T>,
 ): Promise<T> {
   const outcome = await perform(change)
-  await change.writer.record((did.deed = deedOf(change, outcome)))
+  await change.writer.record((effects.deed = deedOf(change, outcome)))
   return outcome
 }
 
@@ -447,7 +451,7 @@ function performChange(change: WriteContext): Promise<Outcome> {
 }
 
 /** The deed of a call, for the audit (a replayed outcome has none), and whether jobs wait. */
-interface Did {
+interface CallEffects {
   deed: AuditRecord | undefined
   isJobQueued: boolean
 }

@@ -29,15 +29,15 @@ export async function changesFor(
   app: Implementation,
   store: Store,
   caller: Caller,
-  { after: asked, limit, now }: { readonly after: number | undefined; readonly limit: number; readonly now: number },
+  { after: cursor, limit, now }: { readonly after: number | undefined; readonly limit: number; readonly now: number },
 ): Promise<ChangesFor> {
   return store.read(async reader => {
-    const [swept, found] = await Promise.all([reader.swept(), reader.changes(asked ?? 0, limit)])
-    if (asked !== undefined && asked < swept) return { changes: [], next: swept, more: true, missed: swept }
-    const after = asked ?? swept
-    const isKnown = await findKnown(app, reader, caller, found, now)
-    const changes = found.filter(isKnown).map(change => tellTo(caller, change))
-    return { changes, next: found.at(-1)?.sequence ?? after, more: found.length === limit }
+    const [swept, records] = await Promise.all([reader.swept(), reader.changes(cursor ?? 0, limit)])
+    if (cursor !== undefined && cursor < swept) return { changes: [], next: swept, more: true, missed: swept }
+    const after = cursor ?? swept
+    const isKnown = await findKnown(app, reader, caller, records, now)
+    const changes = records.filter(isKnown).map(change => tellTo(caller, change))
+    return { changes, next: records.at(-1)?.sequence ?? after, more: records.length === limit }
   })
 }
 
@@ -57,24 +57,24 @@ async function findKnown(
   changes: readonly ChangeRecord[],
   now: number,
 ): Promise<(change: ChangeRecord) => boolean> {
-  const known = new Map<string, 'all' | ReadonlySet<string>>()
+  const visible = new Map<string, 'all' | ReadonlySet<string>>()
   for (const [name, of] of Map.groupBy(changes, change => change.resource)) {
     const resource = app.contract.resources.find(each => each.name === name)
     if (!resource) continue
     const grants = readGrants(resource)
     const restriction = readRestriction(grants, caller, now)
-    if (restriction === 'all' && seesAllParents(app, resource, caller, now)) known.set(name, 'all')
+    if (restriction === 'all' && seesAllParents(app, resource, caller, now)) visible.set(name, 'all')
     else if (restriction === 'all' || restriction.length > 0) {
       const items = await reader.getAll(name, [...new Set(of.map(change => change.id))])
-      const own = [...items.values()].filter(item => isAllowed(grants, caller, now, item.value))
-      const seen: string[] = []
-      for (const item of own)
-        if (await isInSight({ about: { app, now }, reader, caller }, resource, item)) seen.push(item.id)
-      known.set(name, new Set(seen))
+      const allowed = [...items.values()].filter(item => isAllowed(grants, caller, now, item.value))
+      const visibleIds: string[] = []
+      for (const item of allowed)
+        if (await isInSight({ about: { app, now }, reader, caller }, resource, item)) visibleIds.push(item.id)
+      visible.set(name, new Set(visibleIds))
     }
   }
   return ({ resource, id }) => {
-    const of = known.get(resource)
+    const of = visible.get(resource)
     return of === 'all' || (of?.has(id) ?? false)
   }
 }

@@ -47,17 +47,17 @@ export function computeInStore<S extends Readable>(app: Implementation, store: S
   const complete = createCompletion(app)
   if (!complete) return store
   const write = store.write?.bind(store)
-  const own: Readable = {
+  const overrides: Readable = {
     read: work => store.read(reader => work(completeReader(complete, reader))),
     ...(write && { write: (work, turn) => write(writer => work(completeWriter(complete, writer)), turn) }),
   }
-  return extendObject<S>(store, own as Partial<S>)
+  return extendObject<S>(store, overrides as Partial<S>)
 }
 
-type Complete = (resource: string, item: Snapshot) => Snapshot
+type CompleteItem = (resource: string, item: Snapshot) => Snapshot
 
 /** Undefined if no resource has computed fields. */
-function createCompletion({ contract, handlers }: Implementation): Complete | undefined {
+function createCompletion({ contract, handlers }: Implementation): CompleteItem | undefined {
   const computing = new Map(contract.resources.filter(hasComputedFields).map(each => [each.name, each]))
   if (computing.size === 0) return undefined
   /**
@@ -69,17 +69,17 @@ function createCompletion({ contract, handlers }: Implementation): Complete | un
     const resource = computing.get(name)
     const compute = resource && ownMember(handlers, name)?.compute
     if (!compute) return item
-    const known = completed.get(item)
-    if (known) return known
-    const whole: Snapshot = { ...item, value: computeValue(resource, compute, item.value) }
-    if (!isShared(item)) return whole
-    completed.set(item, freezeDeep(whole))
-    return whole
+    const remembered = completed.get(item)
+    if (remembered) return remembered
+    const snapshot: Snapshot = { ...item, value: computeValue(resource, compute, item.value) }
+    if (!isShared(item)) return snapshot
+    completed.set(item, freezeDeep(snapshot))
+    return snapshot
   }
 }
 
 const completeFound = (
-  complete: Complete,
+  complete: CompleteItem,
   resource: string,
   found: Maybe<Snapshot | Former | undefined>,
 ): Maybe<Snapshot | Former | undefined> =>
@@ -87,7 +87,7 @@ const completeFound = (
 
 type CompletedReads = Pick<StoreReader, 'get' | 'getAll' | 'list'>
 
-const completeReads = (complete: Complete, reader: StoreReader): CompletedReads => ({
+const completeReads = (complete: CompleteItem, reader: StoreReader): CompletedReads => ({
   get: (resource, id) => completeFound(complete, resource, reader.get(resource, id)),
   getAll: (resource, ids) =>
     chain(
@@ -101,10 +101,10 @@ const completeReads = (complete: Complete, reader: StoreReader): CompletedReads 
     })),
 })
 
-const completeReader = (complete: Complete, reader: StoreReader): StoreReader =>
+const completeReader = (complete: CompleteItem, reader: StoreReader): StoreReader =>
   extendObject(reader, completeReads(complete, reader))
 
-const completeWriter = (complete: Complete, writer: StoreWriter): StoreWriter =>
+const completeWriter = (complete: CompleteItem, writer: StoreWriter): StoreWriter =>
   extendObject(writer, {
     ...completeReads(complete, writer),
     getForChange: (resource, id) => completeFound(complete, resource, writer.getForChange(resource, id)),

@@ -52,11 +52,11 @@ class ItemCover {
   coveredOf(item: Snapshot, viewer: Viewer): Snapshot {
     const unseen = findUnseenFields(this.resource, viewer, item.value)
     if (unseen.length === 0) return item
-    const known = this.#covered.get(item) ?? new Map<string, Snapshot>()
+    const copies = this.#covered.get(item) ?? new Map<string, Snapshot>()
     const key = unseen.join()
-    const covered = known.get(key) ?? coverItem(item, unseen)
-    known.set(key, covered)
-    this.#covered.set(item, known)
+    const covered = copies.get(key) ?? coverItem(item, unseen)
+    copies.set(key, covered)
+    this.#covered.set(item, copies)
     this.#whole.set(covered, item)
     return covered
   }
@@ -90,9 +90,9 @@ function performCovered(calls: Calls, call: Call, cover: ItemCover, viewer: View
   )
   const covered = coverCall(call, cover, viewer)
   const isSearch = call.admitted.operation.kind === 'createSearch'
-  const asked: Call =
+  const inner: Call =
     isSearch && input ? { ...covered, input: current => requireSeenCriteria(input(current), cover, viewer) } : covered
-  return chain(calls.perform(asked), outcome => coverOutcome(outcome, cover, viewer))
+  return chain(calls.perform(inner), outcome => coverOutcome(outcome, cover, viewer))
 }
 
 /** A caller can find out the value of a field that it may compare or sort by. */

@@ -33,9 +33,9 @@ export const providedLookedMax = 10_000
 /** The provider of a single resource gives no identifier. */
 export function toSnapshot(
   { isSingle }: Pick<Resource, 'isSingle'>,
-  { value: given, version, modified }: Provided<Values>,
+  { value: values, version, modified }: Provided<Values>,
 ): Snapshot {
-  const value = isSingle ? { ...given, id: singleId } : given
+  const value = isSingle ? { ...values, id: singleId } : values
   return { id: String(value['id']), version, modified, created: 0, value, kept: {} }
 }
 
@@ -46,14 +46,14 @@ export async function listProvided(
 ): Promise<ItemPage> {
   const asked = toProviderQuery(query)
   const match = (items: readonly Snapshot[]) => selectMatches(resource, query, items, reader)
-  const given = await provider.list(asked, context)
-  if (isPage(given)) return collectPage({ resource, provider, context, query, asked, match }, given)
+  const reply = await provider.list(asked, context)
+  if (isPage(reply)) return collectPage({ resource, provider, context, query, asked, match }, reply)
   const order = compileOrder(resource, query)
-  return cutList((await match(given.map(each => toSnapshot(resource, each)))).sort(order), query, order)
+  return cutList((await match(reply.map(each => toSnapshot(resource, each)))).sort(order), query, order)
 }
 
-const isPage = (given: readonly Provided<Values>[] | ProviderPage<Values>): given is ProviderPage<Values> =>
-  !Array.isArray(given)
+const isPage = (reply: readonly Provided<Values>[] | ProviderPage<Values>): reply is ProviderPage<Values> =>
+  !Array.isArray(reply)
 
 function toProviderQuery({ filters, within, words, sort, size, offset = 0, from, counted }: Query) {
   const place = from && toProviderPlace(from, sort)
@@ -110,7 +110,7 @@ async function collectPage(look: PagedLook, first: ProviderPage<Values>): Promis
 /** Matching rows of the provider's pages, in the direction of the query. */
 async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): AsyncGenerator<Batch> {
   const { resource, provider, context, query, asked, match } = look
-  const seen = new Set(query.from ? [query.from.id] : [])
+  const visited = new Set(query.from ? [query.from.id] : [])
   const direction = query.from?.backwards ? 'before' : 'after'
   let page = first
   let last: Snapshot | undefined
@@ -118,7 +118,7 @@ async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): Async
   for (;;) {
     const rows = page.items.map(each => toSnapshot(resource, each))
     if (query.from?.backwards) rows.reverse()
-    requireProgress(resource, rows, page.more, seen)
+    requireProgress(resource, rows, page.more, visited)
     const matches = await match(rows)
     if (first.total !== undefined && matches.length < rows.length)
       failByProvider(resource, 'counts a total, and gives items that were not asked for: leave out the total')
@@ -135,17 +135,17 @@ async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): Async
 }
 
 /** Each page must contain rows that no earlier page had, or reading would never end. */
-function requireProgress(resource: Resource, rows: readonly Snapshot[], more: boolean, seen: Set<string>): void {
-  if (rows.length === 0 && more) failByProvider(resource, 'gives no item, and says that there are more')
+function requireProgress(resource: Resource, rows: readonly Snapshot[], hasMore: boolean, visited: Set<string>): void {
+  if (rows.length === 0 && hasMore) failByProvider(resource, 'gives no item, and says that there are more')
   for (const { id } of rows) {
-    if (seen.has(id))
+    if (visited.has(id))
       failByProvider(resource, `gives ${id} again: go on behind the place of "after", or before that of "before"`)
-    seen.add(id)
+    visited.add(id)
   }
 }
 
-const failByProvider = ({ name }: Resource, what: string): never => {
-  throw new Error(`list of ${name}.keep ${what}`)
+const failByProvider = ({ name }: Resource, problem: string): never => {
+  throw new Error(`list of ${name}.keep ${problem}`)
 }
 
 /** (1) */
@@ -162,23 +162,23 @@ async function selectMatches(
   return matchesWords(found, query.words, query.paths ?? resource.given.search ?? [], resource, reader)
 }
 
-function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, value: asked }: Filter): boolean {
+function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, value: operand }: Filter): boolean {
   const path = findFilterField(resource, field)?.path
-  if (path) return listValuesAt(value, path).some(each => [asked].flat().includes(each))
+  if (path) return listValuesAt(value, path).some(each => [operand].flat().includes(each))
   const against = (other: unknown): number => compareValues(resource.fields[field], value[field], other)
   const isAbsent = value[field] === undefined || value[field] === null
-  if (is === 'absent') return isAbsent === asked
-  if (is === 'in') return Array.isArray(asked) && asked.some(each => against(each) === 0)
-  if (is === 'eq') return against(asked) === 0
-  if (is === 'ne') return against(asked) !== 0
+  if (is === 'absent') return isAbsent === operand
+  if (is === 'in') return Array.isArray(operand) && operand.some(each => against(each) === 0)
+  if (is === 'eq') return against(operand) === 0
+  if (is === 'ne') return against(operand) !== 0
   if (isAbsent) return false
-  const order = against(asked)
+  const order = against(operand)
   return is === 'gt' ? order > 0 : is === 'gte' ? order >= 0 : is === 'lt' ? order < 0 : order <= 0
 }
 
 /** Orders by value, as the stores do: absent or null members come first. */
-function compareValues(field: AnyField | undefined, given: unknown, other: unknown): number {
-  const [a, b] = [given ?? undefined, other ?? undefined]
+function compareValues(field: AnyField | undefined, left: unknown, right: unknown): number {
+  const [a, b] = [left ?? undefined, right ?? undefined]
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
   const [x, y] = [toComparable(field, a), toComparable(field, b)]
   return x < y ? -1 : x > y ? 1 : 0
@@ -211,13 +211,13 @@ const placeOf = ({ id, value, created }: Snapshot, { sort }: Query): PagePlace =
 })
 
 /** Cuts a window out of a list that is complete here. */
-function cutList(found: readonly Snapshot[], query: Query, order: Order): ItemPage {
+function cutList(matches: readonly Snapshot[], query: Query, order: Order): ItemPage {
   const { size, offset = 0, from } = query
-  const [start, end] = from ? windowOf(found, query, order) : [offset, Math.min(offset + size, found.length)]
-  const window = found.slice(start, end)
-  const [before, after] = [start > 0, end < found.length]
+  const [start, end] = from ? windowOf(matches, query, order) : [offset, Math.min(offset + size, matches.length)]
+  const window = matches.slice(start, end)
+  const [before, after] = [start > 0, end < matches.length]
   return fitPage(from?.backwards ? window.toReversed() : window, query, {
-    total: isCounted(query, found.length) ? found.length : undefined,
+    total: isCounted(query, matches.length) ? matches.length : undefined,
     ...(from?.backwards ? { behind: after, ahead: before } : { behind: before, ahead: after }),
   })
 }
@@ -267,20 +267,20 @@ function takeFitting(window: readonly Snapshot[], { octets: max = Infinity }: Qu
 }
 
 /** The window next to the row of a cursor, even if that row was removed. */
-function windowOf(found: readonly Snapshot[], query: Query, order: Order): [number, number] {
+function windowOf(matches: readonly Snapshot[], query: Query, order: Order): [number, number] {
   const { from, sort, size } = query
-  if (!from) return [0, Math.min(size, found.length)]
+  if (!from) return [0, Math.min(size, matches.length)]
   const value = Object.fromEntries(sort.map(({ field }, i) => [field, from.keys[i]]))
   const row: Snapshot = { id: from.id, version: 0, modified: 0, created: 0, value, kept: {} }
-  const before = found.filter(item => order(item, row) < 0).length
+  const before = matches.filter(item => order(item, row) < 0).length
   if (from.backwards) return [Math.max(0, before - size), before]
-  const start = found.findIndex(item => order(item, row) > 0)
-  return start < 0 ? [found.length, found.length] : [start, Math.min(start + size, found.length)]
+  const start = matches.findIndex(item => order(item, row) > 0)
+  return start < 0 ? [matches.length, matches.length] : [start, Math.min(start + size, matches.length)]
 }
 
 async function matchesWords(
   items: readonly Snapshot[],
-  asked: readonly string[],
+  searched: readonly string[],
   paths: readonly string[],
   resource: Resource,
   reader: Pick<StoreReader, 'get'>,
@@ -290,7 +290,7 @@ async function matchesWords(
     const texts: string[] = []
     for (const path of paths) texts.push(...(await searchTextsAt(resource.fields, item.value, path.split('.'), reader)))
     const words = new Set(texts.flatMap(searchWords))
-    if (asked.every(word => words.has(word))) found.push(item)
+    if (searched.every(word => words.has(word))) found.push(item)
   }
   return found
 }

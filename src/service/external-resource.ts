@@ -8,7 +8,7 @@
  *      are lost, and a caller whose retry would make the change twice is told about the doubt.
  *      A provider ends a call through its context; what it has changed by then is its own concern.
  *      For a remote provider, the call's transaction begins after the provider has answered, and
- *      works on one item wait for each other.
+ *      units of work on one item wait for each other.
  *  (3) What a provider saves in place of what it was given must be just as valid, and have the same
  *      identifier unless the item is new.
  * Deliberately absent: the memory of removed items (404, not 410), and moves.
@@ -35,28 +35,28 @@ const remoteTurnMs = 30_000
 
 /** The store, with providers for some resources; undefined if there are none. */
 export function createExternalStores(app: Implementation, store: Store): StoreOfCall | undefined {
-  const kept = new Map<string, Omit<ExternalEntry, 'context'>>()
+  const entries = new Map<string, Omit<ExternalEntry, 'context'>>()
   for (const resource of app.contract.resources) {
     const provider = app.handlers[resource.name]?.keep
-    if (provider) kept.set(resource.name, { resource, provider })
+    if (provider) entries.set(resource.name, { resource, provider })
   }
-  if (kept.size === 0) return undefined
+  if (entries.size === 0) return undefined
   const turns = new KeyTurns()
-  const isRemote = (resource: string | undefined) => resource !== undefined && kept.get(resource)?.provider.isRemote
+  const isRemote = (resource: string | undefined) => resource !== undefined && entries.get(resource)?.provider.isRemote
   return (context, resource) => {
     const find: EntryFinder = resource => {
-      const found = kept.get(resource)
+      const found = entries.get(resource)
       return found && { ...found, context }
     }
     return extendObject(store, {
       read: work => store.read(reader => work(extendReader(find, reader))),
       write: async (work, turn) => {
         let isAsked = false
-        const asked = () => (isAsked = true)
-        const extended = (writer: StoreWriter) => work(extendWriter(find, writer, asked))
+        const onChange = () => (isAsked = true)
+        const extendedWork = (writer: StoreWriter) => work(extendWriter(find, writer, onChange))
         try {
-          if (!isRemote(resource)) return await store.write(extended, turn)
-          return await turns.run(turn, remoteTurnMs, () => writeLate(store, extended, turn))
+          if (!isRemote(resource)) return await store.write(extendedWork, turn)
+          return await turns.run(turn, remoteTurnMs, () => writeLate(store, extendedWork, turn))
         } catch (thrown) {
           throw isAsked && thrown instanceof Unavailable
             ? new Unavailable(thrown.after, thrown.cause, 'record')
@@ -88,7 +88,7 @@ const extendReader = (find: EntryFinder, reader: StoreReader): StoreReader =>
   extendObject(reader, externalReads(find, reader))
 
 function externalReads(find: EntryFinder, reader: StoreReader): ProvidedReads {
-  const own: ProvidedReads = {
+  const reads: ProvidedReads = {
     get: (resource, id) => {
       const mine = find(resource)
       return mine ? loadSnapshot(mine, id) : reader.get(resource, id)
@@ -99,20 +99,20 @@ function externalReads(find: EntryFinder, reader: StoreReader): ProvidedReads {
     },
     list: (resource, query) => {
       const mine = find(resource)
-      return mine ? listProvided(mine, query, own) : reader.list(resource, query)
+      return mine ? listProvided(mine, query, reads) : reader.list(resource, query)
     },
     has: (resource, filters) => {
       const mine = find(resource)
       if (!mine) return reader.has(resource, filters)
       const query: Query = { filters, within: 'all', sort: [], size: 1, counted: false }
-      return chain(listProvided(mine, query, own), page => page.items.length > 0)
+      return chain(listProvided(mine, query, reads), page => page.items.length > 0)
     },
   }
-  return own
+  return reads
 }
 
-/** @param asked is called when a provider is asked for a change */
-const extendWriter = (find: EntryFinder, writer: StoreWriter, asked: () => void): StoreWriter =>
+/** @param onChange is called when a provider is asked for a change */
+const extendWriter = (find: EntryFinder, writer: StoreWriter, onChange: () => void): StoreWriter =>
   extendObject(writer, {
     ...externalReads(find, writer),
     getForChange: (resource, id) => {
@@ -122,14 +122,14 @@ const extendWriter = (find: EntryFinder, writer: StoreWriter, asked: () => void)
     put: (resource, id, value, outputs, replaced, now) => {
       const mine = find(resource)
       if (!mine) return writer.put(resource, id, value, outputs, replaced, now)
-      asked()
+      onChange()
       return saveValue(mine, id, value, replaced?.version, now)
     },
-    remove: (resource, id, seen, now) => {
+    remove: (resource, id, expected, now) => {
       const mine = find(resource)
-      if (!mine) return writer.remove(resource, id, seen, now)
-      asked()
-      return removeValue(mine, id, seen)
+      if (!mine) return writer.remove(resource, id, expected, now)
+      onChange()
+      return removeValue(mine, id, expected)
     },
   })
 
@@ -137,14 +137,14 @@ async function saveValue(
   { resource, provider, context }: ExternalEntry,
   id: string,
   value: Values,
-  seen: number | undefined,
+  expected: number | undefined,
   now: number,
 ): Promise<Snapshot> {
-  const saved = await provider.save(id, value, seen, context)
+  const saved = await provider.save(id, value, expected, context)
   if (saved === 'stale') return refuse({ kind: 'stale' })
   if (typeof saved === 'number') return toSnapshot(resource, { value, version: saved, modified: now })
   const item = toSnapshot(resource, saved)
-  requireSoundSave(resource, item.value, seen === undefined ? undefined : id)
+  requireSoundSave(resource, item.value, expected === undefined ? undefined : id)
   return item
 }
 
@@ -156,6 +156,6 @@ function requireSoundSave({ name, fields }: Resource, value: Values, id: string 
     throw new Error(`the item that save of ${name}.keep gives back for ${id ?? 'a new one'}: ${is}`)
 }
 
-async function removeValue({ provider, context }: ExternalEntry, id: string, seen: number): Promise<void> {
-  if (!(await provider.remove(id, seen, context))) refuse({ kind: 'stale' })
+async function removeValue({ provider, context }: ExternalEntry, id: string, expected: number): Promise<void> {
+  if (!(await provider.remove(id, expected, context))) refuse({ kind: 'stale' })
 }

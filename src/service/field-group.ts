@@ -57,13 +57,13 @@ export class FieldGroup {
   up(content: Values, current: Values | undefined, problems: FieldProblem[]): Values {
     if (this.#isReadOnly) return {}
     const { former, up } = this.#reshape
-    const given = omitUndefined(pickMembers(content, former))
-    if (current && isSameValue(this.down(current), given)) return pickMembers(current, this.#fields) // (1)
-    const values = convertValues(up, fillDefaults(former, given), current && pickMembers(current, this.#fields))
+    const input = omitUndefined(pickMembers(content, former))
+    if (current && isSameValue(this.down(current), input)) return pickMembers(current, this.#fields) // (1)
+    const values = convertValues(up, fillDefaults(former, input), current && pickMembers(current, this.#fields))
     const [problem] = checkValue(this.#fields, values)
     if (problem)
       problems.push({
-        path: [Object.keys(given)[0] ?? this.firstName],
+        path: [Object.keys(input)[0] ?? this.firstName],
         code: problem.code,
         detail: `has no equivalent in the newest version of the service, whose ${problem.path.join('.')} ${problem.detail}`,
       })
@@ -72,10 +72,10 @@ export class FieldGroup {
 
   /** (2) */
   findChanged(server: Input['server'], current: Values | undefined): readonly FieldProblem[] {
-    const known = current && this.down(current)
+    const currentView = current && this.down(current)
     return server
       .filter(({ path: [name] }) => this.hasField(String(name)))
-      .filter(({ path: [name], value }) => !known || !isSameValue(ownMember(known, String(name)), value))
+      .filter(({ path: [name], value }) => !currentView || !isSameValue(ownMember(currentView, String(name)), value))
       .map(({ path }) => ({ path, code: 'readOnly', detail: 'is read-only' }))
   }
 }

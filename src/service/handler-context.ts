@@ -83,12 +83,12 @@ async function startAfter(
   const declared = jobs.find(each => each.job === name)
   if (!declared) throw new Error(`${operation}: ${name} is not a job: name one of the contract`)
   if (!(delay >= 0)) throw new Error(`${operation}: invalid delay ${delay} of ${name}: use seconds, 0 or more`)
-  const whole = fillDefaults(declared.input, input)
-  const [first] = checkValue(declared.input, whole)
+  const complete = fillDefaults(declared.input, input)
+  const [first] = checkValue(declared.input, complete)
   if (first && isOfContent(about)) refuse({ kind: 'invalid', problems: [nameProblem(name, first)] })
   if (first) failByProblem(about, `input of a handler: ${name}`, first)
   const due = delay > 0 ? now + delay * 1000 : dueAtOnce
-  const row = { ...queuedJob(about.id('j'), name, caller, whole, now), due, party }
+  const row = { ...queuedJob(about.id('j'), name, caller, complete, now), due, party }
   const queue = jobs.map(each => each.job)
   const { id } = await reach.write(writer => addJob(writer, queue, row, afterJobsMax))
   about.queued?.()

@@ -16,9 +16,9 @@ import type { FileOctets, Snapshot, StoredFile, StoreWriter } from './store.ts'
 export function requireFilePart({ operation }: ContextFacts, { name, files }: Resource, part: unknown): File {
   const file = typeof part === 'string' && Object.hasOwn(files, part) ? files[part] : undefined
   if (file) return file
-  const known = Object.keys(files).join(', ')
+  const names = Object.keys(files).join(', ')
   throw new Error(
-    `${operation}: ${String(part)} is not a file of ${name}: ${known === '' ? 'declare it in the contract' : `name one of ${known}`}`,
+    `${operation}: ${String(part)} is not a file of ${name}: ${names === '' ? 'declare it in the contract' : `name one of ${names}`}`,
   )
 }
 
@@ -36,11 +36,11 @@ export async function putOwnFile(
   resource: Resource,
   item: Snapshot,
   part: string,
-  given: GivenFile,
+  file: GivenFile,
 ): Promise<Snapshot> {
   const { about, writer, handlers } = change
-  requireFittingFile(change, resource, part, given)
-  const { mediaType, octets } = given
+  requireFittingFile(change, resource, part, file)
+  const { mediaType, octets } = file
   const { length, start } = inMemoryFile(octets)
   await handlers.receiving?.(change.context(), item.value, { part, mediaType, length, start })
   await writer.putFile(
@@ -57,9 +57,9 @@ export async function putOwnFile(
  * Breaking the contract is a bug in the handler; if the content comes from a message, the caller is
  * told.
  */
-function requireFittingFile(change: ItemChange, resource: Resource, part: string, given: GivenFile): void {
+function requireFittingFile(change: ItemChange, resource: Resource, part: string, file: GivenFile): void {
   const { mediaTypes, max } = requireFilePart(change.about, resource, part)
-  const { mediaType, octets } = given
+  const { mediaType, octets } = file
   if (!(octets instanceof Uint8Array))
     throw new Error(`${change.about.operation}: ${resource.name}.${part} is given no octets: give a Uint8Array`)
   const problems: FieldProblem[] = []

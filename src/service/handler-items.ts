@@ -74,20 +74,20 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
   }
   return {
     ...createItemReaders(about, reach),
-    create: async (name: string, given: Values) => {
+    create: async (name: string, values: Values) => {
       const of = requireResource(about, name)
-      const draft = omitUndefined(given)
+      const draft = omitUndefined(values)
       const id = of.isSingle ? singleId : String(draft['id'] ?? about.id(idPrefix(of)))
-      return changing(name, id, (change, resource) => createOwn(change, resource, id, draft))
+      return changing(name, id, (change, resource) => createByHandler(change, resource, id, draft))
     },
-    change: (name: string, ...given: readonly unknown[]) => {
-      const [id, set] = withId<[id: string, set: Values]>(about, name, given)
+    change: (name: string, ...args: readonly unknown[]) => {
+      const [id, changes] = withId<[id: string, set: Values]>(about, name, args)
       return changing(name, id, async (change, resource) =>
-        changeOwn(change, resource, await requireCurrent(change, name, id), set),
+        changeByHandler(change, resource, await requireCurrent(change, name, id), changes),
       )
     },
-    remove: async (name: string, ...given: readonly unknown[]) => {
-      const [id] = withId<[id: string]>(about, name, given)
+    remove: async (name: string, ...args: readonly unknown[]) => {
+      const [id] = withId<[id: string]>(about, name, args)
       await changing(name, id, async (change, resource) => {
         const item = await requireCurrent(change, name, id)
         await requireUnreferenced(change, resource, id)
@@ -95,18 +95,18 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
         return item
       })
     },
-    act: async (name: string, ...given: readonly unknown[]) => {
-      const [id, verb, input = {}] = withId<[id: string, verb: string, input?: Values]>(about, name, given)
+    act: async (name: string, ...args: readonly unknown[]) => {
+      const [id, verb, input = {}] = withId<[id: string, verb: string, input?: Values]>(about, name, args)
       let output: Values | undefined
       const value = await changing(name, id, async (change, resource) => {
-        const done = await actOwn(change, resource, await requireCurrent(change, name, id), verb, input)
-        output = done.output
-        return done.item
+        const result = await actByHandler(change, resource, await requireCurrent(change, name, id), verb, input)
+        output = result.output
+        return result.item
       })
       return output ?? value
     },
-    putFile: async (name: string, ...given: readonly unknown[]) => {
-      const [id, part, file] = withId<[id: string, part: string, file: GivenFile]>(about, name, given)
+    putFile: async (name: string, ...args: readonly unknown[]) => {
+      const [id, part, file] = withId<[id: string, part: string, file: GivenFile]>(about, name, args)
       const put = async (change: ItemChange, resource: Resource): Promise<Snapshot> =>
         putOwnFile(change, resource, await requireCurrent(change, name, id), part, file)
       await changing(name, id, put, roomForFile(about, name, id))
@@ -118,8 +118,8 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
 const withId = <T extends readonly [id: string, ...unknown[]]>(
   about: ContextFacts,
   resource: string,
-  given: readonly unknown[],
-): T => (requireResource(about, resource).isSingle ? [singleId, ...given] : given) as unknown as T // typed by `Items`
+  args: readonly unknown[],
+): T => (requireResource(about, resource).isSingle ? [singleId, ...args] : args) as unknown as T // typed by `Items`
 
 /** Changes within changes: deeper nesting than this would never end. */
 const depthMax = 8
@@ -148,33 +148,38 @@ async function requireCurrent({ about, writer }: ItemChange, resource: string, i
   return item
 }
 
-async function createOwn(change: ItemChange, resource: Resource, id: string, draft: Values): Promise<Snapshot> {
+async function createByHandler(change: ItemChange, resource: Resource, id: string, draft: Values): Promise<Snapshot> {
   if (await findCurrent(change.writer, resource.name, id)) {
     const cure = resource.isSingle ? 'use ctx.items.change' : 'use ctx.items.change, or leave out the id'
     throw new Error(`${change.about.operation}: cannot create ${resource.name} ${id}: it exists already: ${cure}`)
   }
   requireFitting(change, resource.name, resource.fields, draft)
   requireAllFields(change, resource, draft)
-  const sent = fillDefaults(resource.fields, pickFields(resource, draft, isSent))
-  const value = await deriveValue(change, resource, sent, newItemFields(resource, id))
+  const input = fillDefaults(resource.fields, pickFields(resource, draft, isSent))
+  const value = await deriveValue(change, resource, input, newItemFields(resource, id))
   return addItem(change, resource, id, { ...value, ...pickFields(resource, draft, isServed), id }, draft)
 }
 
-async function changeOwn(change: ItemChange, resource: Resource, was: Snapshot, set: Values): Promise<Snapshot> {
-  requireSameState(change, resource, was, set)
-  requireFitting(change, resource.name, resource.fields, set)
-  const next = fillDefaults(resource.fields, { ...was.value, ...set, id: was.id })
-  const isDerived = Object.keys(set).some(name => isSent(resource, name))
+async function changeByHandler(
+  change: ItemChange,
+  resource: Resource,
+  was: Snapshot,
+  changes: Values,
+): Promise<Snapshot> {
+  requireSameState(change, resource, was, changes)
+  requireFitting(change, resource.name, resource.fields, changes)
+  const next = fillDefaults(resource.fields, { ...was.value, ...changes, id: was.id })
+  const isDerived = Object.keys(changes).some(name => isSent(resource, name))
   const value = isDerived
     ? await deriveValue(change, resource, pickFields(resource, next, isSent), next, was.value)
     : next
-  const final = { ...value, ...pickFields(resource, set, isServed), id: was.id }
+  const final = { ...value, ...pickFields(resource, changes, isServed), id: was.id }
   return isSameValue(was.value, final) ? was : putChanged(change, resource.name, was, final)
 }
 
 /** (1) Only an action of its machine brings an item to another state. */
-function requireSameState({ about }: ItemChange, { name, states }: Resource, was: Snapshot, set: Values): void {
-  const { state = was.value['state'] } = set
+function requireSameState({ about }: ItemChange, { name, states }: Resource, was: Snapshot, changes: Values): void {
+  const { state = was.value['state'] } = changes
   if (states.length > 0 && state !== was.value['state'])
     throw new Error(
       `${about.operation}: ctx.items.change cannot move ${name} ${was.id} to the state ${String(state)}: use ctx.items.act with an action that leads there`,
@@ -191,7 +196,7 @@ const isServed = (resource: Resource, name: string): boolean => !isSent(resource
 const pickFields = (resource: Resource, value: Values, matches: typeof isSent): Values =>
   Object.fromEntries(Object.entries(value).filter(([name]) => matches(resource, name)))
 
-async function actOwn(change: ItemChange, resource: Resource, item: Snapshot, verb: string, input: Values) {
+async function actByHandler(change: ItemChange, resource: Resource, item: Snapshot, verb: string, input: Values) {
   const { about } = change
   const action = Object.hasOwn(resource.actions, verb) ? resource.actions[verb] : undefined
   if (!action || action.effect === 'read')
@@ -252,9 +257,9 @@ function createItemReader(
   within: (about: ContextFacts, resource: Resource) => Query['within'],
 ): ItemReader<Service> {
   return {
-    get: async (name: string, ...given: readonly unknown[]) => {
+    get: async (name: string, ...args: readonly unknown[]) => {
       const resource = requireResource(about, name)
-      const id = resource.isSingle ? singleId : given[0]
+      const id = resource.isSingle ? singleId : args[0]
       if (typeof id !== 'string')
         throw new Error(
           `${about.operation}: ctx.items.get('${name}') has the identifier ${String(id)}: give a text, where the reference is set`,
@@ -263,8 +268,8 @@ function createItemReader(
       const value = (await reach.read(reader => findCurrent(reader, name, id)))?.value
       return value && isWithin(value, mine) ? value : undefined
     },
-    file: async (name: string, ...given: readonly unknown[]) => {
-      const [id, part] = withId<[id: string, part: string]>(about, name, given)
+    file: async (name: string, ...args: readonly unknown[]) => {
+      const [id, part] = withId<[id: string, part: string]>(about, name, args)
       const resource = requireResource(about, name)
       requireFilePart(about, resource, part)
       const mine = within(about, resource)
@@ -327,13 +332,13 @@ function createItemList(
 /** A name or a comparison that the contract does not have is a mistake, not an empty list. */
 function toFilters({ operation }: ContextFacts, resource: Resource, where: Values): Filter[] {
   const { name, given } = resource
-  const fail = (field: string, what: string): never => {
-    throw new Error(`${operation}: ctx.items.list('${name}'): ${field} ${what}`)
+  const fail = (field: string, problem: string): never => {
+    throw new Error(`${operation}: ctx.items.list('${name}'): ${field} ${problem}`)
   }
   return Object.entries(where).flatMap(([field, value]): Filter[] => {
-    const known = [...(given.filter ?? []), ...(resource.within === undefined ? [] : [resource.within])]
-    if (!known.includes(field))
-      fail(field, `is not one of its filters: use ${known.join(', ') || 'none, or declare filter'}`)
+    const filters = [...(given.filter ?? []), ...(resource.within === undefined ? [] : [resource.within])]
+    if (!filters.includes(field))
+      fail(field, `is not one of its filters: use ${filters.join(', ') || 'none, or declare filter'}`)
     if (value === undefined) fail(field, 'is undefined: leave it out, or give a value')
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [{ field, is: 'eq', value }]
     const found = findFilterField(resource, field)

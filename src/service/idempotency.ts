@@ -12,9 +12,9 @@ import { packTyped, unpackTyped } from './typed-json.ts'
 
 const keepMs = 24 * 3_600_000
 
-type Once = NonNullable<Call['once']>
+type OnceTerms = NonNullable<Call['once']>
 
-function idempotencyKeyOf({ admitted: { operation, caller, party } }: Call, { key }: Once): string {
+function idempotencyKeyOf({ admitted: { operation, caller, party } }: Call, { key }: OnceTerms): string {
   // Anonymous callers at different addresses have separate keys.
   const owner = caller.subject === undefined ? [null, party] : [caller.subject]
   return JSON.stringify([...owner, operation.name, key])
@@ -24,7 +24,7 @@ function idempotencyKeyOf({ admitted: { operation, caller, party } }: Call, { ke
 export class KeyLocks {
   readonly #held = new Set<string>()
 
-  run<T>(call: Call, once: Once, work: () => Promise<T>): Promise<T> {
+  run<T>(call: Call, once: OnceTerms, work: () => Promise<T>): Promise<T> {
     const key = `${once.space} ${idempotencyKeyOf(call, once)}`
     if (this.#held.has(key)) refuse({ kind: 'in-flight' })
     this.#held.add(key)
@@ -35,7 +35,7 @@ export class KeyLocks {
 /** @param work resolves to undefined if the call continues with another transaction */
 export async function performOnce<T extends Outcome | undefined>(
   call: Call,
-  once: Once,
+  once: OnceTerms,
   writer: StoreWriter,
   now: number,
   work: () => Promise<T>,

@@ -1,13 +1,13 @@
 /** Work in a transaction of its own, inside a handler that is not in any. */
 
-/** Runs such works, one at a time. */
+/** Runs such units of work, one at a time. */
 export interface InnerWork {
   /** @throws Error while one runs: it would wait for the transaction that waits for it */
   outside<T>(work: () => T): T
   inside<T>(work: () => T | Promise<T>): Promise<T>
 }
 
-/** @param flaw the error for a read or a change from outside while a work runs */
+/** @param flaw the error for a read or a change from outside while a unit of work runs */
 export function createInnerWork(flaw: string): InnerWork {
   let isRunning = false
   return {

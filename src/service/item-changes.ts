@@ -149,11 +149,11 @@ export function endByProblems({ about, givenBy }: ItemChange, place: string, pro
 }
 
 /** Checks values before they are used; the last check finds unknown names. */
-export function requireFitting(change: ItemChange, place: string, fields: Fields, given: Values): void {
-  const known = Object.keys(given).filter(name => Object.hasOwn(fields, name))
+export function requireFitting(change: ItemChange, place: string, fields: Fields, values: Values): void {
+  const names = Object.keys(values).filter(name => Object.hasOwn(fields, name))
   const pick = <T>(of: Readonly<Record<string, T>>) =>
-    Object.fromEntries(known.map(name => [name, of[name]])) as Record<string, T>
-  endByProblems(change, place, checkValue(pick(fields), pick(given)))
+    Object.fromEntries(names.map(name => [name, of[name]])) as Record<string, T>
+  endByProblems(change, place, checkValue(pick(fields), pick(values)))
 }
 
 /** A field that a claim may fill is still required from a caller without that claim. */

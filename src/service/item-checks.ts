@@ -151,22 +151,22 @@ export function requirePlace(look: PlaceLook, resource: Resource, found: Snapsho
   const { within } = resource
   if (within === undefined) return
   const { parents = [] } = look.call
-  const own = found && !isFormer(found) ? String(found.value[within]) : undefined
+  const parent = found && !isFormer(found) ? String(found.value[within]) : undefined
   // The parent of a removed item is no longer known.
   if (found && isFormer(found) && !seesAllParents(look.about.app, resource, look.call.admitted.caller, look.about.now))
     refuse({ kind: 'not-found' })
-  return requireParents(look, resource, parents, own)
+  return requireParents(look, resource, parents, parent)
 }
 
-/** @param own of the existing item: the address must contain its parents' identifiers */
+/** @param known of the existing item: the address must contain its parents' identifiers */
 function requireParents(
   look: PlaceLook,
   resource: Resource,
   [named, ...others]: readonly string[],
-  own: string | undefined,
+  known: string | undefined,
 ): Maybe<void> {
   const step = findParent(resource, look.about.app.contract.resources)
-  const id = own ?? named
+  const id = known ?? named
   if (!step || id === undefined) return
   const { parent } = step
   if (named !== undefined && named !== id)
@@ -265,11 +265,11 @@ export function viewGuarded(resource: Resource, viewer: Viewer, value: Values): 
  */
 export function requireSettable(
   { unseen, bars }: GuardedView,
-  given: Values,
+  replacement: Values,
   { sent, standing }: { readonly sent: Values; readonly standing: Values },
 ): void {
   const isOther = (name: string): boolean =>
-    given[name] !== undefined && (unseen.includes(name) || !isSameValue(sent[name], standing[name]))
+    replacement[name] !== undefined && (unseen.includes(name) || !isSameValue(sent[name], standing[name]))
   refuseBarred([...bars].filter(([name]) => isOther(name)))
 }
 
@@ -277,9 +277,13 @@ export function requireSettable(
  * A patch removes what it leaves out of an item that the caller has seen.
  * @param hidden fields that the caller's version lacks
  */
-export function requireRemovable({ value, unseen, bars }: GuardedView, given: Values, hidden: readonly string[] = []) {
+export function requireRemovable(
+  { value, unseen, bars }: GuardedView,
+  replacement: Values,
+  hidden: readonly string[] = [],
+) {
   const isRemoved = (name: string): boolean =>
-    given[name] === undefined && value[name] !== undefined && !unseen.includes(name) && !hidden.includes(name)
+    replacement[name] === undefined && value[name] !== undefined && !unseen.includes(name) && !hidden.includes(name)
   refuseBarred([...bars].filter(([name]) => isRemoved(name)))
 }
 

@@ -65,9 +65,9 @@ async function requireOwnJob(call: Call, reader: StoreReader, job: Job): Promise
 
 export async function getJob(call: Call, reader: StoreReader, operation: OperationOf<'getJob'>): Promise<Outcome> {
   const job = await requireOwnJob(call, reader, operation.job)
-  const seen = call.expects?.(asSnapshot(job))
-  if (seen === 'unchanged') return { kind: 'unchanged', current: job }
-  if (seen === 'failed') refuse({ kind: 'stale', version: job.version })
+  const precondition = call.expects?.(asSnapshot(job))
+  if (precondition === 'unchanged') return { kind: 'unchanged', current: job }
+  if (precondition === 'failed') refuse({ kind: 'stale', version: job.version })
   return { kind: 'job', job, created: false }
 }
 
@@ -93,8 +93,8 @@ export async function getResult(
 ): Promise<Outcome> {
   const job = await requireOwnJob(call, reader, operation.job)
   if (job.state !== 'completed' || job.output === undefined) return refuse({ kind: 'not-found' })
-  const seen = call.expects?.(asSnapshot(job))
-  if (seen === 'unchanged') return { kind: 'unchanged', current: job }
+  const precondition = call.expects?.(asSnapshot(job))
+  if (precondition === 'unchanged') return { kind: 'unchanged', current: job }
   return { kind: 'result', job, output: unpackTyped(job.output) as Values } // packed by `run` below
 }
 
@@ -173,7 +173,9 @@ async function attemptJob(
   }
   const store = createExternalStores(app, context.store)?.(createProviderContext(about)) ?? context.store
   const renewing = setInterval(() => {
-    updateJob(context, job, { leased: clock() + leaseMs }).catch(thrown => thrown instanceof Lost && lost.abort(thrown))
+    updateJob(context, job, { leased: clock() + leaseMs }).catch(
+      thrown => thrown instanceof LeaseLost && lost.abort(thrown),
+    )
   }, renewEveryMs)
   try {
     const write: StoreReach['write'] = work =>
@@ -192,14 +194,14 @@ async function attemptJob(
     const { turns } = context
     const beginPart = turns && (() => turns.beginPart(job.party))
     const ctx = createJobContext(about, job.id, { read: work => store.read(work), write, beginPart })
-    const done = run(ctx, unpackTyped(job.input) as Values, progressOf(context, job, signal))
-    const output = requireSoundOutput(job.job, declared.output, await Promise.race([done, rejectOnAbort(signal)]))
+    const running = run(ctx, unpackTyped(job.input) as Values, progressOf(context, job, signal))
+    const output = requireSoundOutput(job.job, declared.output, await Promise.race([running, rejectOnAbort(signal)]))
     await updateJob(context, job, { state: 'completed', progress: 1, output: packTyped(output) })
   } catch (thrown) {
     await settleFailedTry(context, declared, job, thrown, stop).catch(rethrowUnlessLost)
   } finally {
     clearInterval(renewing)
-    lost.abort(new Lost(`${job.id} has ended`))
+    lost.abort(new LeaseLost(`${job.id} has ended`))
   }
 }
 
@@ -216,7 +218,7 @@ async function settleFailedTry(
   thrown: unknown,
   stop: AbortSignal,
 ): Promise<void> {
-  if (thrown instanceof Lost) return
+  if (thrown instanceof LeaseLost) return
   const { clock } = context
   if (stop.aborted || thrown instanceof Unavailable) {
     const due = thrown instanceof Unavailable ? clock() + thrown.after * 1000 : dueAtOnce
@@ -241,9 +243,9 @@ function failureOf(thrown: unknown): string {
 const retryDelayMs = (tries: number): number => Math.min(300_000, 1000 * 2 ** (tries - 1))
 
 /** The job was cancelled, or another worker has it: the current run must end and write nothing. */
-export class Lost extends Error {}
+export class LeaseLost extends Error {}
 function rethrowUnlessLost(thrown: unknown): void {
-  if (!(thrown instanceof Lost)) throw thrown
+  if (!(thrown instanceof LeaseLost)) throw thrown
 }
 
 /** Rejects with the signal's reason once it is aborted; never resolves. */
@@ -267,7 +269,8 @@ function progressOf(context: JobContext, job: JobRow, signal: AbortSignal): Prog
 async function requireLease(reader: StoreReader, job: JobRow, signal?: AbortSignal): Promise<JobRow> {
   signal?.throwIfAborted()
   const row = await reader.job(job.id)
-  if (row?.state !== 'running' || row.tries !== job.tries) throw new Lost(`${job.id} no longer belongs to this worker`)
+  if (row?.state !== 'running' || row.tries !== job.tries)
+    throw new LeaseLost(`${job.id} no longer belongs to this worker`)
   return row
 }
 

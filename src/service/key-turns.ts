@@ -1,11 +1,11 @@
 /**
- * Works that change the same thing take turns in this process before they take a connection: so a
- * thing that is locked elsewhere holds up only one connection, however many works want it.
+ * Units of work on the same item take turns in this process before they take a connection: so an
+ * item that is locked elsewhere holds up only one connection, however many units want it.
  */
 import type { WriteTurn } from './store.ts'
 import { WaitingLines } from './waiting-lines.ts'
 
-/** How many works on one thing may wait: as many as finish in a second or two. */
+/** How many units of work on one item may wait: what finishes in a second or two. */
 const bounds = { running: 1, waiting: 1024, waitingOfCaller: 256 }
 
 export class KeyTurns {
@@ -15,7 +15,7 @@ export class KeyTurns {
    * @param time in milliseconds; the work gets what is left of it
    * @throws Unavailable if the time is over before its turn comes, or if too many wait
    */
-  async run<T>(turn: WriteTurn | undefined, time: number, work: (left: number) => Promise<T>): Promise<T> {
+  async run<T>(turn: WriteTurn | undefined, time: number, work: (remaining: number) => Promise<T>): Promise<T> {
     if (turn?.item === undefined) return work(time)
     const began = performance.now()
     const { item, caller } = turn

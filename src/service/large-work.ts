@@ -30,17 +30,17 @@ export class LargeWork {
 
   /**
    * Does the work in its turn.
-   * @throws Unavailable if too many works of the caller wait
+   * @throws Unavailable if too much work of the caller is waiting
    */
   async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const { callers, activeMs, sleep } = this.#loop
-    const pause = (ms: number) => new Promise<void>(done => sleep(done, ms))
+    const pause = (ms: number) => new Promise<void>(resolve => sleep(resolve, ms))
     const runAndRest = async (): Promise<void> => {
       const { requests } = callers
       const beforeMs = activeMs()
-      const ended = work().then(resolve, reject)
-      await Promise.race([ended, pause(placeMs)])
+      const result = work().then(resolve, reject)
+      await Promise.race([result, pause(placeMs)])
       if (callers.hasOthers(caller, requests)) await pause(restMsAfter(activeMs() - beforeMs))
     }
     this.#line.take(caller, runAndRest).catch(reject)

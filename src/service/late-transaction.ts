@@ -56,9 +56,9 @@ class LateTransaction {
       get: (_, name: keyof StoreWriter | 'then') => {
         if (name === 'then') return undefined // `then` would make it look like a promise
         if (name === 'recall' && !this.#opened) return (...key: [string, string]) => this.#recall(...key)
-        const ask = (writer: StoreWriter, given: readonly unknown[]) =>
-          (writer[name] as (...args: readonly unknown[]) => unknown)(...given)
-        return (...given: readonly unknown[]) => chain(this.#open(), writer => ask(writer, given))
+        const ask = (writer: StoreWriter, args: readonly unknown[]) =>
+          (writer[name] as (...args: readonly unknown[]) => unknown)(...args)
+        return (...args: readonly unknown[]) => chain(this.#open(), writer => ask(writer, args))
       },
     })
   }

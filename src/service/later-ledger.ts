@@ -19,25 +19,25 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
     begin: call =>
       store.write(
         async writer => {
-          const known = await writer.job(call.id)
-          await writer.putJob({ ...(known ?? waitingRow(call)), input: call.asked, modified: clock() })
-          if (!known && call.once) await rememberMade(writer, call, call.once)
+          const existing = await writer.job(call.id)
+          await writer.putJob({ ...(existing ?? waitingRow(call)), input: call.asked, modified: clock() })
+          if (!existing && call.once) await rememberMade(writer, call, call.once)
         },
         { caller: call.party },
       ),
     findMade: async (job, { subject }, { key, fingerprint }) => {
       const memo = await store.read(reader => reader.recall(space, keyOfMade(job, subject, key)))
       if (!memo || memo.expires <= clock()) return undefined
-      const made = JSON.parse(memo.value) as MadeCall // written by `rememberMade`
-      return made.fingerprint === fingerprint ? made.id : refuse({ kind: 'key-reused' })
+      const remembered = JSON.parse(memo.value) as MadeCall // written by `rememberMade`
+      return remembered.fingerprint === fingerprint ? remembered.id : refuse({ kind: 'key-reused' })
     },
     find: async id => toCall(await store.read(reader => reader.job(id))),
     end: (id, { state, failure, answer, asked }) =>
       store.write(async writer => {
         const row = await writer.job(id)
         if (row?.state !== 'running') return false
-        const ended = { state, failure, output: answer, input: asked, progress: state === 'completed' ? 1 : 0 }
-        await writer.putJob({ ...row, ...ended, modified: clock() })
+        const update = { state, failure, output: answer, input: asked, progress: state === 'completed' ? 1 : 0 }
+        await writer.putJob({ ...row, ...update, modified: clock() })
         return true
       }),
     drop: ({ id, job, caller, once }) =>

@@ -45,8 +45,8 @@ export class MemoryWindows {
 
 /** Counts in the memory of one process. */
 export function createMemoryLimiter(): Limiter {
-  const kept = new MemoryWindows()
-  return { take: (key, rate, now) => quotaOf(rate, kept.add(key, rate.seconds * 1000, 1, now)) }
+  const windows = new MemoryWindows()
+  return { take: (key, rate, now) => quotaOf(rate, windows.add(key, rate.seconds * 1000, 1, now)) }
 }
 
 /** How often unreachable windows are tried again. */
@@ -75,9 +75,9 @@ export interface Counted {
  */
 export function createSharedLimiter(count: (counts: readonly Count[]) => Promise<readonly Counted[]>): Limiter {
   const alone = createMemoryLimiter()
-  const ahead = new Ahead()
+  const ahead = new CountsAhead()
   const settleTakers = (
-    { key, rate, takers }: Asking,
+    { key, rate, takers }: WaitingKey,
     { by }: Pick<Count, 'by'> = { by: 0 },
     counted?: Counted,
   ): void => {
@@ -86,7 +86,7 @@ export function createSharedLimiter(count: (counts: readonly Count[]) => Promise
     // Each taker has its own number, in order of arrival.
     for (const [i, taker] of takers.entries()) taker(before && { ...before, count: before.count + i + 1 })
   }
-  let waiting = new Map<string, Asking>()
+  let waiting = new Map<string, WaitingKey>()
   let asking = false
   let latest = 0
   /** When the windows became unreachable. */
@@ -95,18 +95,18 @@ export function createSharedLimiter(count: (counts: readonly Count[]) => Promise
     asking = true
     while (waiting.size > 0) {
       // In a fixed order, so that no two instances wait for each other.
-      const asked = [...waiting.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+      const batch = [...waiting.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
       waiting = new Map()
-      const counts = asked.map(({ key, span, rate, takers }) => ({
+      const counts = batch.map(({ key, span, rate, takers }) => ({
         key,
         span,
         by: takers.length + wantedAhead(rate, takers.length),
       }))
       const counted = await count(counts).catch(() => undefined)
       unreachableSince = counted ? undefined : latest
-      for (const [i, one] of asked.entries()) settleTakers(one, counts[i], counted?.[i])
+      for (const [i, entry] of batch.entries()) settleTakers(entry, counts[i], counted?.[i])
       if (counted) continue
-      for (const one of waiting.values()) settleTakers(one, undefined, undefined)
+      for (const entry of waiting.values()) settleTakers(entry, undefined, undefined)
       waiting = new Map()
     }
     asking = false
@@ -120,9 +120,9 @@ export function createSharedLimiter(count: (counts: readonly Count[]) => Promise
       if (known) return quotaOf(rate, known)
       const span = rate.seconds * 1000
       return new Promise(resolve => {
-        const found = waiting.get(key)
-        const takers = found?.takers ?? []
-        if (!found) waiting.set(key, { key, span, rate, takers })
+        const entry = waiting.get(key)
+        const takers = entry?.takers ?? []
+        if (!entry) waiting.set(key, { key, span, rate, takers })
         takers.push(counted => resolve(counted ? quotaOf(rate, counted) : (alone.take(key, rate, now) as LimitResult))) // the memory limiter is synchronous
         if (!asking) void ask()
       })
@@ -130,7 +130,7 @@ export function createSharedLimiter(count: (counts: readonly Count[]) => Promise
   }
 }
 type LimitResult = Quota & { readonly exceeded: boolean }
-interface Asking {
+interface WaitingKey {
   readonly key: string
   readonly span: number
   readonly rate: Rate
@@ -148,14 +148,14 @@ const wantedAhead = ({ count }: Rate, takers: number): number =>
  * window are lost, so a caller with many requests at once may be refused early, by 1 % of the limit
  * per instance, but never too late.
  */
-class Ahead {
+class CountsAhead {
   readonly #kept = new Map<string, { readonly from: number; readonly until: number; count: number; spare: number }>()
 
   take(key: string, now: number): Counted | undefined {
-    const kept = this.#kept.get(key)
-    if (!kept || kept.spare === 0 || now < kept.from || now >= kept.until) return undefined
-    kept.spare--
-    return { count: ++kept.count, left: kept.until - now }
+    const window = this.#kept.get(key)
+    if (!window || window.spare === 0 || now < window.from || now >= window.until) return undefined
+    window.spare--
+    return { count: ++window.count, left: window.until - now }
   }
 
   /** @param taken requests counted in advance, in addition to the given count */

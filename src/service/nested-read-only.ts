@@ -11,47 +11,47 @@ import { entryFields, foldShape, innerFields, type ShapeCases } from '../contrac
 import { packTyped } from './typed-json.ts'
 
 /** The new values, with the read-only members of the old ones inside their objects. */
-export function keepReadOnlyMembers(fields: Fields, sent: Values, previous: Values): Values {
-  if (!isAnyReadOnlyWithin(fields)) return sent
+export function keepReadOnlyMembers(fields: Fields, input: Values, previous: Values): Values {
+  if (!isAnyReadOnlyWithin(fields)) return input
   return Object.fromEntries(
-    Object.entries(sent).map(([name, value]) => [name, keepWithin(fields[name], value, previous[name])]),
+    Object.entries(input).map(([name, value]) => [name, keepWithin(fields[name], value, previous[name])]),
   )
 }
 
-function keepWithin(field: AnyField | undefined, sent: unknown, previous: unknown): unknown {
-  if (!field || !innerFields(field.shape).some(isAnyReadOnly)) return sent
-  return foldShape(field.shape, mergeCases, sent, previous)
+function keepWithin(field: AnyField | undefined, input: unknown, previous: unknown): unknown {
+  if (!field || !innerFields(field.shape).some(isAnyReadOnly)) return input
+  return foldShape(field.shape, mergeCases, input, previous)
 }
 const mergeCases: ShapeCases<unknown, [sent: unknown, previous: unknown]> = {
-  scalar: (_shape, sent) => sent,
+  scalar: (_shape, input) => input,
   // List items have no name: one that is otherwise unchanged keeps its read-only members.
-  list: ({ item }, sent, previous) =>
-    Array.isArray(sent) && Array.isArray(previous)
-      ? sent.map((each, at) =>
+  list: ({ item }, input, previous) =>
+    Array.isArray(input) && Array.isArray(previous)
+      ? input.map((each, at) =>
           packTyped(keepWithin(item, each, previous[at])) === packTyped(previous[at]) ? previous[at] : each,
         )
-      : sent,
-  map: (shape, sent, previous) =>
-    isRow(sent) && isRow(previous)
+      : input,
+  map: (shape, input, previous) =>
+    isRow(input) && isRow(previous)
       ? Object.fromEntries(
-          Object.entries(sent).map(([key, each]) => [
+          Object.entries(input).map(([key, each]) => [
             key,
             keepWithin(entryFields(shape).value, each, ownMember(previous, key)),
           ]),
         )
-      : sent,
-  object: ({ fields }, sent, previous) =>
-    isRow(sent) && isRow(previous) ? keepWithinFields(fields, sent, previous) : sent,
-  union: ({ on, of }, sent, previous) =>
-    isRow(sent) && isRow(previous) && sent[on] === previous[on]
-      ? { [on]: sent[on], ...keepWithinFields(of[String(sent[on])] ?? {}, sent, previous) }
-      : sent,
+      : input,
+  object: ({ fields }, input, previous) =>
+    isRow(input) && isRow(previous) ? keepWithinFields(fields, input, previous) : input,
+  union: ({ on, of }, input, previous) =>
+    isRow(input) && isRow(previous) && input[on] === previous[on]
+      ? { [on]: input[on], ...keepWithinFields(of[String(input[on])] ?? {}, input, previous) }
+      : input,
 }
 
-function keepWithinFields(fields: Fields, sent: Values, previous: Values): Values {
+function keepWithinFields(fields: Fields, input: Values, previous: Values): Values {
   const members = Object.entries(fields).map(
     ([name, field]) =>
-      [name, field.isReadOnly ? previous[name] : keepWithin(field, sent[name], previous[name])] as const,
+      [name, field.isReadOnly ? previous[name] : keepWithin(field, input[name], previous[name])] as const,
   )
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }

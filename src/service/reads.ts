@@ -54,7 +54,7 @@ const requireItem = (look: ReadContext, operation: Operation & { readonly resour
 export const listItems = (look: ReadContext, operation: OperationOf<'list' | 'search'>): Maybe<Outcome> =>
   chain(requirePlace(look, operation.resource, undefined), () =>
     chain(askSearching(look, operation), () =>
-      chain(readPage(look, operation.resource, {}), found => ({ kind: 'page', page: found }) as const),
+      chain(readPage(look, operation.resource, {}), page => ({ kind: 'page', page }) as const),
     ),
   )
 
@@ -68,15 +68,15 @@ function askSearching(
 }
 
 /** A page of the items that this caller may see, restricted in the database and not afterwards. */
-export function readPage(look: ReadContext, resource: Resource, more: Partial<Query>): Maybe<ItemPage> {
+export function readPage(look: ReadContext, resource: Resource, extra: Partial<Query>): Maybe<ItemPage> {
   const within = readRestriction(readGrants(resource), look.call.admitted.caller, look.about.now)
-  const asked = look.call.query ?? { filters: [], sort: [], size: 20, counted: false }
-  const filters = [...asked.filters, ...(more.filters ?? []), ...parentFilters(resource, look.call)]
-  const words = more.words ?? asked.words
+  const requested = look.call.query ?? { filters: [], sort: [], size: 20, counted: false }
+  const filters = [...requested.filters, ...(extra.filters ?? []), ...parentFilters(resource, look.call)]
+  const words = extra.words ?? requested.words
   if ((words?.length ?? 0) > searchWordsMax) refuse({ kind: 'invalid', problems: [tooManyWords] })
   // A version searches only the fields that it has.
   const search = words && { words, paths: resource.given.search ?? [] }
-  const query = { ...asked, ...more, ...search, filters, within, party: look.call.admitted.party }
+  const query = { ...requested, ...extra, ...search, filters, within, party: look.call.admitted.party }
   const missing = within === 'all' && words === undefined ? findRefusedIndex(look, resource, query) : undefined
   if (!missing) return look.reader.list(resource.name, query)
   return chain(hasMany(look.reader, resource), isLarge =>
@@ -102,8 +102,8 @@ export function unservedRefusal({ field, keys }: MissingIndex): Refusal {
     keys.length > 0
       ? `leave the filter or the sort out; the index that would serve it is ${writeIndex(keys)}`
       : 'compare it by equality, or sort a range by this field alone'
-  const why = `more than ${servedAnywayMax} items are not listed by this filter in this order, which no index serves`
-  return { kind: 'unserved', field, keys, detail: `${why}: ${cure}` }
+  const reason = `more than ${servedAnywayMax} items are not listed by this filter in this order, which no index serves`
+  return { kind: 'unserved', field, keys, detail: `${reason}: ${cure}` }
 }
 const indexesOf = memoizeByObject((contract: Service) =>
   memoizeByObject((resource: Resource) => listIndexesOf(resource, contract)),

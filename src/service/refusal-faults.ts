@@ -32,7 +32,7 @@ export interface RefusalFault {
 /** How a face names a place in the content. */
 type WritePlace = (path: FieldProblem['path']) => string
 
-const busy = ({ after }: { readonly after: number }): RefusalFault => ({
+const busyFault = ({ after }: { readonly after: number }): RefusalFault => ({
   fault: Busy,
   reason: 'the service is busy: retry later',
   detail: { retryAfter: after },
@@ -70,8 +70,8 @@ const faultsOfKinds: {
     detail: { problems: [{ path: place([field]), code: 'value', detail }] },
   }),
   declared: ({ fault, element, detail }) => ({ fault, reason: element?.reason ?? fault.title, detail }),
-  'too-many': busy,
-  unavailable: busy,
+  'too-many': busyFault,
+  unavailable: busyFault,
 }
 
 export const hasFault = (refusal: Refusal): refusal is RefusalWithFault => Object.hasOwn(faultsOfKinds, refusal.kind)

@@ -65,11 +65,11 @@ export function readScheduledInput({ contract: { jobs } }: Implementation, of: S
     throw new Error(
       `the schedule ${of.name} names the unknown job ${of.job}: use ${jobs.map(each => each.job).join(', ')}`,
     )
-  const whole = fillDefaults(declared.input, inputAt(of, instant))
-  const [first] = checkValue(declared.input, whole)
+  const input = fillDefaults(declared.input, inputAt(of, instant))
+  const [first] = checkValue(declared.input, input)
   if (first)
     throw new Error(`the schedule ${of.name}: invalid input of ${of.job}: ${first.path.join('.')} ${first.detail}`)
-  return whole
+  return input
 }
 
 function inputAt({ name, input }: Schedule, instant: number): Values {

@@ -36,11 +36,11 @@ export async function getSearch(look: ReadContext, operation: OperationOf<'getSe
   if (!memo || memo.expires <= about.now) return refuse({ kind: 'not-found' })
   const { owner, search } = unpackTyped(memo.value) as { owner: string | null; search: Search } // written above
   if (owner !== (call.admitted.caller.subject ?? null)) return refuse({ kind: 'not-found' })
-  const found = await readPage(look, operation.resource, {
+  const page = await readPage(look, operation.resource, {
     words: searchWords(search.q),
     filters: equalityFilters(search.by),
   })
-  return { kind: 'search', id: call.id ?? '', search, page: found }
+  return { kind: 'search', id: call.id ?? '', search, page }
 }
 
 const equalityFilters = (by: Search['by']): Filter[] =>

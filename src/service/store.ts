@@ -264,9 +264,9 @@ export interface StoreWriter extends StoreReader {
     replaced: Replaced | undefined,
     now: number,
   ): Maybe<Snapshot>
-  remove(resource: string, id: string, seen: number, now: number): Maybe<void>
+  remove(resource: string, id: string, version: number, now: number): Maybe<void>
   /** Removes the item and lets its identifier lead to another item of the resource. */
-  move(resource: string, id: string, to: string, seen: number, now: number): Maybe<void>
+  move(resource: string, id: string, to: string, version: number, now: number): Maybe<void>
   putFile(
     resource: string,
     id: string,
@@ -300,9 +300,9 @@ export interface StoreWriter extends StoreReader {
   changed(change: Omit<ChangeRecord, 'sequence'>): Maybe<void>
 }
 
-/** The thing that a work changes, and the caller: if many wait, callers take turns. */
+/** What a unit of work changes, and the caller: if many wait, callers take turns. */
 export interface WriteTurn {
-  /** Works on one thing wait for each other. */
+  /** Units of work on one item wait for each other. */
   readonly item?: string
   readonly caller: string
 }
@@ -317,7 +317,7 @@ export interface Store {
   /**
    * One transaction: see (2), (3). Work may run again after a collision, so it must have no other
    * effects.
-   * @param turn works on one thing take turns in this process
+   * @param turn units of work on one item take turns in this process
    */
   write<T>(work: WriteWork<T>, turn?: WriteTurn): Promise<T>
   /**

@@ -4,8 +4,8 @@
  *  (1) In one turn of the event loop, such work takes at most `turnMs`, however many callers there
  *      are; only a single step may exceed it.
  *  (2) Callers take turns: the work of one delays another by one step.
- *  (3) Few works are under way at once, and fewer per caller, so what they hold is bounded; the
- *      others have not begun. A caller with too many waiting works is refused.
+ *  (3) Few units are under way at once, and fewer per caller, so what they hold is bounded; the
+ *      others have not begun. A caller with too much waiting work is refused.
  *  (4) If others are active, a caller takes a fifth of the time at most, by one long work or by
  *      many short ones (`base/time-shares.ts`). A caller without competition does not wait.
  * Work that fits into the time left of a turn is done at once.
@@ -123,17 +123,17 @@ export class Turns {
     this.#countTurn()
     const { callers, clock } = this.#loop
     const startMs = clock()
-    const before = this.#spentMs
+    const spentBefore = this.#spentMs
     try {
       for (;;) {
         const end = steps.next()
-        this.#spentMs = before + clock() - startMs
+        this.#spentMs = spentBefore + clock() - startMs
         if (end.done || this.#spentMs >= turnMs) return end
       }
     } finally {
       const nowMs = clock()
       const ms = nowMs - startMs
-      this.#spentMs = before + ms
+      this.#spentMs = spentBefore + ms
       this.#shares.spend(caller, ms, nowMs, callers.requests)
     }
   }
@@ -149,7 +149,7 @@ export class Turns {
     })
   }
 
-  /** Schedules the next turn: at once, unless all works that could continue are resting. */
+  /** Schedules the next turn: at once, unless all work that could continue is resting. */
   #awaitNext(): void {
     const nowMs = this.#loop.clock()
     let nextMs = Number.POSITIVE_INFINITY
@@ -169,9 +169,9 @@ export class Turns {
   }
 
   /** (3) */
-  #isTaken(work: Work, own: readonly Work[]): boolean {
+  #isTaken(work: Work, ofCaller: readonly Work[]): boolean {
     if (work.hasBegun) return true
-    return this.#underWay < underWayMax && own.filter(each => each.hasBegun).length < underWayOfCallerMax
+    return this.#underWay < underWayMax && ofCaller.filter(each => each.hasBegun).length < underWayOfCallerMax
   }
 
   /** Gives a turn to the next caller whose work may continue or begin. */
@@ -211,7 +211,7 @@ export class Turns {
   }
 }
 
-// biome-ignore lint/correctness/useYield: a work of one step ends with it
+// biome-ignore lint/correctness/useYield: a unit of work with one step ends with it
 export function* singleStep<T>(work: () => T): WorkSteps<T> {
   return work()
 }

@@ -33,7 +33,7 @@ function createVersionCalls(calls: Calls, contract: Service, version: string, ru
     const of = 'resource' in operation ? values.get(operation.resource.name) : undefined
     return of
       ? translateCall({ ...call, admitted }, operation, of)
-      : { call: { ...call, admitted }, of, told: new Set() }
+      : { call: { ...call, admitted }, of, translated: new Set() }
   }
   return {
     admit: (operation, caller, from, face) =>
@@ -42,7 +42,7 @@ function createVersionCalls(calls: Calls, contract: Service, version: string, ru
     serveExchange: calls.serveExchange,
     precheck: call => calls.precheck(translate(call).call),
     keep: (admitted: Admitted, content, limit) => calls.keep(admitted, content, limit),
-    perform: asked => performTranslated(calls, translate(asked), values),
+    perform: call => performTranslated(calls, translate(call), values),
     offers: (operation, viewer, item) => {
       const of = 'resource' in operation ? values.get(operation.resource.name) : undefined
       return calls.offers(newestOf(operation), viewer, of?.newestOf(item) ?? item)
@@ -65,16 +65,16 @@ interface TranslatedCall {
   readonly call: Call
   readonly of: VersionValues | undefined
   /** Refusals that already have the version's names. */
-  readonly told: Set<unknown>
+  readonly translated: Set<unknown>
 }
 
 function translateCall(call: Call, operation: Operation, of: VersionValues): TranslatedCall {
   const { input, expects, query } = call
-  const told = new Set<unknown>()
+  const translated = new Set<unknown>()
   const read: Call['input'] = input && (current => readTranslated(current, of, operation, input))
   return {
     of,
-    told,
+    translated,
     call: {
       ...call,
       ...(query && { query: translateQuery(query, of) }),
@@ -84,7 +84,7 @@ function translateCall(call: Call, operation: Operation, of: VersionValues): Tra
           attemptOr(
             () => read(current),
             thrown => {
-              told.add(thrown)
+              translated.add(thrown)
               throw thrown
             },
           ),
@@ -102,9 +102,9 @@ const readTranslated = (
   { kind }: Operation,
   input: NonNullable<Call['input']>,
 ): ReturnType<NonNullable<Call['input']>> => {
-  const given = input(current && of.snapshotOf(current))
-  if (contentKinds.has(kind)) return of.inputOf(given, current)
-  return kind === 'createSearch' ? { ...given, value: translateCriteria(given.value, of) } : given
+  const content = input(current && of.snapshotOf(current))
+  if (contentKinds.has(kind)) return of.inputOf(content, current)
+  return kind === 'createSearch' ? { ...content, value: translateCriteria(content.value, of) } : content
 }
 
 function attemptOr<T>(work: () => T, failed: (thrown: unknown) => never): T {
@@ -137,9 +137,9 @@ const convertKey = (sort: Sort | undefined, key: unknown, of: VersionValues): un
   sort ? requireUp(of, sort.field, key) : key
 
 /** No item has this value. */
-function requireUp(of: VersionValues, name: string, given: unknown): unknown {
+function requireUp(of: VersionValues, name: string, content: unknown): unknown {
   const problems: FieldProblem[] = []
-  const value = of.up(name, given, problems)
+  const value = of.up(name, content, problems)
   return problems.length > 0 ? refuse({ kind: 'invalid', problems }) : value
 }
 
@@ -151,13 +151,17 @@ function translateCriteria(criteria: Readonly<Record<string, unknown>>, of: Vers
 
 // Outcomes
 
-function performTranslated(calls: Calls, { call, of, told }: TranslatedCall, values: ValuesByName): Maybe<Outcome> {
+function performTranslated(
+  calls: Calls,
+  { call, of, translated }: TranslatedCall,
+  values: ValuesByName,
+): Maybe<Outcome> {
   if (!of) return calls.perform(call)
   const sort = call.query?.sort ?? []
   return settle(
     () => chain(calls.perform(call), outcome => toVersionOutcome(outcome, of, sort)),
     thrown => {
-      if (!(thrown instanceof Refused) || told.has(thrown)) throw thrown
+      if (!(thrown instanceof Refused) || translated.has(thrown)) throw thrown
       return refuse(toVersionRefusal(thrown.refusal, of, call.admitted.operation, values)) // the service throws no other
     },
   )

@@ -60,11 +60,11 @@ export class VersionValues {
 
   /** The same object for the same snapshot: faces remember what they have written for one. */
   readonly snapshotOf: (item: Snapshot) => Snapshot = memoizeByObject((item: Snapshot) => {
-    const shown = { ...item, value: this.#valueOf(item.value) }
-    this.#newest.set(shown, item)
-    return isShared(item) ? Object.freeze(shown) : shown
+    const view = { ...item, value: this.#valueOf(item.value) }
+    this.#newest.set(view, item)
+    return isShared(item) ? Object.freeze(view) : view
   })
-  readonly newestOf = (shown: Snapshot): Snapshot => this.#newest.get(shown) ?? shown
+  readonly newestOf = (view: Snapshot): Snapshot => this.#newest.get(view) ?? view
 
   #valueOf(value: Values): Values {
     const named = renameKeys(
@@ -100,10 +100,10 @@ export class VersionValues {
   }
 
   /** A value of the field with this name in this version, as the newest version has it. */
-  up(name: string, given: unknown, problems: FieldProblem[]): unknown {
+  up(name: string, content: unknown, problems: FieldProblem[]): unknown {
     const retype = this.#retypes[name]
-    if (!retype || given === null || given === undefined) return given
-    const value = convertBy(retype.up, given)
+    if (!retype || content === null || content === undefined) return content
+    const value = convertBy(retype.up, content)
     const newest = this.newestNameOf(name)
     const [problem] = checkValue({ [newest]: this.#resource.fields[newest] as AnyField }, { [newest]: value })
     if (problem)
@@ -118,17 +118,17 @@ export class VersionValues {
   /** Content of the version, for a call of the newest one. */
   inputOf({ value, server }: Input, current: Snapshot | undefined): Input {
     const problems: FieldProblem[] = []
-    const convert = (name: string, given: unknown): unknown => {
-      const kept = current?.value[this.newestNameOf(name)]
-      const isKept = this.isRetyped(name) && kept !== undefined && isSameValue(this.down(name, kept), given) // (1)
-      return isKept ? kept : this.up(name, given, problems)
+    const convert = (name: string, content: unknown): unknown => {
+      const stored = current?.value[this.newestNameOf(name)]
+      const isKept = this.isRetyped(name) && stored !== undefined && isSameValue(this.down(name, stored), content) // (1)
+      return isKept ? stored : this.up(name, content, problems)
     }
     const isGrouped = (name: unknown): boolean => this.#groups.some(each => each.hasField(String(name)))
-    const own = Object.fromEntries(Object.entries(value).filter(([name]) => !isGrouped(name)))
+    const ungrouped = Object.fromEntries(Object.entries(value).filter(([name]) => !isGrouped(name)))
     const grouped = this.#groups.map(each => each.up(value, current?.value, problems))
     problems.push(...this.#groups.flatMap(each => each.findChanged(server, current?.value)))
     const input = {
-      value: Object.assign(this.#newestValueOf(own, convert), ...grouped),
+      value: Object.assign(this.#newestValueOf(ungrouped, convert), ...grouped),
       server: server
         .filter(each => !isGrouped(each.path[0]))
         .map(({ path: [name = '', ...inner], value }) => ({
@@ -139,9 +139,9 @@ export class VersionValues {
     return problems.length > 0 ? refuse({ kind: 'invalid', problems }) : input // (2)
   }
 
-  #newestValueOf(value: Values, convert: (name: string, given: unknown) => unknown): Values {
+  #newestValueOf(value: Values, convert: (name: string, content: unknown) => unknown): Values {
     return Object.fromEntries(
-      Object.entries(value).map(([name, given]) => [this.newestNameOf(name), convert(name, given)]),
+      Object.entries(value).map(([name, content]) => [this.newestNameOf(name), convert(name, content)]),
     )
   }
 

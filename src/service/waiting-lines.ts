@@ -1,11 +1,11 @@
 /**
- * Work done in turns: each waiting caller has one turn after the other, however many of its works
- * wait. What it guards:
- *  (1) At most `running` works run at a time, `runningOfCaller` per caller, so that one caller's
- *      slow works leave places free; at most `waiting` wait, `waitingOfCaller` per caller.
+ * Work done in turns: each waiting caller has one turn after the other, however many of its units
+ * of work wait. What it guards:
+ *  (1) At most `running` units run at a time, `runningOfCaller` per caller, so that one caller's
+ *      slow work leaves places free; at most `waiting` wait, `waitingOfCaller` per caller.
  *  (2) If all places are taken, a caller gets the last place of the caller with the most, if it has
  *      fewer itself: a crowd at a few addresses shuts no other out.
- *  (3) A work whose turn does not come in time is refused.
+ *  (3) A unit whose turn does not come in time is refused.
  */
 import { Unavailable } from './store.ts'
 
@@ -66,11 +66,11 @@ export class WaitingLines {
     }
   }
 
-  /** Throws `Unavailable` if a work of this caller would find no place. */
+  /** Throws `Unavailable` if another unit of work of this caller would find no place. */
   requirePlace(caller: string): void {
-    const own = this.#lines.get(caller)?.length ?? 0
-    const isFull = this.#waiting >= this.#bounds.waiting && this.#longestLine().length <= own + 1
-    if (isFull || own >= this.#bounds.waitingOfCaller) throw new Unavailable(retrySeconds, this.#fullLine)
+    const ownLength = this.#lines.get(caller)?.length ?? 0
+    const isFull = this.#waiting >= this.#bounds.waiting && this.#longestLine().length <= ownLength + 1
+    if (isFull || ownLength >= this.#bounds.waitingOfCaller) throw new Unavailable(retrySeconds, this.#fullLine)
   }
 
   #wait(caller: string, timeMs: number | undefined): Promise<void> {
@@ -109,8 +109,8 @@ export class WaitingLines {
 
   #end(caller: string): void {
     this.#running--
-    const left = (this.#runningOf.get(caller) ?? 1) - 1
-    if (left > 0) this.#runningOf.set(caller, left)
+    const remaining = (this.#runningOf.get(caller) ?? 1) - 1
+    if (remaining > 0) this.#runningOf.set(caller, remaining)
     else this.#runningOf.delete(caller)
   }
 
@@ -132,7 +132,7 @@ export class WaitingLines {
     return longest
   }
 
-  /** The line has at least two works, otherwise `requirePlace` would have refused. */
+  /** The line has at least two entries, otherwise `requirePlace` would have refused. */
   #dismissLast(line: Waiting[]): void {
     line.pop()?.refuse(new Unavailable(retrySeconds, this.#fullLine))
     this.#waiting--

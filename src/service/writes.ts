@@ -66,8 +66,8 @@ export async function createItem(change: WriteContext, operation: OperationOf<'c
   if (resource.isSingle) await requireNone(change, resource)
   if (resource.within !== undefined) await requirePlace({ call, about, reader: change.writer }, resource, undefined)
   const input = call.input?.(undefined) ?? emptyInput
-  const given = resource.within === undefined ? input.value : { ...input.value, ...parentValue(resource, call) }
-  const draft = fillOwner(operation, call.admitted.caller, about.now, given)
+  const values = resource.within === undefined ? input.value : { ...input.value, ...parentValue(resource, call) }
+  const draft = fillOwner(operation, call.admitted.caller, about.now, values)
   const id = resource.isSingle ? singleId : about.id(idPrefix(resource))
   return putCreated(change, resource, grants, id, draft, input)
 }
@@ -109,11 +109,11 @@ async function putCreated(
   const { fields } = requireResource(about, resource.name)
   const draft = fillDefaults(fields, content)
   requireAllFields(change, resource, draft)
-  const made = newItemFields(resource, id)
-  const view = viewGuarded(resource, about, { ...draft, ...made })
+  const newFields = newItemFields(resource, id)
+  const view = viewGuarded(resource, about, { ...draft, ...newFields })
   if (view.bars.size > 0) requireSettable(view, input.value, { sent: draft, standing: fillDefaults(fields, {}) })
   if (!isAllowed(grants, call.admitted.caller, about.now, { ...draft, id })) refuse({ kind: 'forbidden' })
-  const value = await deriveValue(change, resource, draft, made)
+  const value = await deriveValue(change, resource, draft, newFields)
   if (input.server.length > 0) requireReadOnlyAgreement(input.server, [value], view.unseen)
   // A face has checked these values; a handler may have changed them.
   const sound = change.handlers.derive ? undefined : input.value
@@ -149,12 +149,12 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   const input = call.input?.(item) ?? emptyInput
   const retained = { ...serverFields(resource, item.value), ...hiddenOf(call, item) }
   const view = viewGuarded(resource, about, item.value)
-  const known = { ...retained, ...view.retained }
+  const retainedFields = { ...retained, ...view.retained }
   const draft = {
     ...view.retained,
-    ...fillDefaults(requireResource(about, resource.name).fields, input.value, known),
+    ...fillDefaults(requireResource(about, resource.name).fields, input.value, retainedFields),
   }
-  requireAllFields(change, resource, { ...known, ...draft })
+  requireAllFields(change, resource, { ...retainedFields, ...draft })
   if (!isOfferedByState(operation, item)) refuseByState(change, item)
   if (view.bars.size > 0)
     requireSettable(view, input.value, {
@@ -206,10 +206,10 @@ export async function actOnItem(change: WriteContext, operation: OperationOf<'ac
   requirePrecondition(call, item)
   const input = call.input?.(item) ?? emptyInput
   if (!isOfferedByState(operation, item)) refuseByState(change, item)
-  const done = await applyAction(change, operation, item, input.value)
+  const result = await applyAction(change, operation, item, input.value)
   return action.output
-    ? { kind: 'output', item: done.item, output: done.output ?? {}, created: action.kept }
-    : { kind: 'item', item: done.item, created: false }
+    ? { kind: 'output', item: result.item, output: result.output ?? {}, created: action.kept }
+    : { kind: 'item', item: result.item, created: false }
 }
 
 function refuseByState(change: WriteContext, item: Snapshot): never {
