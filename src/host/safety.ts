@@ -37,7 +37,7 @@ export class Unsafe extends Error {
  * The setting that makes the service reachable from other machines; undefined if none does. A proxy
  * on this machine connects to a loopback address, but its clients are anywhere.
  */
-export function findWayIn({ host = '127.0.0.1', settings = {} }: SafetyOptions): string | undefined {
+export function findExposure({ host = '127.0.0.1', settings = {} }: SafetyOptions): string | undefined {
   const { publicUrl, trustProxy = false } = settings
   if (!isLoopbackAddress(host)) return host
   const url = isHttpAddress(publicUrl ?? '') ? URL.parse(publicUrl ?? '') : undefined
@@ -46,7 +46,7 @@ export function findWayIn({ host = '127.0.0.1', settings = {} }: SafetyOptions):
 }
 
 /** Whether no other machine reaches the service. */
-export const isForThisMachine = (options: SafetyOptions): boolean => findWayIn(options) === undefined
+export const isForThisMachine = (options: SafetyOptions): boolean => findExposure(options) === undefined
 
 /** Whether the seeded people, whose passwords are public, may sign in. */
 export const allowsSeededPasswords = (options: SafetyOptions): boolean =>
@@ -66,7 +66,7 @@ export function ensureSafe(options: SafetyOptions): void {
 
 function checkAddress(options: SafetyOptions): string[] {
   const { tokens, openid, key, insecure } = options
-  const way = findWayIn(options)
+  const way = findExposure(options)
   if (insecure || tokens || openid || key !== undefined || way === undefined) return []
   return [
     `${way} can be reached from other machines, but no credentials are configured: give --jwks with --issuer, or --key with a file of your own; --insecure serves the example as it is`,
@@ -136,5 +136,5 @@ function checkSettings({
 }
 
 /** Also checks settings that no compiler has checked. */
-const isProxySetting = (given: unknown): boolean =>
-  given === undefined || typeof given === 'boolean' || given === 'x-forwarded' || given === 'forwarded'
+const isProxySetting = (value: unknown): boolean =>
+  value === undefined || typeof value === 'boolean' || value === 'x-forwarded' || value === 'forwarded'

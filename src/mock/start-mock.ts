@@ -16,7 +16,7 @@ import type { AnyService } from '../contract/service.ts'
 import { openService } from '../host/open-service.ts'
 import { quietLogger } from '../host/operations/log.ts'
 import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
-import { findWayIn } from '../host/safety.ts'
+import { findExposure } from '../host/safety.ts'
 import type { Request, Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { reasonPhrases } from '../http/status.ts'
@@ -183,7 +183,7 @@ async function startMisbehaving(
   name: string,
   { host = '127.0.0.1', port = 0, exposed = false, behavior = '', tls, publicUrl, trustProxy }: MockServerOptions,
 ) {
-  const way = findWayIn({ host, settings: omitUndefined({ publicUrl, trustProxy }) })
+  const way = findExposure({ host, settings: omitUndefined({ publicUrl, trustProxy }) })
   if (way !== undefined && !exposed)
     throw new Error(
       `${way} can be reached from other machines, and a mock admits everyone: give --exposed to allow that`,

@@ -86,12 +86,12 @@ export function findMisread(was: ColumnSignature, now: ColumnSignature, at: stri
 }
 
 function findMisreadInside(was: ColumnSignature, now: ColumnSignature, at: string): readonly string[] {
-  const gone = findMissing(was, now)
+  const missing = findMissing(was, now)
   return [
     ...(was.optional && !now.optional && !now.filled ? [`${at} was optional and is now required`] : []),
     ...(was.filled && !now.optional && !now.filled ? [`${at} had a default and is now required without one`] : []),
     ...(was.nullable && !now.nullable ? [`${at} could be null and no longer can`] : []),
-    ...(now.kind === 'enum' && gone.length > 0 ? [`${at} no longer allows ${gone.join(', ')}`] : []),
+    ...(now.kind === 'enum' && missing.length > 0 ? [`${at} no longer allows ${missing.join(', ')}`] : []),
     ...findMisread(was, now, at),
   ]
 }

@@ -88,7 +88,7 @@ function markNulls(of: StoredColumns, dialect: Dialect): StoredColumns {
     ...of,
     present: false,
     columns: [...of.columns, { name: `${of.stored}#null`, kind: 'boolean', wide: false }],
-    cells: given => [...of.cells(given), given === null ? dialect.boolean(true) : absentCell],
+    cells: value => [...of.cells(value), value === null ? dialect.boolean(true) : absentCell],
     value: (row, at) => value(row, at) ?? (isNothing(row[at + marks]) ? undefined : null),
   }
 }
@@ -168,11 +168,11 @@ interface SingleColumn {
 const singleColumn = (name: string, { kind, wide, cell, value }: SingleColumn): StoredColumns => ({
   stored: name,
   columns: [{ name, kind, wide }],
-  cells: given => [isNothing(given) ? absentCell : cell(given)],
+  cells: value => [isNothing(value) ? absentCell : cell(value)],
   value: value && ((row, at) => (isNothing(row[at]) ? undefined : value(row[at]))),
   compared: {
     column: name,
-    cell: given => (isNothing(given) ? absentCell : cell(given)),
+    cell: value => (isNothing(value) ? absentCell : cell(value)),
     text: kind === 'text' ? name : undefined,
   },
   present: false,

@@ -25,14 +25,17 @@ export interface Difference {
 export const tableKey = (of: string): string => `table ${of}`
 
 export function createMigrationError(differences: readonly Difference[]): string {
-  const lines = differences.flatMap(({ what, cure }) => [`- ${what}`, ...cure.map(line => `    ${line}`)])
+  const lines = differences.flatMap(({ what: difference, cure }) => [
+    `- ${difference}`,
+    ...cure.map(line => `    ${line}`),
+  ])
   return ['the contract does more than add to the database: change the contract, or take these steps:', ...lines].join(
     '\n',
   )
 }
 
 /** What a person has agreed to lose. */
-export interface GivenUp {
+export interface AcceptedLosses {
   /** Tables and fields to remove with their values: `notes`, `notes.text`. */
   readonly drop: readonly string[]
   /** Milliseconds since 1970. What an instance still needs at that time is not dropped. */
@@ -43,9 +46,9 @@ export interface GivenUp {
 export function* findDifferences(
   schema: StoreSchema,
   shape: DatabaseShape,
-  { drop, now }: GivenUp = { drop: [], now: 0 },
+  { drop, now }: AcceptedLosses = { drop: [], now: 0 },
 ): Steps<readonly Difference[]> {
-  const found: Difference[] = []
+  const differences: Difference[] = []
   const format = shape.get('store')?.get('format')
   if (format !== shapeFormat && format !== formatBefore)
     return [
@@ -54,17 +57,17 @@ export function* findDifferences(
         cure: ['-- start a newer program'],
       },
     ]
-  for (const name of drop) found.push(...checkDrop(schema, shape, name))
-  if (drop.length > 0) found.push(...(yield* findNeeds(drop, now)).map(describeNeed))
+  for (const name of drop) differences.push(...checkDrop(schema, shape, name))
+  if (drop.length > 0) differences.push(...(yield* findNeeds(drop, now)).map(describeNeed))
   for (const table of schema.tables.values()) {
     const was = shape.get(tableKey(table.name))
-    if (was) found.push(...(yield* findTableDifferences({ dialect: schema.dialect, shape }, table, was, drop)))
-    else found.push(...(yield* suspectRenamedTable(schema, shape, table, drop)))
+    if (was) differences.push(...(yield* findTableDifferences({ dialect: schema.dialect, shape }, table, was, drop)))
+    else differences.push(...(yield* suspectRenamedTable(schema, shape, table, drop)))
     const { name } = table.resource
     if (!schema.tables.has(name) && shape.has(tableKey(name)) && !drop.includes(name))
-      found.push(describeTwoTables(table))
+      differences.push(describeTwoTables(table))
   }
-  return found
+  return differences
 }
 
 function* findTableDifferences(
@@ -73,21 +76,22 @@ function* findTableDifferences(
   was: ReadonlyMap<string, string>,
   drop: readonly string[],
 ): Steps<readonly Difference[]> {
-  const found: Difference[] = []
+  const differences: Difference[] = []
   const undeclared = listUndeclared(table, was).filter(({ name }) => !drop.includes(`${table.name}.${name}`))
-  for (const each of undeclared) if (!each.is.optional && !each.is.filled) found.push(describeUndeclared(table, each))
+  for (const each of undeclared)
+    if (!each.is.optional && !each.is.filled) differences.push(describeUndeclared(table, each))
   for (const kept of table.fields) {
     const is = was.get(kept.stored)
     const now = declaredSignature(table, kept)
     if (is === undefined)
-      found.push(
+      differences.push(
         ...(yield* checkNewField(place.dialect, table, kept, now)),
         ...suspectRenamedField(table, kept.field, now, undeclared),
       )
-    else found.push(...(yield* checkChangedField({ ...place, table, kept }, parseSignature(is), now)))
-    if (undeclared.some(({ name }) => name === kept.field)) found.push(describeTwoNames(table, kept))
+    else differences.push(...(yield* checkChangedField({ ...place, table, kept }, parseSignature(is), now)))
+    if (undeclared.some(({ name }) => name === kept.field)) differences.push(describeTwoNames(table, kept))
   }
-  return found
+  return differences
 }
 
 interface UndeclaredField {
@@ -154,7 +158,7 @@ function* suspectRenamedTable(
   table: Table,
   drop: readonly string[],
 ): Steps<readonly Difference[]> {
-  const found: Difference[] = []
+  const differences: Difference[] = []
   const declared = new Map(table.fields.map(each => [each.stored, declaredSignature(table, each)]))
   for (const [key, was] of shape) {
     const name = key.replace(/^table /, '')
@@ -165,7 +169,7 @@ function* suspectRenamedTable(
       return now && findMisread(parseSignature(is), now, '').length === 0
     })
     if (!isAlike || (yield { text: sql`select 1 from ${quoteName(name)} limit 1` }).length === 0) continue
-    found.push({
+    differences.push({
       what: `${name} is gone and ${table.name} with the same fields is new: was it renamed?`,
       cure: [
         `-- if so, declare ${table.name} with was: '${name}'`,
@@ -174,7 +178,7 @@ function* suspectRenamedTable(
       ],
     })
   }
-  return found
+  return differences
 }
 
 const describeNeed = ({ name, instance, seconds }: NeedOfName): Difference => ({
@@ -258,8 +262,8 @@ function* checkChangedField(
   const isNarrowed = was.kind === 'string' && now.kind === 'enum' // its values are looked at below
   const reasons = isNarrowed ? [] : findMisread(was, now, at)
   if (reasons.length > 0)
-    return reasons.map(what => ({
-      what,
+    return reasons.map(reason => ({
+      what: reason,
       cure: [
         `-- declare a field of the new kind next to ${kept.field}, fill it, and leave ${kept.field} out in the next release`,
         ...conversionSteps(field, was, now),
@@ -320,7 +324,7 @@ function* checkEmptyCells(
   const cure = (where: string) => [
     `update ${quoteColumn(table.name)} set ${quoteColumn(kept.stored)} = … where ${where};`,
   ]
-  const found: Difference[] = []
+  const differences: Difference[] = []
   const growsMark = was.nullable === true && now.nullable === true
   const isFilled = was.optional === true && now.filled === true
   if (
@@ -333,7 +337,7 @@ function* checkEmptyCells(
       text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(kept.stored)} is null limit 1`,
     }
     if (empty.length > 0)
-      found.push({
+      differences.push({
         what: `${at} has ${emptyMeaning(was)} values, which the contract no longer allows`,
         cure: cure(`${quoteColumn(kept.stored)} is null`),
       })
@@ -344,12 +348,12 @@ function* checkEmptyCells(
       text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(mark)} is not null limit 1`,
     }
     if (nulls.length > 0)
-      found.push({
+      differences.push({
         what: `${at} has null values, which the contract no longer allows`,
         cure: cure(`${quoteColumn(mark)} is not null`),
       })
   }
-  return found
+  return differences
 }
 
 /** Rows with a value that the enumeration has lost. */
@@ -365,12 +369,12 @@ function* checkEnumValues(
     text: sql`select distinct ${quoteName(kept.stored)} from ${quoteName(table.name)} where ${quoteName(kept.stored)} not in (${allowed}) limit 10`,
   }
   if (others.length === 0) return []
-  const lost = others.map(([each]) => String(each))
+  const lostValues = others.map(([each]) => String(each))
   return [
     {
-      what: `${table.name}.${kept.field} has values that the contract no longer allows: ${lost.join(', ')}`,
+      what: `${table.name}.${kept.field} has values that the contract no longer allows: ${lostValues.join(', ')}`,
       cure: [
-        `update ${quoteColumn(table.name)} set ${quoteColumn(kept.stored)} = … where ${quoteColumn(kept.stored)} in (${lost.map(quoteText).join(', ')});`,
+        `update ${quoteColumn(table.name)} set ${quoteColumn(kept.stored)} = … where ${quoteColumn(kept.stored)} in (${lostValues.map(quoteText).join(', ')});`,
       ],
     },
   ]

@@ -95,18 +95,18 @@ export async function findRunningInstance(side: CopySide, now: number): Promise<
  * The copy has no table for them.
  */
 export async function listLeftBehind(side: CopySide, tables: ReadonlyMap<string, Table>): Promise<readonly string[]> {
-  const left: string[] = []
+  const unknown: string[] = []
   for (const [of, parts] of readShape(await askSide(side, shapeRows))) {
     if (!of.startsWith(tableKey(''))) continue
     const name = of.slice(tableKey('').length)
     const table = tables.get(name)
-    const known = new Set(table?.fields.map(({ stored }) => stored))
-    if (!table) left.push(name)
+    const columns = new Set(table?.fields.map(({ stored }) => stored))
+    if (!table) unknown.push(name)
     else
       for (const [field, is] of parts)
-        if (field !== '' && !is.startsWith('words') && !known.has(field)) left.push(`${name}.${field}`)
+        if (field !== '' && !is.startsWith('words') && !columns.has(field)) unknown.push(`${name}.${field}`)
   }
-  return left
+  return unknown
 }
 
 /** Copies every table. Both databases have the shape of the contract, and the target is empty. */
@@ -129,16 +129,16 @@ async function copyOneTable(from: CopySide, to: CopySide, table: CopiedTable, te
   let count = 0
   let last: readonly Cell[] | undefined
   for (;;) {
-    const read = await readNext(from, table, last)
-    if (read.length === 0) break
-    const rows = read.map(row => row.map((cell, at) => convertCell(cell, columns[names[at] ?? ''], to.dialect)))
+    const batch = await readNext(from, table, last)
+    if (batch.length === 0) break
+    const rows = batch.map(row => row.map((cell, at) => convertCell(cell, columns[names[at] ?? ''], to.dialect)))
     for (let at = 0; at < rows.length; at += most) await addCopiedRows(to, table, rows.slice(at, at + most))
-    const end = read.at(-1) ?? []
+    const end = batch.at(-1) ?? []
     last = key.map(each => end[names.indexOf(each)] ?? null)
-    count += read.length
+    count += batch.length
     tell(name, count, false)
   }
-  if (table.counts) await goOnCounting(from, to, table)
+  if (table.counts) await continueCounter(from, to, table)
   const [counted] = await askSide(to, sql`select cast(count(*) as text) from ${quoteName(name)}`)
   if (Number(counted?.[0]) !== count)
     throw new Error(`the copy of ${name} has ${counted?.[0]} rows, and not ${count}: something else writes to it`)
@@ -188,7 +188,7 @@ async function addCopiedRows(
   )
 }
 
-async function goOnCounting(from: CopySide, to: CopySide, { name, key }: CopiedTable): Promise<void> {
+async function continueCounter(from: CopySide, to: CopySide, { name, key }: CopiedTable): Promise<void> {
   const [counter = ''] = key
   const [row] = await askSide(from, from.dialect.counting.last(name, counter))
   const last = row?.[0] ?? null

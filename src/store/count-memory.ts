@@ -25,18 +25,18 @@ export class CountMemory {
 
   recall(of: Statement, values: readonly Cell[], count: () => number): number {
     const key = JSON.stringify(boundParameters(of, values), spellCell)
-    const known = this.#counts.get(of.text)?.get(key)
-    if (known !== undefined) return known
-    const counted = count()
-    if (key.length <= keyMax) this.#keep(of.text, key, counted)
-    return counted
+    const remembered = this.#counts.get(of.text)?.get(key)
+    if (remembered !== undefined) return remembered
+    const total = count()
+    if (key.length <= keyMax) this.#keep(of.text, key, total)
+    return total
   }
 
-  #keep(text: string, key: string, counted: number): void {
+  #keep(text: string, key: string, total: number): void {
     if (this.#size === countsMax) this.#forget()
     let ofText = this.#counts.get(text)
     if (!ofText) this.#counts.set(text, (ofText = new Map()))
-    ofText.set(key, counted)
+    ofText.set(key, total)
     this.#size++
   }
 

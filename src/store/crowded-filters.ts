@@ -15,12 +15,12 @@ export function* findCrowded(
 ): Steps<readonly CrowdedFilter[]> {
   if ((yield { text: statistics.exist }).length === 0) return []
   const rows = yield { text: statistics.rowsOfValue }
-  const known = new Map(rows.map(([table, name, count]) => [`${table}\n${name}`, Number(count)]))
+  const rowCounts = new Map(rows.map(([table, name, count]) => [`${table}\n${name}`, Number(count)]))
   return [...tables.values()].flatMap(table =>
     listAssumedFilters(table.resource, table.lists).flatMap(({ field, keys }) => {
       const items = Math.max(
         0,
-        ...namesInStatistics(table, field).map(name => known.get(`${table.name}\n${name}`) ?? 0),
+        ...namesInStatistics(table, field).map(name => rowCounts.get(`${table.name}\n${name}`) ?? 0),
       )
       return items > fewRows ? [{ resource: table.resource.name, field, items: Math.round(items), keys }] : []
     }),

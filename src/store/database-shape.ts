@@ -27,8 +27,8 @@ export function readShape(rows: readonly Cells[]): DatabaseShape {
   const shape: DatabaseShape = new Map()
   for (const [of, name, is] of rows) {
     const key = String(of)
-    const known = shape.get(key) ?? new Map<string, string>()
-    shape.set(key, known.set(String(name), String(is)))
+    const entries = shape.get(key) ?? new Map<string, string>()
+    shape.set(key, entries.set(String(name), String(is)))
   }
   return shape
 }

@@ -106,8 +106,8 @@ export interface Dialect {
 const literal = (text: string): Sql => sql.lit(text)
 const writeHex = (octets: Uint8Array): string => Buffer.from(octets).toString('hex')
 
-const refusingTrigger = (table: string, what: string): Sql =>
-  sql`create trigger ${sql.id(`${table} ${what}`)} before ${sql.raw(what)} on ${sql.id(table)}
+const refusingTrigger = (table: string, statement: string): Sql =>
+  sql`create trigger ${sql.id(`${table} ${statement}`)} before ${sql.raw(statement)} on ${sql.id(table)}
     begin select raise(abort, 'rows of this table are only added, never changed'); end`
 
 export const sqlite: Dialect = {
@@ -150,7 +150,7 @@ export const sqlite: Dialect = {
   locking: sql``,
   byIndex: index => sql`indexed by ${sql.id(index)}`,
   choosing: sql``,
-  appendOnly: table => ['update', 'delete'].map(what => refusingTrigger(table, what)),
+  appendOnly: table => ['update', 'delete'].map(statement => refusingTrigger(table, statement)),
   removal: table => [sql`drop trigger ${sql.id(`${table} delete`)}`, refusingTrigger(table, 'delete')],
 }
 

@@ -26,8 +26,8 @@ export function requireRoom(file: string, spareOctets: () => number, ask: AskDis
   const disk = attempt(() => ask(dirname(file)), tellsNothing)
   if (!disk) return // unknown: the system does not say
   const [free, all] = [disk.bavail * disk.bsize, disk.blocks * disk.bsize]
-  const kept = Math.min(reservedOctets, all / 4)
-  if (free < kept && free + spareOctets() < kept)
+  const reserve = Math.min(reservedOctets, all / 4)
+  if (free < reserve && free + spareOctets() < reserve)
     throw new Unavailable(
       retrySeconds,
       `${Math.floor(free / (1 << 20))} MiB are free on the disk of ${file}, which are kept for other changes: make room for files`,

@@ -69,7 +69,7 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
   const make = (text: Sql): Statement => compileStatement(dialect, text)
   const former = sql`(select "version" from "_former" where "resource" = ${sql.lit(table.name)} and "id" = ${parameterAt(0)})`
   const head = sql`"id", "_version", "_created", "_modified", "_kept"`
-  const more = (count: number, from: number): Sql => (count === 0 ? sql`` : sql`, ${parameterList(from, count)}`)
+  const rest = (count: number, from: number): Sql => (count === 0 ? sql`` : sql`, ${parameterList(from, count)}`)
   const compileUpdate = (columns: readonly string[]): Statement => {
     const sets = columns.map((column, i) => sql`, ${quoteName(column)} = ${parameterAt(5 + i)}`)
     return make(
@@ -82,7 +82,7 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
     columns: own,
     item: createItemReader(table),
     cells: createCellsWriter(table),
-    kept: kept => (Object.keys(kept).length === 0 ? null : table.outputs.encode(kept)),
+    kept: outputs => (Object.keys(outputs).length === 0 ? null : table.outputs.encode(outputs)),
     get: make(sql`select ${own} from ${at} where "id" = ${parameterAt(0)}`),
     getAll: make(
       sql`select ${own} from ${at} where "id" in
@@ -92,7 +92,7 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
     version: make(sql`select "_version" from ${at} where "id" = ${parameterAt(0)}`),
     insert: make(
       sql`${dialect.insertRow} ${at} (${head}${written.length === 0 ? sql`` : sql`, ${quoteNames(written)}`})
-        values (${parameterAt(0)}, ${followingVersion(sql`coalesce(${former}, 0)`, parameterAt(3))}, ${parameterAt(1)}, ${parameterAt(1)}, ${parameterAt(2)}${more(written.length, 4)})
+        values (${parameterAt(0)}, ${followingVersion(sql`coalesce(${former}, 0)`, parameterAt(3))}, ${parameterAt(1)}, ${parameterAt(1)}, ${parameterAt(2)}${rest(written.length, 4)})
         on conflict ("id") do nothing returning "_version", exists ${former}`,
     ),
     update: createUpdates(table, compileUpdate),
@@ -124,11 +124,11 @@ function createUpdates(table: Table, compile: (columns: readonly string[]) => St
   return (was, value) => {
     const fields = table.fields.map(each => each.field)
     const changed = new Set(was ? fields.filter(field => !isSameValue(was[field], value[field])) : fields)
-    const written = parts.filter(each => changed.has(each.field))
+    const changedParts = parts.filter(each => changed.has(each.field))
     const key = [...changed].join()
     let statement = statements.get(key)
-    if (!statement) statements.set(key, (statement = compile(written.flatMap(each => each.columns))))
-    return { statement, cells: written.flatMap(each => each.cells(value)) }
+    if (!statement) statements.set(key, (statement = compile(changedParts.flatMap(each => each.columns))))
+    return { statement, cells: changedParts.flatMap(each => each.cells(value)) }
   }
 }
 
@@ -154,20 +154,20 @@ function createItemReader(table: Table): ItemStatements['item'] {
   return row => {
     const [version, modified, created, kept, id] = row
     // The columns of the table are declared with these types, and `_kept` is what `kept` wrote.
-    const known = {
+    const head = {
       id: id as string,
       version: version as number,
       modified: modified as number,
       created: created as number,
       kept: typeof kept === 'string' ? (decode(kept) as Values) : nothing,
     }
-    return isLargeRow(row) ? readLater(known, () => readValue(row)) : { ...known, value: readValue(row) }
+    return isLargeRow(row) ? readLater(head, () => readValue(row)) : { ...head, value: readValue(row) }
   }
 }
 
 /** A page of large rows is a lot of work, so each is decoded when it is first used. */
-const readLater = (known: Omit<Snapshot, 'value'>, read: () => Values): Snapshot =>
-  addLateValue(known, { read, value: undefined })
+const readLater = (head: Omit<Snapshot, 'value'>, read: () => Values): Snapshot =>
+  addLateValue(head, { read, value: undefined })
 interface LateValue {
   readonly read: () => Values
   value: Values | undefined

@@ -26,8 +26,8 @@ export function createCellCodec(field: AnyField): CellCodec {
 }
 
 function compileConversion({ shape }: AnyField, way: ConversionWay): CellConversion {
-  const made = foldShape(shape, conversions, way)
-  return made && (value => (value === null ? null : made(value)))
+  const convert = foldShape(shape, conversions, way)
+  return convert && (value => (value === null ? null : convert(value)))
 }
 const conversions: ShapeCases<CellConversion, [way: ConversionWay]> = {
   scalar: ({ kind }, way) => scalarConversions[kind][way],
@@ -66,13 +66,13 @@ export const doubleText = (value: number): string => (Object.is(value, -0) ? '-0
 const listConversion = (item: CellConversion): CellConversion =>
   item && (value => (value as readonly unknown[]).map(item))
 
-const mapConversion = (made: CellConversion): CellConversion =>
-  made && (value => mapMembers(value as Readonly<Record<string, unknown>>, made))
+const mapConversion = (convert: CellConversion): CellConversion =>
+  convert && (value => mapMembers(value as Readonly<Record<string, unknown>>, convert))
 
 function memberConversion(fields: Fields, way: ConversionWay): CellConversion {
   const changes = Object.entries(fields).flatMap(([name, field]) => {
-    const made = compileConversion(field, way)
-    return made ? [{ name, made }] : []
+    const convert = compileConversion(field, way)
+    return convert ? [{ name, made: convert }] : []
   })
   if (changes.length === 0) return undefined
   return value => {
@@ -86,7 +86,7 @@ function unionConversion(on: string, of: Readonly<Record<string, Fields>>, way: 
   const changes = new Map(Object.entries(of).map(([name, fields]) => [name, memberConversion(fields, way)]))
   if (![...changes.values()].some(Boolean)) return undefined
   return value => {
-    const made = changes.get(String((value as Readonly<Record<string, unknown>>)[on]))
-    return made ? made(value) : value
+    const convert = changes.get(String((value as Readonly<Record<string, unknown>>)[on]))
+    return convert ? convert(value) : value
   }
 }

@@ -45,7 +45,8 @@ const listUnmade = ({ tables }: ListIndexSchema, shape: DatabaseShape): readonly
       .filter(({ index, is }) => shape.get('index')?.get(index.name) !== is),
   )
 
-const dropIndex = (index: string, how: Sql = sql``): Sql => sql`drop index ${how}if exists ${quoteName(index)}`
+const dropIndex = (index: string, modifier: Sql = sql``): Sql =>
+  sql`drop index ${modifier}if exists ${quoteName(index)}`
 
 /** Tables that lack an index and are so large that it is postponed. Call it before any change. */
 export function* findLargeTables(schema: ListIndexSchema, shape: DatabaseShape): Steps<ReadonlySet<string>> {
@@ -64,9 +65,9 @@ export function* growIndexes(
   tell?: (says: string, text: string) => void,
 ): Steps {
   const { dialect, tables } = schema
-  const wanted = new Set([...tables.values()].flatMap(table => table.indexes.map(each => each.name)))
+  const declared = new Set([...tables.values()].flatMap(table => table.indexes.map(each => each.name)))
   for (const [name, is] of shape.get('index') ?? [])
-    if (!isSearchName(name) && !wanted.has(name) && !isForeign(tables, shape, is) && (tell || !isUniqueKey(is))) {
+    if (!isSearchName(name) && !declared.has(name) && !isForeign(tables, shape, is) && (tell || !isUniqueKey(is))) {
       yield { text: dropIndex(name), says: `drop the index ${name}` }
       yield forgetShape('index', name)
     }
@@ -94,12 +95,12 @@ function isForeign(tables: ReadonlyMap<string, Table>, shape: DatabaseShape, is:
   return foreign.some(({ name }) => columnsOfIndex(index).some(each => each === name || each.startsWith(`${name}#`)))
 }
 
-function createIndex(table: Table, index: Index, dialect: Dialect, how: Sql = sql``): Sql {
+function createIndex(table: Table, index: Index, dialect: Dialect, modifier: Sql = sql``): Sql {
   const columns = index.columns.map(
     ({ name: column, descending }) => sql`${quoteName(column)} ${descending ? dialect.descending : dialect.ascending}`,
   )
   const kind = index.isUnique ? sql`unique index ` : sql`index `
-  const begin = sql`create ${kind}${how}${quoteName(index.name)} on ${quoteName(table.name)}`
+  const begin = sql`create ${kind}${modifier}${quoteName(index.name)} on ${quoteName(table.name)}`
   if (index.isHash) return sql`${begin} using hash (${joinList(index.columns.map(each => quoteName(each.name)))})`
   const where = index.where === undefined ? sql`` : sql` where ${quoteName(index.where)} is not null`
   return sql`${begin} (${joinList(columns)})${where}`
@@ -114,15 +115,15 @@ export function* findDuplicates(
   shape: DatabaseShape,
   large: ReadonlySet<string>,
 ): Steps<readonly Difference[]> {
-  const found: Difference[] = []
+  const differences: Difference[] = []
   for (const { table, index } of listUnmade(schema, shape)) {
     const was = shape.get(tableKey(table.name))
     // A column that does not exist yet has no values.
     const isThere = index.columns.every(({ name }) => was?.has(name.replace(/#.*/, '')))
     if (index.isUnique && isThere && !large.has(table.name))
-      found.push(...(yield* findDuplicatesOf(table, index, schema.dialect)))
+      differences.push(...(yield* findDuplicatesOf(table, index, schema.dialect)))
   }
-  return found
+  return differences
 }
 
 function* findDuplicatesOf(table: Table, index: Index, dialect: Dialect): Steps<readonly Difference[]> {

@@ -90,7 +90,7 @@ export function compileProbe(
   const values: Cell[] = []
   const form: string[] = []
   const bind = (cell: Cell): Sql => parameterAt(values.push(cell) - 1)
-  const candidates = selectLed(table, tables, query, lead, dialect, bind, form)
+  const candidates = selectLeadIds(table, tables, query, lead, dialect, bind, form)
   return {
     form: ['probe', most, ...form].join('\n'),
     values,
@@ -100,7 +100,7 @@ export function compileProbe(
 }
 
 /** The ids of a lead's candidates. */
-function selectLed(
+function selectLeadIds(
   table: Table,
   tables: ReadonlyMap<string, Table>,
   query: Query,
@@ -139,7 +139,7 @@ export function compileListing(
   )
   const grants = grantConditions(table, query.within, bind, form)
   const searched = bindWords(table, query, bind, form)
-  const led = lead && selectLed(table, tables, query, lead, dialect, bind, form)
+  const led = lead && selectLeadIds(table, tables, query, lead, dialect, bind, form)
   const candidates = led ? [sql`${quoteName(table.name)}."id" in (${led})`] : []
   const watched = watch ? [watch] : []
   const keys = sortKeys(table, query)
@@ -252,7 +252,7 @@ function pageTexts(parts: ListingParts, conditions: readonly Sql[]): readonly Sq
 function rangeText(
   parts: ListingParts,
   { equal, conditions }: { readonly equal: readonly Filter[]; readonly conditions: readonly Sql[] },
-  more: readonly Sql[] = [],
+  clauses: readonly Sql[] = [],
 ): Sql {
   const { table, query, dialect, columns, keys, part, candidates } = parts
   const filters = [...query.filters, ...equal]
@@ -260,11 +260,11 @@ function rangeText(
   const at = quoteName(table.name)
   const order = writeOrder(parts, sort, filters)
   const rows = sql`from ${at} where ${allOf(conditions)} order by ${order} ${part}`
-  const read = sql`select ${columns}${sql.join(more, sql``)}`
+  const select = sql`select ${columns}${sql.join(clauses, sql``)}`
   const isSorted = dialect.sortsKeys && !isStoredInOrder(table.resource, table.lists, { filters, sort })
   return candidates.length === 0 && !isSorted
-    ? sql`${read} ${rows}`
-    : sql`${read} from ${at} where "id" in (select "id" ${rows}) order by ${order}`
+    ? sql`${select} ${rows}`
+    : sql`${select} from ${at} where "id" in (select "id" ${rows}) order by ${order}`
 }
 
 const rowNames = (table: Table): Sql =>
@@ -366,11 +366,11 @@ function filterCondition(table: Table, filter: Filter, bind: (cell: Cell) => Sql
     return filter.value === true ? sql`${at} is null` : sql`${at} is not null`
   }
   if (filter.is === 'in') {
-    const given = Array.isArray(filter.value) ? filter.value.map(cell) : []
-    const some = given.filter(each => each !== null)
-    form.push(filter.field, `in ${some.length} ${some.length < given.length}`)
+    const values = Array.isArray(filter.value) ? filter.value.map(cell) : []
+    const some = values.filter(each => each !== null)
+    form.push(filter.field, `in ${some.length} ${some.length < values.length}`)
     const among = some.length > 0 ? [sql`${at} in (${joinList(some.map(bind))})`] : []
-    return anyOf(some.length < given.length ? [...among, sql`${at} is null`] : among)
+    return anyOf(some.length < values.length ? [...among, sql`${at} is null`] : among)
   }
   const to = cell(filter.value)
   form.push(filter.field, filter.is, to === null ? '0' : '1')
@@ -507,8 +507,8 @@ const creationKey: SortKey = {
 
 function sortKeys(table: Table, query: Query): SortKey[] {
   const keyOf = ({ field, descending }: Sort): SortKey => ({ field, ...requireCompared(table, field), descending })
-  const asked = query.sort.map(keyOf)
-  return [...(asked.length > 0 ? asked : [creationKey]), keyOf({ field: 'id', descending: false })]
+  const keys = query.sort.map(keyOf)
+  return [...(keys.length > 0 ? keys : [creationKey]), keyOf({ field: 'id', descending: false })]
 }
 
 interface PlacedKey {

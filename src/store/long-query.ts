@@ -13,8 +13,8 @@ export const fewRows = 200
 export function judgeLength(table: Table, query: Query): 'short' | readonly Filter[] {
   const { words = [], counted, filters, within, sort } = query
   const groups = within === 'all' ? [] : within
-  const own = groups.length === 1 ? Object.entries(groups[0] ?? {}) : []
-  const granted = own.map(([field, value]): Filter => ({ field, is: 'eq', value }))
+  const restriction = groups.length === 1 ? Object.entries(groups[0] ?? {}) : []
+  const granted = restriction.map(([field, value]): Filter => ({ field, is: 'eq', value }))
   const form = { filters: [...filters, ...granted], sort }
   const isOrdered = groups.length < 2 && findMissingOrder(table.resource, table.lists, form) === undefined
   if (isOrdered && words.length === 0 && counted !== 'exact') return 'short'

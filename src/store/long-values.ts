@@ -98,14 +98,14 @@ function* lookAtRows(
   const [row = []] = yield { text: sql`select ${joinList([sql`count(*)`, ...figures])} from (${rows}) as "looked"` }
   const [count = 0, ...found] = row.map(Number)
   const isPart = !isAsked && count >= rowsLookedAt
-  const kept: MigrationStep[] = []
+  const steps: MigrationStep[] = []
   bounds.forEach((bound, at) => {
     const [longer = 0, longest = 0] = found.slice(2 * at)
     if (longer > 0) warn(describeLongValues(table, bound, longer, longest, isPart))
     else if (isPart) warn(describeUnseen(table, bound))
-    else if (isAsked || bound.was === undefined) kept.push(remember(table, bound))
+    else if (isAsked || bound.was === undefined) steps.push(remember(table, bound))
   })
-  return kept
+  return steps
 }
 
 const lookAtAll = '`diglot migrate --plan` looks at all'
@@ -118,9 +118,9 @@ function describeLongValues(
   isPart: boolean,
 ): string {
   const rows = `${longer} ${longer === 1 ? 'row has a value' : 'rows have a value'} longer than its max of ${max} (the longest: ${longest})`
-  const seen = isPart ? `, among the first ${rowsLookedAt} rows (${lookAtAll})` : ''
+  const scope = isPart ? `, among the first ${rowsLookedAt} rows (${lookAtAll})` : ''
   const text = `select "id" from "${name}" where length("${stored}") > ${max}`
-  return `${name}.${field}: ${rows}${seen}: a client that sends it back is refused: raise max to ${longest}, or shorten the values: ${text}`
+  return `${name}.${field}: ${rows}${scope}: a client that sends it back is refused: raise max to ${longest}, or shorten the values: ${text}`
 }
 
 const describeUnseen = ({ name }: Table, { field, max, was }: LengthBound): string =>

@@ -14,11 +14,11 @@ import { pieceOctets } from '../service/file-content.ts'
 import type { Column, FieldColumns } from './column.ts'
 import type { ColumnSignature } from './column-signature.ts'
 import {
+  type AcceptedLosses,
   createMigrationError,
   declaredSignature,
   findDifferences,
   formatBefore,
-  type GivenUp,
   parseSignature,
   shapeFormat,
   tableKey,
@@ -45,7 +45,7 @@ import { compileStatement, joinList, parameterAt, quoteName } from './statement.
 import type { Table } from './table.ts'
 
 /** What a person asks for beyond additions: each loss by its name. */
-export interface MigrationWish extends GivenUp {
+export interface MigrationWish extends AcceptedLosses {
   /** Nothing is changed; the steps are only reported. */
   readonly isPlan: boolean
   /** Called in order with each step that has a description: the description, and its SQL. */
@@ -181,7 +181,7 @@ function* growTable(
 
 function createTable(table: Table, dialect: Dialect): Sql {
   const { text, integer } = dialect.types
-  const own = [
+  const columns = [
     sql`"id" ${text} primary key`,
     ...['_version', '_created', '_modified'].map(column => sql`${quoteName(column)} ${integer} not null`),
     sql`"_kept" ${text}`,
@@ -190,7 +190,7 @@ function createTable(table: Table, dialect: Dialect): Sql {
     ),
     ...table.words.map(({ column }) => sql`${quoteName(column)} ${text}`),
   ]
-  return sql`create table ${quoteName(table.name)} (${joinList(own)})`
+  return sql`create table ${quoteName(table.name)} (${joinList(columns)})`
 }
 
 /** The cells of a field's default; none if it has no default. */
@@ -274,9 +274,9 @@ function* growWords(
   was: ReadonlyMap<string, string> | undefined,
   isAsked: boolean,
 ): Steps<readonly string[]> {
-  const wanted = new Set(table.words.map(each => each.column))
+  const declared = new Set(table.words.map(each => each.column))
   for (const [column, is] of was ?? [])
-    if (is.startsWith('words') && !wanted.has(column)) {
+    if (is.startsWith('words') && !declared.has(column)) {
       if (isAsked) {
         const text = sql`alter table ${quoteName(table.name)} drop column ${quoteName(column)}`
         yield { says: `drop the words ${table.name}.${column}, which no search looks at`, text }

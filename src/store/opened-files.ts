@@ -24,8 +24,8 @@ export class OpenedFiles {
   constructor(file: string) {
     this.#files = ends.flatMap(end => {
       const path = resolve(`${file}${end}`)
-      const found = statSync(path, { throwIfNoEntry: false })
-      return found ? [{ path, device: found.dev, node: found.ino }] : []
+      const stats = statSync(path, { throwIfNoEntry: false })
+      return stats ? [{ path, device: stats.dev, node: stats.ino }] : []
     })
   }
 

@@ -48,7 +48,7 @@ export interface PageBounds {
   readonly size: number
   readonly octets?: number | undefined
 }
-interface Fitting {
+interface FittingRows {
   readonly count: number
   readonly octets: number
   /** Octets of the longest row, including one that does not fit. */
@@ -57,10 +57,10 @@ interface Fitting {
 export interface PageRows {
   /** The rows of the page, and more. */
   readonly rows: readonly Cells[]
-  readonly fitting: Fitting
+  readonly fitting: FittingRows
 }
 /** The rows of a page: as many as its size and its octets allow, but at least one. */
-export function countFitting(rows: readonly Cells[], { size, octets: max = Infinity }: PageBounds): Fitting {
+export function countFitting(rows: readonly Cells[], { size, octets: max = Infinity }: PageBounds): FittingRows {
   let [count, octets, longest] = [0, 0, 0]
   for (const row of rows) {
     const length = octetsOf(row)

@@ -84,7 +84,7 @@ export const transactionTimeoutMs = 5000
  */
 export const keepAliveOptions = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
-/** Tries of one work: from the second one on, it locks whatever it collided with. */
+/** Tries of one unit of work: from the second one on, it locks whatever it collided with. */
 const triesMax = 50
 
 export class Sessions {
@@ -190,7 +190,7 @@ export class Sessions {
 
 const ignore = (): void => {}
 
-const late = 'a work did not end within its time: a slow handler, a lock, or a database that does not reply'
+const late = 'a unit of work did not end within its time: a slow handler, a lock, or a database that does not reply'
 
 /**
  * Everything that all queries of a statement share is in their prototype: `pg` copies the own
@@ -335,7 +335,7 @@ class PooledTransaction implements StatementRunner {
   }
 }
 
-/** What a work has read was changed before the work could commit. */
+/** What a unit of work has read was changed before it could commit. */
 export class Collision extends Error {}
 
 /**

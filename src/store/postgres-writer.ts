@@ -12,7 +12,7 @@
  *      one makes it, and the other runs again and finds it.
  *  (5) An identifier that is used again continues from its last version: an insert that has waited
  *      for the removal cannot see that version, and runs again.
- *  (6) A work that fails, or refuses, must also rest on what held at one time; otherwise it runs
+ *  (6) Work that fails, or refuses, must also rest on what held at one time; otherwise it runs
  *      again. So a call with a key that another instance has just answered is not refused because
  *      of what that instance did.
  */
@@ -227,12 +227,12 @@ export class PostgresWriter extends SqlWriter {
   }
 
   override async has(resource: string, filters: readonly Filter[]): Promise<boolean> {
-    const found = await super.has(resource, filters)
-    if (!found) {
+    const exists = await super.has(resource, filters)
+    if (!exists) {
       const { of, values } = this.compileHas(resource, filters)
       this.#nowhere.push([negateStatement(of), values])
     }
-    return found
+    return exists
   }
 
   override async put(
@@ -244,22 +244,22 @@ export class PostgresWriter extends SqlWriter {
     now: number,
   ): Promise<Snapshot> {
     if (!replaced) this.#made.set(packNames(resource, id), { resource, id })
-    const seen = replaced?.version ?? null
-    return this.#write(resource, id, seen, () => super.put(resource, id, value, kept, replaced, now))
+    const version = replaced?.version ?? null
+    return this.#write(resource, id, version, () => super.put(resource, id, value, kept, replaced, now))
   }
 
-  override async remove(resource: string, id: string, seen: number, now: number): Promise<void> {
+  override async remove(resource: string, id: string, version: number, now: number): Promise<void> {
     this.#made.delete(packNames(resource, id))
-    return this.#write(resource, id, seen, () => super.remove(resource, id, seen, now))
+    return this.#write(resource, id, version, () => super.remove(resource, id, version, now))
   }
 
-  override async move(resource: string, id: string, to: string, seen: number, now: number): Promise<void> {
+  override async move(resource: string, id: string, to: string, version: number, now: number): Promise<void> {
     this.#made.delete(packNames(resource, id))
-    return this.#write(resource, id, seen, () => super.move(resource, id, to, seen, now))
+    return this.#write(resource, id, version, () => super.move(resource, id, to, version, now))
   }
 
   /** If a version that was read here has since gone, the caller made no mistake. */
-  async #write<T>(resource: string, id: string, seen: number | null, work: () => Maybe<T>): Promise<T> {
+  async #write<T>(resource: string, id: string, version: number | null, work: () => Maybe<T>): Promise<T> {
     const key = packNames(resource, id)
     try {
       const answer = await work()
@@ -267,7 +267,7 @@ export class PostgresWriter extends SqlWriter {
       this.#own.add(key)
       return answer
     } catch (thrown) {
-      if (thrown instanceof Refused && thrown.refusal.kind === 'stale' && this.#reads.get(key)?.version === seen)
+      if (thrown instanceof Refused && thrown.refusal.kind === 'stale' && this.#reads.get(key)?.version === version)
         this.#collide(resource, id)
       throw thrown
     }
@@ -341,12 +341,12 @@ export class PostgresWriter extends SqlWriter {
     const checks = this.#listChecks()
     const isNumbered = changes.length + checks.length + this.#own.size > 0
     const [last] = isNumbered ? deeds.splice(-1) : []
-    const sent: Maybe<unknown>[] = deeds.map(deed => super.record(deed))
-    if (last) sent.push(this.on.run(recordThenLock, deedCells(last)))
-    else if (isNumbered) sent.push(this.on.run(numberingLock, []))
-    for (const [statement, values] of checks) sent.push(this.on.run(statement, values))
-    sent.push(...changes.map(change => super.changed(change)))
-    Promise.all(sent).catch(() => {})
+    const inserts: Maybe<unknown>[] = deeds.map(deed => super.record(deed))
+    if (last) inserts.push(this.on.run(recordThenLock, deedCells(last)))
+    else if (isNumbered) inserts.push(this.on.run(numberingLock, []))
+    for (const [statement, values] of checks) inserts.push(this.on.run(statement, values))
+    inserts.push(...changes.map(change => super.changed(change)))
+    Promise.all(inserts).catch(() => {})
   }
 
   /** (2) What they find changed is not told: the next try locks all of it. */

@@ -58,7 +58,7 @@ export interface PostgresOptions extends Retention {
    * A pool that is given has its own limit.
    */
   readonly connections?: number
-  /** Milliseconds for one work, including all its tries; default 10,000. */
+  /** Milliseconds for one unit of work, including all its tries; default 10,000. */
   readonly work?: number
   /** Changes beyond additions that a person requests. Default: none. */
   readonly migration?: MigrationWish
@@ -89,7 +89,7 @@ const takesChanges: Statement = {
  */
 const isTrouble = (thrown: unknown): boolean => /^(53100|58030|XX00[12])$/.test(errorCodeOf(thrown))
 
-const askTakesChanges = (probe: Sessions, timeMs: number): Promise<boolean> =>
+const checkWritable = (probe: Sessions, timeMs: number): Promise<boolean> =>
   probe
     .run(beginRead, on => on.first(takesChanges, []), timeMs)
     .then(
@@ -135,7 +135,7 @@ export async function openPostgresStore(
         writer.send()
         return answer
       }
-      return trouble.watch(turns.run(turn, time, left => writes.run(beginWrite, attempt, left)))
+      return trouble.watch(turns.run(turn, time, remaining => writes.run(beginWrite, attempt, remaining)))
     },
     sweep: async now => {
       let count = 0
@@ -151,7 +151,7 @@ export async function openPostgresStore(
       for (const build of await run(() => listIndexBuilds(schema))) if (!(await builds.make(build, tell))) return false
       return true
     },
-    ready: async () => (await askTakesChanges(probe, Math.min(time, promptMs))) && trouble.isOver,
+    ready: async () => (await checkWritable(probe, Math.min(time, promptMs))) && trouble.isOver,
     findDropped: () =>
       probe.run(beginRead, on => executeSteps(findDropped(schema.tables), on), Math.min(time, promptMs)),
     findCrowded: () =>
@@ -203,7 +203,7 @@ export type Replica = Pick<Store, 'read' | 'usage' | 'close'>
 
 /**
  * A copy of the same database that is only read: a standby, which gets the contract's shape from
- * its primary. By default one work may take two seconds.
+ * its primary. By default one unit of work may take two seconds.
  */
 export async function openPostgresReplica(
   service: Service,

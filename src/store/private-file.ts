@@ -36,18 +36,18 @@ export function createFolderOf(file: string): void {
  * why.
  */
 export function createPrivateFile(file: string): void {
-  const made = attempt(
+  const created = attempt(
     () => openSync(file, 'wx', ownerOnly),
     thrown => errorCodeOf(thrown) !== '',
   )
-  if (made !== undefined) closeSync(made)
+  if (created !== undefined) closeSync(created)
   else for (const end of ['', '-wal', '-shm']) closeToOthers(`${file}${end}`)
 }
 
 /** Files of another owner stay unchanged: this process has no right to change them. */
 function closeToOthers(file: string): void {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (!found?.isFile() || (found.mode & forOthers) === 0) return
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats?.isFile() || (stats.mode & forOthers) === 0) return
   attempt(
     () => chmodSync(file, ownerOnly),
     thrown => ['EPERM', 'EROFS', 'ENOENT'].includes(errorCodeOf(thrown)),

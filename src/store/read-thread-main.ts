@@ -63,8 +63,8 @@ class SnapshotReader {
   }
 
   #prepare(text: string): StatementSync {
-    const known = this.#prepared.get(text)
-    if (known) return known
+    const prepared = this.#prepared.get(text)
+    if (prepared) return prepared
     if (this.#prepared.size >= preparedMax) this.#prepared.clear()
     const statement = this.#database.prepare(text)
     statement.setReturnArrays(true)

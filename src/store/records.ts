@@ -339,15 +339,15 @@ const jobCountsMax = 32
 
 function compileJobs(dialect: Dialect) {
   const columns = columnList(jobColumns)
-  const one = sql`select ${columns} from "_job" where "id" = ${parameterAt(0)}`
+  const byId = sql`select ${columns} from "_job" where "id" = ${parameterAt(0)}`
   const byCount = (compile: typeof leaseStatement) => memoizeByNumber(count => compile(dialect, count), jobCountsMax)
   return {
     lease: byCount(leaseStatement),
     due: byCount(dueStatement),
     turn: byCount((on, jobs) => turnStatement(on, jobs)),
     dueTurn: byCount((on, jobs) => turnStatement(on, jobs, parameterAt(1))),
-    job: compileStatement(dialect, one),
-    jobForChange: compileStatement(dialect, sql`${one} ${dialect.locking}`),
+    job: compileStatement(dialect, byId),
+    jobForChange: compileStatement(dialect, sql`${byId} ${dialect.locking}`),
     dropJob: compileStatement(dialect, sql`delete from "_job" where "id" = ${parameterAt(0)}`),
     jobs: jobsByState(
       dialect,
@@ -396,16 +396,16 @@ const compileChanges = (dialect: Dialect) => ({
   swept: compileStatement(dialect, sql`select "is" from "_shape" where "of" = 'store' and "name" = 'swept'`),
 })
 
-const overdue = (now: Sql, named: Sql): Sql => sql`"state" = 'running' and "leased" <= ${now} and ${named}`
-const queuedUntil = (now: Sql, named: Sql): Sql => sql`"state" = 'queued' and "due" <= ${now} and ${named}`
-const dueJobs = (dialect: Dialect, now: Sql, named: Sql): Sql =>
-  sql`from "_job" ${dialect.byIndex('_job#queued')} where ${queuedUntil(now, named)}`
+const overdue = (now: Sql, ofNames: Sql): Sql => sql`"state" = 'running' and "leased" <= ${now} and ${ofNames}`
+const queuedUntil = (now: Sql, ofNames: Sql): Sql => sql`"state" = 'queued' and "due" <= ${now} and ${ofNames}`
+const dueJobs = (dialect: Dialect, now: Sql, ofNames: Sql): Sql =>
+  sql`from "_job" ${dialect.byIndex('_job#queued')} where ${queuedUntil(now, ofNames)}`
 
 /** Takes the time, then the names of jobs. Yields a row if one of them may be leased. */
 function dueStatement(dialect: Dialect, jobs: number): Statement {
-  const named = sql`"job" in (${parameterList(1, jobs)})`
-  const over = sql`select 1 from "_job" where ${overdue(parameterAt(0), named)}`
-  const next = sql`select 1 ${dueJobs(dialect, parameterAt(0), named)}`
+  const ofNames = sql`"job" in (${parameterList(1, jobs)})`
+  const over = sql`select 1 from "_job" where ${overdue(parameterAt(0), ofNames)}`
+  const next = sql`select 1 ${dueJobs(dialect, parameterAt(0), ofNames)}`
   return compileStatement(dialect, sql`select 1 where exists (${over}) or exists (${next})`)
 }
 
@@ -418,17 +418,17 @@ const sortedJobsMax = 100
  */
 function leaseStatement(dialect: Dialect, jobs: number): Statement {
   const now = parameterAt(0)
-  const named = sql`"job" in (${parameterList(4, jobs)})`
-  const over = sql`select "id" from "_job" where ${overdue(now, named)}
+  const ofNames = sql`"job" in (${parameterList(4, jobs)})`
+  const over = sql`select "id" from "_job" where ${overdue(now, ofNames)}
     order by "leased", "due", "id" limit 1 ${dialect.choosing}`
   const running = sql`select count(*) from "_job" as "other" where "other"."state" = 'running' and "other"."party" = "_job"."party"`
   const first = (turn: Sql): Sql =>
     sql`and (${running}) < ${parameterAt(2)} order by ${turn}, "due", "created", "id" limit 1 ${dialect.choosing}`
-  const due = dueJobs(dialect, now, named)
+  const due = dueJobs(dialect, now, ofNames)
   const count = sql`select count(*) from (select 1 ${due} limit ${sql.lit(sortedJobsMax + 1)}) as "due"`
   // A sum keeps SQLite away from the index of turns, which includes all that wait for their time.
-  const few = sql`select "id" from "_job" where "id" in (select "id" ${due}) and ${queuedUntil(now, named)} ${first(sql`"turn" + 0`)}`
-  const many = sql`select "id" from "_job" ${dialect.byIndex('_job#turn')} where ${queuedUntil(now, named)} ${first(sql`"turn"`)}`
+  const few = sql`select "id" from "_job" where "id" in (select "id" ${due}) and ${queuedUntil(now, ofNames)} ${first(sql`"turn" + 0`)}`
+  const many = sql`select "id" from "_job" ${dialect.byIndex('_job#turn')} where ${queuedUntil(now, ofNames)} ${first(sql`"turn"`)}`
   const next = sql`case when (${count}) <= ${sql.lit(sortedJobsMax)} then (${few}) else (${many}) end`
   return compileStatement(
     dialect,
@@ -445,9 +445,12 @@ function leaseStatement(dialect: Dialect, jobs: number): Statement {
 function turnStatement(dialect: Dialect, jobs: number, until?: Sql): Statement {
   const queued = sql`where "state" = 'queued' and "job" in (${parameterList(until ? 2 : 1, jobs)})`
   const due = until ? sql`and "due" <= ${until}` : sql``
-  const own = sql`from "_job" ${queued} and "party" = ${parameterAt(0)} ${due}`
+  const ofParty = sql`from "_job" ${queued} and "party" = ${parameterAt(0)} ${due}`
   const first = sql`select "turn" from "_job" ${dialect.byIndex('_job#turn')} ${queued} order by "turn" limit 1`
-  return compileStatement(dialect, sql`select (select count(*) ${own}), (select max("turn") ${own}), (${first})`)
+  return compileStatement(
+    dialect,
+    sql`select (select count(*) ${ofParty}), (select max("turn") ${ofParty}), (${first})`,
+  )
 }
 
 /** Rows that one transaction deletes, in some ten milliseconds. */

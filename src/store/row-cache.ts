@@ -47,13 +47,13 @@ export class RowCache {
   #passedCount = 0
 
   /** @param row begins with the cells that `systemColumns` names */
-  item({ table, item: read }: RowKind, row: Cells): Snapshot {
+  item({ table, item: readItem }: RowKind, row: Cells): Snapshot {
     const sum = sumOf(row[4] as string) // the column of identifiers is text
     const place = this.#find(sum)
-    const known = this.#rows[place]
-    if (known?.table === table.name && isSame(known.row, row)) return known.item
-    const item = read(row)
-    if ((known || this.#hasPassed(sum)) && isKeepable(row))
+    const entry = this.#rows[place]
+    if (entry?.table === table.name && isSame(entry.row, row)) return entry.item
+    const item = readItem(row)
+    if ((entry || this.#hasPassed(sum)) && isKeepable(row))
       this.#rows[place || this.#takePlace(sum)] = { table: table.name, row, item: freezeDeep(item) }
     return item
   }

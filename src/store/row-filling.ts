@@ -38,19 +38,19 @@ export async function fillRows(
   tell: TellFilling,
   pause: () => Promise<void> = async () => {},
 ): Promise<FilledBatch['due']> {
-  const begun = await run(() => readFilledRows(schema, table))
-  if (!begun) return (await run(() => fillSearch(schema, table))).due
-  const what = `words of ${table.name}`
-  let rowsDone = begun.rows
-  let rowsTotal = rowsDone + (await countRows(run, table, begun.upTo))
+  const progress = await run(() => readFilledRows(schema, table))
+  if (!progress) return (await run(() => fillSearch(schema, table))).due
+  const subject = `words of ${table.name}`
+  let rowsDone = progress.rows
+  let rowsTotal = rowsDone + (await countRows(run, table, progress.upTo))
   for (;;) {
-    tell({ what, rowsDone, rowsTotal, isOver: false })
+    tell({ what: subject, rowsDone, rowsTotal, isOver: false })
     const { due, rows } = await run(() => fillSearch(schema, table))
     rowsDone = rows ?? rowsDone
     rowsTotal = Math.max(rowsTotal, rowsDone)
     if (due === 'rows') await pause()
     else {
-      tell({ what, rowsDone, rowsTotal, isOver: true })
+      tell({ what: subject, rowsDone, rowsTotal, isOver: true })
       return due
     }
   }

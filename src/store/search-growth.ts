@@ -106,8 +106,8 @@ export function* growSearches(
     const isKept = before !== undefined && isSameSearch(before, search)
     const fresh = stale.get(table.name) ?? []
     if (isKept && fresh.length === 0) continue
-    const left = (before?.folding ?? []).filter(column => table.words.some(each => each.column === column))
-    const folding = [...new Set([...left, ...fresh])]
+    const unfolded = (before?.folding ?? []).filter(column => table.words.some(each => each.column === column))
+    const folding = [...new Set([...unfolded, ...fresh])]
     yield* growSearch(schema, table, { search, ...(folding.length > 0 && { folding }) }, isKept)
   }
 }

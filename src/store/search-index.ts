@@ -51,8 +51,8 @@ export function selectCandidates(
   bind: (cell: Cell) => Sql,
 ): Sql {
   if (paths.length === 0) return sql`select "id" from ${quoteName(table.name)} where false`
-  const found = paths.map(path => selectAlong(table, path, 0, tables, tokens, dialect, bind))
-  return withWaiting(table, dialect, sql.join(found, sql` union all `))
+  const matches = paths.map(path => selectAlong(table, path, 0, tables, tokens, dialect, bind))
+  return withWaiting(table, dialect, sql.join(matches, sql` union all `))
 }
 
 /** The same for rows that may refer to one of these ids at the end of steps. */
@@ -63,8 +63,8 @@ export function selectReferrers(table: Table, steps: readonly Step[], dialect: D
 }
 
 /** Rows that the index has not yet taken in may have any word. */
-const withWaiting = (table: Table, { search }: Dialect, found: Sql): Sql =>
-  search.waiting ? sql`${found} union all ${search.waiting.ids(table.name)}` : found
+const withWaiting = (table: Table, { search }: Dialect, matches: Sql): Sql =>
+  search.waiting ? sql`${matches} union all ${search.waiting.ids(table.name)}` : matches
 
 function selectAlong(
   table: Table,
@@ -80,10 +80,10 @@ function selectAlong(
   if (!hop) return search.having(table.name, path.column, bind(search.term(path.column, tokens)))
   const next = tables.get(hop.table)
   if (!next) throw new Error(`a search path of ${table.name} leads to the unknown table ${hop.table}`)
-  const named = withWaiting(next, dialect, selectAlong(next, path, at + 1, tables, tokens, dialect, bind))
+  const referred = withWaiting(next, dialect, selectAlong(next, path, at + 1, tables, tokens, dialect, bind))
   const part = referencePart(table, hop.steps)
-  if (part) return search.referring(table.name, part, named)
+  if (part) return search.referring(table.name, part, referred)
   const [first] = hop.steps
   const column = quoteName(first === undefined || first === 'each' ? '' : first.member)
-  return sql`select "referring"."id" from (${named}) as "named" ${search.thenJoin} ${quoteName(table.name)} as "referring" on "referring".${column} = "named"."id"`
+  return sql`select "referring"."id" from (${referred}) as "named" ${search.thenJoin} ${quoteName(table.name)} as "referring" on "referring".${column} = "named"."id"`
 }

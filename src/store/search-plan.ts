@@ -154,11 +154,11 @@ const foldingRetry = 10
 const describeFolding = (table: string, path: string): string =>
   `the words of ${table}.${path} are still being collected from stored items: this search works once all are there`
 
-function keepFor<T>(kept: Map<string, T>, key: string, make: () => T): T {
-  const found = kept.get(key)
-  if (found !== undefined) return found
-  if (kept.size >= keptMax) kept.clear()
-  const made = make()
-  kept.set(key, made)
-  return made
+function keepFor<T>(memory: Map<string, T>, key: string, make: () => T): T {
+  const remembered = memory.get(key)
+  if (remembered !== undefined) return remembered
+  if (memory.size >= keptMax) memory.clear()
+  const value = make()
+  memory.set(key, value)
+  return value
 }

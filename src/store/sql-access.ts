@@ -98,7 +98,7 @@ export function compileStoreSchema(service: Service, dialect: Dialect, look: Loo
  * Query forms whose statements are kept; a form is a handful of fields, so few are in use at once.
  */
 const formsMax = 500
-/** How many items one work can find again without a query. */
+/** How many items one unit of work can find again without a query. */
 const readItemsMax = 1000
 
 function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
@@ -132,10 +132,14 @@ export class SqlReader implements StoreReader {
     })
   }
 
-  protected find(resource: string, id: string, how: 'get' | 'getForChange'): Maybe<Snapshot | Former | undefined> {
+  protected find(
+    resource: string,
+    id: string,
+    statement: 'get' | 'getForChange',
+  ): Maybe<Snapshot | Former | undefined> {
     const items = itemsOf(this.schema, resource)
     if (!isTextCell(id)) return undefined
-    return chain(this.on.first(items[how], [id]), row =>
+    return chain(this.on.first(items[statement], [id]), row =>
       row ? this.schema.recent.item(items, row) : this.#former(resource, id),
     )
   }
@@ -200,9 +204,9 @@ export class SqlReader implements StoreReader {
       if (others.length === 0) return rows
       const fitting = countFitting(rows, { size, octets })
       if (fitting.count < rows.length) return rows
-      const left = { size: size - fitting.count, octets: octets && Math.max(1, octets - fitting.octets) }
-      const asked = { values: values.with(limitAt, left.size + 1), limitAt }
-      return chain(this.#pageRows(others, asked, left), more => [...rows, ...more])
+      const remaining = { size: size - fitting.count, octets: octets && Math.max(1, octets - fitting.octets) }
+      const asked = { values: values.with(limitAt, remaining.size + 1), limitAt }
+      return chain(this.#pageRows(others, asked, remaining), more => [...rows, ...more])
     })
   }
 
@@ -224,9 +228,9 @@ export class SqlReader implements StoreReader {
   }
 
   #planSearch(items: ItemStatements, query: Query): Maybe<SearchPlan> {
-    const countNear = (what: 'matches' | 'rows'): Maybe<number> => {
+    const countNear = (kind: 'matches' | 'rows'): Maybe<number> => {
       const { run, values } = this.#compile(items, query)
-      return run.near ? this.count(run.near[what], values) : 0
+      return run.near ? this.count(run.near[kind], values) : 0
     }
     return planSearch(this.schema, this.on, items.table, query, {
       countMatches: () => countNear('matches'),
@@ -351,10 +355,10 @@ export class SqlReader implements StoreReader {
   protected findRecord(
     space: string,
     key: string,
-    how: 'recall' | 'recallForChange',
+    statement: 'recall' | 'recallForChange',
   ): Maybe<ExpiringRecord | undefined> {
     if (!isTextCell(key)) return undefined
-    const found = this.on.first(this.schema.records[how], [space, key])
+    const found = this.on.first(this.schema.records[statement], [space, key])
     return chain(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
   }
 
@@ -369,9 +373,9 @@ export class SqlReader implements StoreReader {
     return this.findJob(id, 'job')
   }
 
-  protected findJob(id: string, how: 'job' | 'jobForChange'): Maybe<JobRow | undefined> {
+  protected findJob(id: string, statement: 'job' | 'jobForChange'): Maybe<JobRow | undefined> {
     if (!isTextCell(id)) return undefined
-    return chain(this.on.first(this.schema.records[how], [id]), row => row && jobOf(row))
+    return chain(this.on.first(this.schema.records[statement], [id]), row => row && jobOf(row))
   }
 
   nextTurn(jobs: readonly string[], party: string, until?: number): ReturnType<StoreReader['nextTurn']> {
@@ -452,10 +456,10 @@ export class SqlWriter extends SqlReader implements StoreWriter {
   /** A reference check and the handler after it are answered by one statement. */
   override get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
     const [read, name] = [this.#read, `${resource} ${id}`]
-    const known = read.get(name)
-    if (known) return known
+    const remembered = read.get(name)
+    if (remembered) return remembered
     return chain(this.find(resource, id, 'get'), found => {
-      // A work that reads more items queries again, so that its memory stays bounded.
+      // A unit of work that reads more items queries again, so that its memory stays bounded.
       if (read.size >= readItemsMax) read.clear()
       if (found && !isFormer(found)) read.set(name, found)
       return found
@@ -497,15 +501,15 @@ export class SqlWriter extends SqlReader implements StoreWriter {
       return chain(this.on.first(items.insert, cells), row => {
         if (!row) return this.#refuseStale(items, id)
         const [version, isUsedAgain] = row
-        const made = snapshot(Number(version), now, now)
-        if (!isUsedAgain) return made
-        return chain(this.on.run(this.schema.records.begin, [resource, id]), () => made)
+        const created = snapshot(Number(version), now, now)
+        if (!isUsedAgain) return created
+        return chain(this.on.run(this.schema.records.begin, [resource, id]), () => created)
       })
     }
-    const { version: seen } = replaced
-    const next = followVersion(seen, now)
+    const { version: before } = replaced
+    const next = followVersion(before, now)
     const { statement, cells } = items.update(replaced.value, value)
-    return chain(this.on.first(statement, [id, now, items.kept(kept), seen, next, ...cells]), row =>
+    return chain(this.on.first(statement, [id, now, items.kept(kept), before, next, ...cells]), row =>
       row ? snapshot(next, Number(row[0]), Number(row[1])) : this.#refuseStale(items, id),
     )
   }
@@ -517,21 +521,21 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     })
   }
 
-  remove(resource: string, id: string, seen: number, now: number): Maybe<void> {
-    return this.#end(resource, id, seen, null, now)
+  remove(resource: string, id: string, version: number, now: number): Maybe<void> {
+    return this.#end(resource, id, version, null, now)
   }
 
-  move(resource: string, id: string, to: string, seen: number, now: number): Maybe<void> {
-    return this.#end(resource, id, seen, to, now)
+  move(resource: string, id: string, to: string, version: number, now: number): Maybe<void> {
+    return this.#end(resource, id, version, to, now)
   }
 
-  #end(resource: string, id: string, seen: number, to: string | null, now: number): Maybe<void> {
+  #end(resource: string, id: string, version: number, to: string | null, now: number): Maybe<void> {
     this.#read = new Map()
     const items = itemsOf(this.schema, resource)
     const { end, emptyFiles } = this.schema.records
-    return chain(this.on.first(items.remove, [id, seen]), (row): Maybe<void> => {
+    return chain(this.on.first(items.remove, [id, version]), (row): Maybe<void> => {
       if (!row) return this.#refuseStale(items, id)
-      return chain(this.on.run(end, [resource, id, followVersion(seen, now), to]), () =>
+      return chain(this.on.run(end, [resource, id, followVersion(version, now), to]), () =>
         chain(this.on.rows(emptyFiles, [resource, id]), files => this.#retire(files, now)),
       )
     })

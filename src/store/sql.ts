@@ -36,8 +36,8 @@ sql.lit = (value: string | number): Sql => new Sql([typeof value === 'number' ? 
 /** Text of this program. */
 sql.raw = (text: string): Sql => new Sql([text])
 sql.place = (at: number): Sql => new Sql([new ParameterPlace(at)])
-sql.join = (parts: readonly Sql[], between: Sql = comma): Sql =>
-  new Sql(parts.flatMap((part, i) => (i === 0 ? [part] : [between, part])))
+sql.join = (parts: readonly Sql[], separator: Sql = comma): Sql =>
+  new Sql(parts.flatMap((part, i) => (i === 0 ? [part] : [separator, part])))
 const comma = new Sql([', '])
 
 /**

@@ -100,13 +100,13 @@ const damageCodes = new Set([11, 26])
 const constraintCode = 19
 
 /**
- * Why a transaction of several works was lost at its commit, or between two works. A constraint
- * that was deferred to the commit is reported to a work that is alone; if there are several, the
+ * Why a transaction of several units of work was lost at its commit, or between two. A constraint
+ * that was deferred to the commit is reported to a unit that is alone; if there are several, the
  * others are not to blame, and each may try again.
  */
-export function toLossError(thrown: unknown, works: number): unknown {
+export function toLossError(thrown: unknown, units: number): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? Number(thrown.errcode) & 0xff : undefined
-  const isLasting = code !== undefined && (damageCodes.has(code) || (code === constraintCode && works === 1))
+  const isLasting = code !== undefined && (damageCodes.has(code) || (code === constraintCode && units === 1))
   return isLasting ? toStoreError(thrown) : new Unavailable(1, thrown)
 }
 
@@ -261,9 +261,9 @@ class FileReader extends SqlReader {
 
   #readLater(): StatementRunner {
     return {
-      rows: (...asked) => this.#enter().rows(...asked),
-      first: (...asked) => this.#enter().first(...asked),
-      run: (...asked) => this.#enter().run(...asked),
+      rows: (...args) => this.#enter().rows(...args),
+      first: (...args) => this.#enter().first(...args),
+      run: (...args) => this.#enter().run(...args),
     }
   }
 

@@ -16,7 +16,7 @@ const documentsOf = (table: string): Sql => sql.id(`${table}##documents`)
 const waitingOf = (table: string): Sql => sql.id(`${table}##waiting`)
 const putWaiting = (table: string, row: 'new' | 'old'): Sql =>
   sql`insert into ${waitingOf(table)} ("id") values (${sql.raw(row)}."id") on conflict do nothing`
-const triggerOf = (table: string, what: string): Sql => sql.id(`${table}##${what}`)
+const triggerOf = (table: string, event: string): Sql => sql.id(`${table}##${event}`)
 
 /**
  * Folded text is words with spaces between them, so every other character is part of a word. The
@@ -68,23 +68,23 @@ export const sqliteSearch: SearchDialect = {
   },
   createBeside: undefined,
   drop: table => [
-    ...['insert', 'update', 'delete'].map(what => sql`drop trigger if exists ${triggerOf(table, what)}`),
+    ...['insert', 'update', 'delete'].map(event => sql`drop trigger if exists ${triggerOf(table, event)}`),
     sql`drop table if exists ${indexOf(table)}`,
     sql`drop table if exists ${documentsOf(table)}`,
     sql`drop table if exists ${waitingOf(table)}`,
   ],
   fill: (table, parts) => {
-    const between = sql`"id" > ${sql.place(0)} and "id" <= ${sql.place(1)}`
-    return [...insertRows(table, parts, between), sql`delete from ${waitingOf(table)} where ${between}`]
+    const inBatch = sql`"id" > ${sql.place(0)} and "id" <= ${sql.place(1)}`
+    return [...insertRows(table, parts, inBatch), sql`delete from ${waitingOf(table)} where ${inBatch}`]
   },
   waiting: {
     ids: table => sql`select "id" from ${waitingOf(table)}`,
     settle: (table, parts) => {
       const waiting = sql`(select "id" from ${waitingOf(table)} where "id" <= ${sql.place(0)})`
-      const gone = sql`"id" in ${waiting} and "id" not in (select "id" from ${sql.id(table)} where "id" in ${waiting})`
+      const removed = sql`"id" in ${waiting} and "id" not in (select "id" from ${sql.id(table)} where "id" in ${waiting})`
       return [
-        sql`delete from ${indexOf(table)} where rowid in (select "number" from ${documentsOf(table)} where ${gone})`,
-        sql`delete from ${documentsOf(table)} where ${gone}`,
+        sql`delete from ${indexOf(table)} where rowid in (select "number" from ${documentsOf(table)} where ${removed})`,
+        sql`delete from ${documentsOf(table)} where ${removed}`,
         ...insertRows(table, parts, sql`"id" in ${waiting}`),
         sql`delete from ${waitingOf(table)} where "id" <= ${sql.place(0)}`,
       ]

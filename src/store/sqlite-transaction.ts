@@ -1,15 +1,15 @@
 /**
- * The transaction that works on SQLite share. What always holds, by number:
- *  (1) What a work wrote before it threw is gone; what the others of its group wrote stays.
- *  (2) A work has no savepoint, because SQLite would then copy each page that the work changes,
- *      which is a fifth of the cost of a change. Instead, writes are recorded. If a work throws
- *      after it has written, everything is rolled back, and what the works before it wrote is
+ * The transaction that units of work on SQLite share. What always holds, by number:
+ *  (1) What a unit wrote before it threw is gone; what the others of its group wrote stays.
+ *  (2) A unit has no savepoint, because SQLite would then copy each page that the unit changes,
+ *      which is a fifth of the cost of a change. Instead, writes are recorded. If a unit throws
+ *      after it has written, everything is rolled back, and what the units before it wrote is
  *      written again.
- *  (3) Works that throw late cost the others little: after one, works have savepoints until the end
+ *  (3) Units that throw late cost the others little: after one, units have savepoints until the end
  *      of the first group in which none throws late.
- *  (4) The record is bounded: beyond its bounds, the next works of the group have savepoints.
+ *  (4) The record is bounded: beyond its bounds, the next units of the group have savepoints.
  *  (5) If another process has written between the rollback and the next begin, what the earlier
- *      works have read may no longer hold, so the whole group is undone.
+ *      units have read may no longer hold, so the whole group is undone.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,26 +21,26 @@ import { PreparedRunner, toLossError, toStoreError } from './sqlite-connections.
 import type { Statement } from './statement.ts'
 import type { Transaction } from './write-queue.ts'
 
-/** Recorded statements: enough for more than two hundred works of a few statements each. */
+/** Recorded statements: enough for more than two hundred units of a few statements each. */
 const recordedMax = 4000
 const recordedOctetsMax = 4 << 20
 
 /** Only a statement that begins with `select` certainly changes nothing. */
 const mayWrite = memoizeByObject((of: Statement) => !/^\s*select\b/i.test(of.text))
 
-interface Written {
+interface RecordedWrite {
   readonly of: Statement
   readonly values: readonly Cell[]
 }
 
-/** Runs the statements of works on the connection that writes, and records those that write. */
+/** Runs the statements of units of work on the writing connection, and records changes. */
 export class RecordingRunner extends PreparedRunner {
   readonly #database: DatabaseSync
   /** How many statements have written since the transaction began. */
   count = 0
   /** Whether everything written can be written again. */
   isWhole = true
-  #record: Written[] = []
+  #record: RecordedWrite[] = []
   #octets = 0
 
   constructor(database: DatabaseSync) {
@@ -172,8 +172,8 @@ export class GroupTransaction implements Transaction {
   isOpen(): boolean {
     return this.#database.isTransaction
   }
-  explainLoss(thrown: unknown, works: number): unknown {
-    return toLossError(thrown, works)
+  explainLoss(thrown: unknown, units: number): unknown {
+    return toLossError(thrown, units)
   }
 
   save(): void {
@@ -198,10 +198,10 @@ export class GroupTransaction implements Transaction {
   #undoByRecord(): void {
     this.#database.exec('rollback')
     this.#begin.get()
-    const seen = this.#readDataVersion()
-    if (this.#before > 0 && seen !== this.#seen)
+    const dataVersion = this.#readDataVersion()
+    if (this.#before > 0 && dataVersion !== this.#seen)
       throw new Unavailable(1, 'another process wrote while a transaction was made again') // (5)
-    this.#seen = seen
+    this.#seen = dataVersion
     this.#isWary = true
     this.#on.writeAgain(this.#before)
   }

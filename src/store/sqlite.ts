@@ -145,8 +145,8 @@ function runMigration<T>(steps: Steps<T>, on: PreparedRunner): T {
 const turnMs = 5
 
 /**
- * Runs the statements of works that write, on a connection that answers at once: when a work has
- * had the event loop for a while, the answer comes in its next turn, after what others have
+ * Runs the statements of units of work that write, on a connection that answers at once: when one
+ * has had the event loop for a while, the answer comes in its next turn, after what others have
  * requested.
  */
 class TurnRunner implements StatementRunner {
@@ -157,7 +157,7 @@ class TurnRunner implements StatementRunner {
     this.#on = on
   }
 
-  /** Called when a work begins. */
+  /** Called when a unit of work begins. */
   begin(): void {
     this.#endsAt = performance.now() + turnMs
   }
@@ -171,8 +171,8 @@ class TurnRunner implements StatementRunner {
     return performance.now() < this.#endsAt ? row : this.#pass(row)
   }
   run(of: Statement, values: readonly Cell[]): Maybe<void> {
-    const done = this.#on.run(of, values)
-    return performance.now() < this.#endsAt ? done : this.#pass(done)
+    const result = this.#on.run(of, values)
+    return performance.now() < this.#endsAt ? result : this.#pass(result)
   }
 
   async #pass<T>(answer: Maybe<T>): Promise<T> {

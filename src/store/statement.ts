@@ -30,9 +30,9 @@ export function compileStatement(dialect: Dialect, text: Sql, recurs = true): St
 
 export function boundParameters({ straight, places }: Statement, values: readonly Cell[]): readonly Cell[] {
   if (straight && places.length === values.length) return values
-  const bound: Cell[] = []
-  for (const at of places) bound.push(values[at] ?? null)
-  return bound
+  const cells: Cell[] = []
+  for (const at of places) cells.push(values[at] ?? null)
+  return cells
 }
 
 /** Names from the contract, quoted; never from a request. */

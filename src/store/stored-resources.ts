@@ -57,13 +57,13 @@ class ResourceNames {
       list: (resource, query) => from.list(this.#toStored(resource), query),
       has: (resource, filters) => from.has(this.#toStored(resource), filters),
       file: (resource, id, part) => from.file(this.#toStored(resource), id, part),
-      changes: (...asked) => chain(from.changes(...asked), found => found.map(this.#toDeclared)),
-      deeds: (...asked) => chain(from.deeds(...asked), found => found.map(this.#toDeclared)),
+      changes: (...args) => chain(from.changes(...args), records => records.map(this.#toDeclared)),
+      deeds: (...args) => chain(from.deeds(...args), records => records.map(this.#toDeclared)),
     }
   }
 
   write(to: StoreWriter) {
-    const own: WritesByName = {
+    const writes: WritesByName = {
       getForChange: (resource, id) => to.getForChange(this.#toStored(resource), id),
       put: (resource, ...of) => to.put(this.#toStored(resource), ...of),
       remove: (resource, ...of) => to.remove(this.#toStored(resource), ...of),
@@ -72,6 +72,6 @@ class ResourceNames {
       record: deed => to.record({ ...deed, resource: this.#toStored(deed.resource) }),
       changed: change => to.changed({ ...change, resource: this.#toStored(change.resource) }),
     }
-    return own
+    return writes
   }
 }

@@ -170,11 +170,11 @@ const stepsInto = (member: string, shape: Shape): readonly Step[] => [
 function requireFormerResourceNames({ resources }: Service): void {
   for (const { name, formerName } of resources) {
     if (formerName === undefined) continue
-    const says = `the resource ${name}: was: '${formerName}'`
+    const place = `the resource ${name}: was: '${formerName}'`
     if (name === formerName)
-      throw new Error(`${says} is the name that it has now: give the one that it had, or remove it`)
+      throw new Error(`${place} is the name that it has now: give the one that it had, or remove it`)
     const other = resources.find(each => each.name !== name && tableNameOf(each) === formerName)
-    if (other) throw new Error(`${says} is the name of ${other.name} in the database: remove it from one`)
+    if (other) throw new Error(`${place} is the name of ${other.name} in the database: remove it from one`)
   }
 }
 
@@ -281,11 +281,11 @@ function compileIndexes(
     const name = field === creationField ? field : compared.get(field)?.column
     return name === undefined || isTooLong(field) ? [] : [{ name, descending }]
   }
-  return lists.flatMap(({ name: own, keys, isUnique, isSparse }): Index[] => {
-    const name = databaseName(`${tableNameOf(resource)}#${storedIndexName(fields, own)}`)
+  return lists.flatMap(({ name: declaredName, keys, isUnique, isSparse }): Index[] => {
+    const name = databaseName(`${tableNameOf(resource)}#${storedIndexName(fields, declaredName)}`)
     const [first] = keys
     const at = first && compared.get(first.field)
-    if (at && own === first?.field && isTooLong(own))
+    if (at && declaredName === first?.field && isTooLong(declaredName))
       return [{ name, columns: [{ name: at.column, descending: false }], isHash: true }]
     const columns = keys.flatMap(columnOf)
     if (isUnique) return [{ name, columns, isUnique }]

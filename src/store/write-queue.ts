@@ -5,10 +5,10 @@
  *  (2) No outcome, good or bad, is reported before its transaction is durable. If the commit fails,
  *      nothing of the group has happened, and all of it is unavailable, or has the error of a
  *      damaged file.
- *  (3) A work that takes too long is undone and is unavailable; whatever it tries afterwards
+ *  (3) A unit that takes too long is undone and is unavailable; whatever it tries afterwards
  *      throws.
- *  (4) Callers take turns: what one has waiting delays another by one work.
- *  (5) A work runs in the asynchronous context of its own caller, never in that of another in its
+ *  (4) Callers take turns: what one has waiting delays another by one unit of work.
+ *  (5) A unit runs in the asynchronous context of its own caller, never in that of another in its
  *      group: what a host keeps there (a trace, a user) belongs to one request.
  * A group is what arrives in successive turns of the event loop, so a write without company does
  * not wait.
@@ -30,9 +30,9 @@ export interface Transaction {
   rollback(): void
   /** Some failures end a transaction. */
   isOpen(): boolean
-  /** The error for each work of a transaction that an error of the database has lost. */
-  explainLoss(thrown: unknown, works: number): unknown
-  /** Called when a work begins: `undo` leads back to here. */
+  /** The error for each unit of work of a transaction that an error of the database has lost. */
+  explainLoss(thrown: unknown, units: number): unknown
+  /** Called when a unit of work begins: `undo` leads back to here. */
   save(): void
   release(): void
   undo(): void
@@ -46,7 +46,7 @@ export interface QueueBounds {
   readonly group: number
   /** Milliseconds after which no further work joins a transaction. */
   readonly open: number
-  /** Milliseconds that one work may hold the transaction. */
+  /** Milliseconds that one unit of work may hold the transaction. */
   readonly work: number
 }
 /**
@@ -60,7 +60,7 @@ export const defaultBounds: QueueBounds = { group: 256, open: 10, work: 10_000 }
  */
 const gatherTurnsMax = 8
 
-/** What a work gets within the transaction; it ends when the work is done or its time is up. */
+/** What a unit of work gets within the transaction; ends when it is done or its time is up. */
 export interface Lent {
   end(): void
 }
@@ -72,7 +72,7 @@ interface QueueEntry {
 }
 type OnSettled = () => void
 
-/** Waiting works, in a line for each caller: the next is from another caller, if there is one. */
+/** Waiting units, in a line for each caller: the next is from another caller, if there is one. */
 class CallerLines<T> {
   /** The caller with the next turn comes first. No line is empty. */
   readonly #lines = new Map<string, T[]>()
@@ -82,10 +82,10 @@ class CallerLines<T> {
     return this.#size
   }
 
-  add(caller: string, one: T): void {
+  add(caller: string, entry: T): void {
     const line = this.#lines.get(caller)
-    if (line) line.push(one)
-    else this.#lines.set(caller, [one])
+    if (line) line.push(entry)
+    else this.#lines.set(caller, [entry])
     this.#size++
   }
 
@@ -156,7 +156,7 @@ export class Queue {
     return answer
   }
 
-  /** Finishes waiting works, and refuses new ones. */
+  /** Finishes waiting work, and refuses new work. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#running
@@ -214,7 +214,7 @@ export class Queue {
     attempt(() => this.#transaction.isOpen() && this.#transaction.rollback(), isSqliteError)
   }
 
-  /** Runs works one after the other; throws when the transaction is lost on the way. */
+  /** Runs units one after the other; throws when the transaction is lost on the way. */
   async #fill(members: QueueEntry[]): Promise<readonly OnSettled[]> {
     const outcomes: OnSettled[] = []
     const started = performance.now()
@@ -259,7 +259,7 @@ export class Queue {
     const { work } = this.#bounds
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const timer = setTimeout(() => {
-      reject(new Unavailable(1, `a work held the store for more than ${work} ms: do slow work in a job`))
+      reject(new Unavailable(1, `a unit of work held the store for more than ${work} ms: do slow work in a job`))
     }, work)
     answer.then(resolve, reject)
     return promise.finally(() => clearTimeout(timer))

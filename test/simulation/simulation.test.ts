@@ -11,13 +11,13 @@ function simulate(...words: readonly string[]) {
   return spawnSync(process.execPath, program, { encoding: 'utf8', timeout: 120_000 })
 }
 
-test('in forty worlds nothing is lost, doubled or told wrongly, whatever fails in them', () => {
+test('in forty worlds nothing is lost, duplicated or misreported, whatever fails in them', () => {
   const { status, stdout, stderr } = simulate('--seeds', '40')
   assert.equal(status, 0, stdout + stderr)
   assert.match(stdout, /^40 worlds from seed 0, 0 with problems/m)
 })
 
-test('a world happens again to the octet, whatever worlds came before it', () => {
+test('a world can be replayed to the octet, whatever worlds ran before it', () => {
   const digestsOf = (from: number, seeds: number) =>
     simulate('--from', String(from), '--seeds', String(seeds), '--digests').stdout.split('\n').slice(0, seeds)
   const all = digestsOf(10, 6)
@@ -25,7 +25,7 @@ test('a world happens again to the octet, whatever worlds came before it', () =>
   assert.deepEqual(digestsOf(13, 3), all.slice(3))
 })
 
-test('each mistake that a world has to notice can be made: its text stands once in its file', () => {
+test('each mistake that a world must detect can be made: its text occurs once in its file', () => {
   const root = join(import.meta.dirname, '../..')
   for (const mistake of mistakes) {
     const { right, wrong } = readMistake(root, mistake)
