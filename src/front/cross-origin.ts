@@ -60,12 +60,12 @@ const fieldNamesIn = (names: string | undefined): string =>
 /** Fields of every response if the settings name origins. */
 export function corsFields(
   { fields: { origin } }: Request,
-  own: Response['fields'],
+  fields: Response['fields'],
   { origins }: Pick<Settings, 'origins'>,
 ): Response['fields'] {
-  const varying = { vary: writeVary(own['vary'] === undefined ? undefined : String(own['vary']), 'Origin') }
+  const varying = { vary: writeVary(fields['vary'] === undefined ? undefined : String(fields['vary']), 'Origin') }
   if (origin === undefined || !origins.includes(origin)) return varying
-  const exposed = [exposedFields, ...Object.keys(own).filter(isOfContract)].join(', ')
+  const exposed = [exposedFields, ...Object.keys(fields).filter(isOfContract)].join(', ')
   return { ...varying, 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed }
 }
 /** Whether it is a header of the contract, which HTTP does not know. */

@@ -155,7 +155,7 @@ const hostedNameOf = (id: string): string | undefined => (/^[\w.:+=@-]{1,128}$/.
 
 /** (2) W3C Trace Context §3.2: the trace's identifier is the second part of traceparent. */
 function traceNameOf(fields: HttpFields): string | undefined {
-  const given = fields['x-request-id'] ?? fields['request-id']
-  if (given !== undefined && /^[\w.:+=@-]{8,128}$/.test(given)) return given
+  const requestId = fields['x-request-id'] ?? fields['request-id']
+  if (requestId !== undefined && /^[\w.:+=@-]{8,128}$/.test(requestId)) return requestId
   return /^00-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(fields['traceparent'] ?? '')?.[1]
 }

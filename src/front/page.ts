@@ -23,7 +23,7 @@ export type PageContext = Pick<FaceContext, 'app' | 'identities' | 'settings'>
 export function createPages(
   context: PageContext,
   pages: Readonly<Record<string, Page>>,
-  more: Pick<Mount, 'name' | 'exempt'> = { name: 'operations' },
+  options: Pick<Mount, 'name' | 'exempt'> = { name: 'operations' },
 ): Mount {
   const byPath = new Map(Object.entries(pages))
   const segments = [...new Set([...byPath.keys()].map(path => path.split('/')[1] ?? ''))]
@@ -36,7 +36,7 @@ export function createPages(
     )
   }
   return {
-    ...more,
+    ...options,
     segments,
     serve,
     refuse: ({ notes }, refusal) =>

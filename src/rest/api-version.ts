@@ -91,7 +91,7 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
   const vendor = vendorType(service.service, version)
   const rule = app.contract.versions[version] ?? {}
   const handlers = (operation: Operation | undefined) => operation && app.handlers[operationNameOf(operation)]
-  const known = new Map<Operation | undefined, Offers>()
+  const cache = new Map<Operation | undefined, Offers>()
   return {
     version,
     callsOf: compileVersionCalls(app.contract, version),
@@ -106,9 +106,9 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
     vendor,
     views: compileViews(service, routes),
     offers: operation => {
-      const found = known.get(operation) ?? compileOffers(operation, vendor, handlers(operation))
-      known.set(operation, found)
-      return found
+      const offers = cache.get(operation) ?? compileOffers(operation, vendor, handlers(operation))
+      cache.set(operation, offers)
+      return offers
     },
     hidden: app.contract.versions[version]?.without ?? {},
   }

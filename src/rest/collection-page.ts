@@ -32,8 +32,8 @@ export function* buildCollectionPage(
   if (content.length !== 0 || !hasSteadyLinks(exchange, resource))
     return yield* composePage(exchange, resource, page, path)
   const key = `${path}?${exchange.entry.query} ${variantKey(exchange, '', exchange.head.coding)}`
-  const before = memory.findPage(key)
-  if (before && before.to === exchange.caller && isSamePage(before.of, page)) return before.page
+  const remembered = memory.findPage(key)
+  if (remembered && remembered.to === exchange.caller && isSamePage(remembered.of, page)) return remembered.page
   const composed = yield* composePage(exchange, resource, page, path)
   memory.keepPage(key, { of: page, to: exchange.caller, page: composed })
   return composed

@@ -19,14 +19,14 @@ import { rowOfRefusal } from './plan.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 
 export function addRestFields(exchange: Exchange, response: Response, refusal?: AnyRestRefusal): Response {
-  const own = response.fields['vary']
+  const ownVary = response.fields['vary']
   const hasPreferences = !exchange.isSafe || exchange.applied !== undefined || isCountedAsPreferred(exchange)
   const { isSafe, headerFields } = exchange
   const shared = hasPreferences ? `${exchange.face.api.vary}, Prefer` : exchange.face.api.vary
   const vary = isSafe && headerFields.length > 0 ? writeVary(shared, ...headerFields) : shared
   const fields: Record<string, string | readonly string[]> = {
     ...response.fields,
-    vary: own === undefined ? vary : writeVary(String(own), hasPreferences ? 'Prefer' : undefined),
+    vary: ownVary === undefined ? vary : writeVary(String(ownVary), hasPreferences ? 'Prefer' : undefined),
   }
   if (exchange.headers && !refusal) addHeaderFields(exchange.headers, exchange.edition, fields)
   if (fields['cache-control'] === undefined) addCaching(exchange, response, fields)

@@ -25,8 +25,8 @@ export function encodeContent(
 ): Maybe<Uint8Array> {
   const { memory } = exchange.face
   const key = etag && `${exchange.entry.path}?${exchange.entry.query} ${etag}`
-  const known = key === undefined ? undefined : memory.findCoded(key)
-  if (known) return known
+  const remembered = key === undefined ? undefined : memory.findCoded(key)
+  if (remembered) return remembered
   const octets = typeof content === 'string' ? new TextEncoder().encode(content) : content
   return chain(compressOctets(exchange.face.options, coding, octets), coded => {
     if (key !== undefined) memory.keepCoded(key, coded)

@@ -85,8 +85,8 @@ function otherLinks(exchange: Exchange): DocumentLink[] {
     .filter(({ endsAt }) => exchange.entry.now < endsAt)
     .map(({ version, base }) => ({ rel: version, href: base }))
   const { options, api } = exchange.face
-  const given = options.links?.(exchange.edition.version) ?? []
-  return [...versions, ...given.map(link => ({ ...link, href: api.prefix + link.href }))]
+  const extra = options.links?.(exchange.edition.version) ?? []
+  return [...versions, ...extra.map(link => ({ ...link, href: api.prefix + link.href }))]
 }
 
 /** Fresh for an hour: the text only changes with the software. */

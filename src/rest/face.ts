@@ -36,9 +36,9 @@ export function createRestMount(context: FaceContext, options: RestOptions = {})
     name: 'rest',
     segments: ['', 'api', 'problems', 'decisions'],
     serve: entry => {
-      const asked = entry.query === '' ? undefined : readPageForm(entry)
-      return asked
-        ? servePageForm(face, entry, asked)
+      const form = entry.query === '' ? undefined : readPageForm(entry)
+      return form
+        ? servePageForm(face, entry, form)
         : settleFor(new Exchange(face, entry), answerExchange, addRestFields, respondToThrown)
     },
     refuse: (entry, refusal) => respondWithRefusal(new Exchange(face, entry), refusal),
@@ -53,10 +53,10 @@ export function createRestFace(
   return createFront(context, [createRestMount(context, options)], options)
 }
 
-const servePageForm = (face: CompiledFace, entry: Entry, asked: PageFormReading): Maybe<Response> =>
-  'form' in asked
-    ? serveForm(face, asked.entry, asked.form)
-    : redirectTo(`${face.api.prefix}${entry.path}${asked.redirect}`)
+const servePageForm = (face: CompiledFace, entry: Entry, form: PageFormReading): Maybe<Response> =>
+  'form' in form
+    ? serveForm(face, form.entry, form.form)
+    : redirectTo(`${face.api.prefix}${entry.path}${form.redirect}`)
 
 const respondToThrown = (exchange: Exchange, thrown: unknown): Response =>
   respondWithRefusal(exchange, toRefusal(exchange, thrown))
@@ -111,7 +111,7 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
     // Only a job can be waited for; any other outcome is final.
     return chain(performOperation(exchange), outcome =>
       outcome.kind === 'job'
-        ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
+        ? waitForJob(exchange, outcome).then(settled => replyWith(exchange, settled))
         : replyWith(exchange, outcome),
     )
   })
@@ -122,7 +122,8 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
  */
 function* answerInSteps(exchange: Exchange): WorkSteps<Maybe<Response>> {
   const outcome = performOperation(exchange)
-  if (outcome instanceof Promise) return outcome.then(found => performInTurns(exchange, replyInSteps(exchange, found)))
+  if (outcome instanceof Promise)
+    return outcome.then(settled => performInTurns(exchange, replyInSteps(exchange, settled)))
   yield
   return yield* replyInSteps(exchange, outcome)
 }

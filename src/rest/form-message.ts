@@ -63,10 +63,10 @@ function readFormValue(codec: XmlJsonCodec, json: Json, paths: readonly (readonl
 
 const formReading: FormReading = {
   pointerOf: ({ fields }) => writePointer(readPartPath(fields)),
-  refuse: (pointer, why) => {
+  refuse: (pointer, reason) => {
     const path = parsePointer(pointer) ?? []
-    if (why === 'twice') return refuseTwice(path)
-    if (why === 'missing') return refusePart(path, 'is required, and no part of the form has it')
+    if (reason === 'twice') return refuseTwice(path)
+    if (reason === 'missing') return refusePart(path, 'is required, and no part of the form has it')
     return refuseUnfitForm(
       `the part ${path.join('/')} comes behind one that is too long to be held, and the message has no place for it: ` +
         'send it as the first one, or have it in the message as ""',
@@ -92,7 +92,7 @@ interface BegunPart {
 }
 
 async function readFormParts(parts: AsyncGenerator<MultipartPart, void, undefined>, limit: number): Promise<FormParts> {
-  let left: number = Math.min(limit, restLimits.contentOctets)
+  let remaining: number = Math.min(limit, restLimits.contentOctets)
   let json: Json = {}
   const all: (readonly string[])[] = []
   for (let count = 0; ; count++) {
@@ -102,9 +102,9 @@ async function readFormParts(parts: AsyncGenerator<MultipartPart, void, undefine
     const isMessage = count === 0 && isJsonType(fields['content-type'] ?? '')
     const path = isMessage ? [] : readPartPath(fields)
     if (all.some(each => writePointer(each) === writePointer(path) && !isAtIndex(path))) refuseTwice(path)
-    const { held, isAll } = await holdPieces(content, left)
-    if (isMessage && !isAll) refuseRequest({ kind: 'too-large', limit: left })
-    left -= held.length
+    const { held, isAll } = await holdPieces(content, remaining)
+    if (isMessage && !isAll) refuseRequest({ kind: 'too-large', limit: remaining })
+    remaining -= held.length
     if (isMessage) json = parseContent(held)
     else json = putMember(json, path, isAll ? encodeBase64(held) : standInText)
     if (!isAll) return { json, held: all, begun: { path, start: held, content } }

@@ -73,9 +73,10 @@ export function preflightOf({ entry, allow }: TargetDraft, { settings }: Compile
 export function findOperation(draft: TargetDraft): void {
   const { method } = draft.entry.request
   if (method === 'OPTIONS') return
-  const asked = method === 'HEAD' ? 'GET' : method
-  draft.operation = draft.route?.methods.get(asked)
-  if (!draft.operation && !(draft.page && asked === 'GET')) refuseRequest({ kind: 'not-allowed', allow: draft.allow })
+  const effectiveMethod = method === 'HEAD' ? 'GET' : method
+  draft.operation = draft.route?.methods.get(effectiveMethod)
+  if (!draft.operation && !(draft.page && effectiveMethod === 'GET'))
+    refuseRequest({ kind: 'not-allowed', allow: draft.allow })
   draft.isSafe = draft.operation?.safe ?? true
 }
 

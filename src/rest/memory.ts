@@ -85,8 +85,8 @@ export class RestMemory {
   }
   /** Keeps at most one per operation. */
   keepHead(fields: LastingFields, operation: Operation, head: ParsedHead): void {
-    const known = this.#heads.get(fields)
-    if (known) known.set(operation, head)
+    const remembered = this.#heads.get(fields)
+    if (remembered) remembered.set(operation, head)
     else this.#heads.set(fields, new Map([[operation, head]]))
   }
 
@@ -96,11 +96,11 @@ export class RestMemory {
   }
   keepDocument(item: Snapshot, document: ItemDocument): void {
     if (!isShared(item)) return
-    const known = this.#documents.get(item)
-    if (!known) this.#documents.set(item, [document])
+    const remembered = this.#documents.get(item)
+    if (!remembered) this.#documents.set(item, [document])
     else {
-      if (known.length >= restLimits.documentsKept) known.shift()
-      known.push(document)
+      if (remembered.length >= restLimits.documentsKept) remembered.shift()
+      remembered.push(document)
     }
   }
 
@@ -119,8 +119,8 @@ export class RestMemory {
    * The part of a tag that distinguishes representations of a state: hexadecimal, without hyphens.
    */
   variantTag(variant: string): string {
-    const known = this.#variants.get(variant)
-    if (known !== undefined) return known
+    const remembered = this.#variants.get(variant)
+    if (remembered !== undefined) return remembered
     const tag = hash('sha256', variant + this.#looks, 'hex').slice(0, 10)
     if (this.#variants.size >= restLimits.variantsKept) dropOldest(this.#variants)
     this.#variants.set(variant, tag)
@@ -140,9 +140,9 @@ export class RestMemory {
   }
 }
 
-function dropOldest<V>(known: Map<string, V>): V | undefined {
-  for (const [key, value] of known) {
-    known.delete(key)
+function dropOldest<V>(entries: Map<string, V>): V | undefined {
+  for (const [key, value] of entries) {
+    entries.delete(key)
     return value
   }
   return undefined

@@ -36,6 +36,6 @@ export function admitCaller(exchange: Exchange): Maybe<void> {
   const { settings } = exchange.face.context
   if (!exchange.operation.safe && isCrossOrigin(exchange.entry, settings)) refuseRequest({ kind: 'forbidden' })
   const admitted = callsOf(exchange).admit(exchange.operation, exchange.caller, exchange.entry.request.from, 'rest')
-  if (admitted instanceof Promise) return admitted.then(known => void (exchange.admitted = known))
+  if (admitted instanceof Promise) return admitted.then(proof => void (exchange.admitted = proof))
   exchange.admitted = admitted
 }

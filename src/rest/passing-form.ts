@@ -45,11 +45,11 @@ export function findExpectedParts(
   const all = missing.length > max ? json : missing.reduce(putStandIn, fillMembers(json, isEmpty))
   const unfit: FieldProblem[] = []
   const value = read(all, unfit)
-  const left = new Set(unfit.map(each => writePointer(each.path)))
-  const found = listStandIns(value).filter(pointer => !left.has(pointer) && !held.has(pointer))
-  if (found.length > max) return { json, members: new Map() }
-  const members = new Map(found.map(pointer => [pointer, flawed.has(pointer)]))
-  const filled = fillMembers(json, (pointer, given) => given === '' && members.has(pointer))
+  const unresolved = new Set(unfit.map(each => writePointer(each.path)))
+  const standIns = listStandIns(value).filter(pointer => !unresolved.has(pointer) && !held.has(pointer))
+  if (standIns.length > max) return { json, members: new Map() }
+  const members = new Map(standIns.map(pointer => [pointer, flawed.has(pointer)]))
+  const filled = fillMembers(json, (pointer, text) => text === '' && members.has(pointer))
   const put = missing.filter(path => members.has(writePointer(path))).reduce(putStandIn, filled)
   return { json: put, members }
 }
@@ -82,7 +82,7 @@ function listStandIns(value: unknown, at = ''): readonly string[] {
 export interface FormReading {
   readonly pointerOf: (part: MultipartPart) => string
   /** Ends the form. */
-  readonly refuse: (pointer: string, why: 'unknown' | 'twice' | 'missing') => never
+  readonly refuse: (pointer: string, reason: 'unknown' | 'twice' | 'missing') => never
 }
 
 /** The octets of parts in the order of their arrival; the first part has begun. */
@@ -135,9 +135,9 @@ export class PassingForm implements ArrivalOrder {
       return { key, content: next.value.content }
     }
     this.#isAll = true
-    const [left] = [...this.#members].filter(([each]) => !this.#come.has(each))
-    if (!left) return undefined
-    const [key, isRequired] = left
+    const [pending] = [...this.#members].filter(([each]) => !this.#come.has(each))
+    if (!pending) return undefined
+    const [key, isRequired] = pending
     if (isRequired) refuse(key, 'missing')
     this.#come.add(key)
     return { key, content: readNothing() }

@@ -109,20 +109,21 @@ const isVersioned = (operation: Operation): boolean =>
  */
 function compilePrecondition(exchange: Exchange, operation: Operation): Call['expects'] {
   const { request, now } = exchange.entry
-  const given = parsePreconditions(request.fields, now)
-  const { ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince } = given
+  const preconditions = parsePreconditions(request.fields, now)
+  const { ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince } = preconditions
   // If-Modified-Since is a precondition only of reads (RFC 9110 §13.1.3).
   const decisive = ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? (exchange.isSafe ? ifModifiedSince : undefined)
   if (decisive === undefined) return undefined
   const { method } = request
   if (!isVersioned(operation)) {
-    if (!exchange.isSafe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
+    if (!exchange.isSafe && evaluatePreconditions(preconditions, method, {}) !== 'proceed')
+      refuseRequest({ kind: 'stale' })
     return undefined
   }
   const [same, sameForNone] = exchange.isSafe ? [sameStrongly, sameWeakly] : [sameVersion, sameVersionWeakly]
   return (current: Snapshot | undefined): ExpectsResult => {
     const validators = current && validatorsOf(exchange, current)
-    const verdict = evaluatePreconditions(given, method, validators, same, sameForNone)
+    const verdict = evaluatePreconditions(preconditions, method, validators, same, sameForNone)
     return verdict === 'not-modified' ? 'unchanged' : verdict
   }
 }
@@ -143,8 +144,8 @@ export function onceFor({ entry, caller, headers }: Exchange, field: string): No
       kind: 'bad-request',
       detail: "Idempotency-Key needs credentials: without them its answer could be another caller's",
     })
-  const given = Object.keys(headers?.given ?? {}).length > 0 ? packTyped(headers?.given) : ''
-  const fingerprint = shortDigest(`${entry.request.method} ${entry.path}?${entry.query}${given}`)
+  const headerText = Object.keys(headers?.given ?? {}).length > 0 ? packTyped(headers?.given) : ''
+  const fingerprint = shortDigest(`${entry.request.method} ${entry.path}?${entry.query}${headerText}`)
   return { key, fingerprint, space: 'idempotency' }
 }
 
@@ -156,9 +157,9 @@ export async function readOctets(exchange: Exchange): Promise<Uint8Array> {
     (content instanceof Promise ? await content.catch(refuseAborted) : content) ??
     refuseRequest({ kind: 'too-large', limit })
   if (exchange.head.contentCoding === 'identity' || bytes.length === 0) return bytes
-  const found = exchange.face.options.decodings?.[exchange.head.contentCoding]?.(bytes, limit)
-  if (found === 'too-large') return refuseRequest({ kind: 'too-large', limit })
-  return found ?? refuseUndecodable(exchange)
+  const decoded = exchange.face.options.decodings?.[exchange.head.contentCoding]?.(bytes, limit)
+  if (decoded === 'too-large') return refuseRequest({ kind: 'too-large', limit })
+  return decoded ?? refuseUndecodable(exchange)
 }
 
 /**

@@ -246,11 +246,11 @@ function readBlockFields(
   declared: Readonly<Record<string, AnyRootElement>>,
 ): ExchangeContext['headers'] {
   exchange.headerFields = Object.keys(declared).map(name => `Soap-${name}`)
-  const given = Object.entries(declared).flatMap(([name, root]) => {
+  const blocks = Object.entries(declared).flatMap(([name, root]) => {
     const field = exchange.entry.request.fields[blockField(name)]
     return field === undefined ? [] : [[name, readBlockField(name, root, field)] as const]
   })
-  return Object.fromEntries(given)
+  return Object.fromEntries(blocks)
 }
 
 function readBlockField(name: string, root: AnyRootElement, field: string): unknown {

@@ -12,12 +12,12 @@ const readEveryMs = 50
 
 export async function waitForJob(exchange: Exchange, outcome: Outcome): Promise<Outcome> {
   const { sleep } = exchange.face.options
-  const asked = /^\d{1,5}$/.exec(preferenceOf(exchange.entry.request, 'wait') ?? '')
+  const preference = /^\d{1,5}$/.exec(preferenceOf(exchange.entry.request, 'wait') ?? '')
   const operation = exchange.edition.routes.all
     .find(each => outcome.kind === 'job' && each.template === `/${outcome.job.job}/jobs/{id}`)
     ?.methods.get('GET')
-  if (!sleep || !asked || outcome.kind !== 'job' || !operation || !exchange.admitted) return outcome
-  const seconds = Math.min(Number(asked[0]), restLimits.waitSeconds)
+  if (!sleep || !preference || outcome.kind !== 'job' || !operation || !exchange.admitted) return outcome
+  const seconds = Math.min(Number(preference[0]), restLimits.waitSeconds)
   applyPreference(exchange, 'wait', String(seconds))
   const call = {
     admitted: { ...exchange.admitted, operation },
@@ -27,13 +27,13 @@ export async function waitForJob(exchange: Exchange, outcome: Outcome): Promise<
   } as const
   let { job } = outcome
   for (
-    let left = seconds * 1000;
-    left > 0 && (job.state === 'queued' || job.state === 'running');
-    left -= readEveryMs
+    let remaining = seconds * 1000;
+    remaining > 0 && (job.state === 'queued' || job.state === 'running');
+    remaining -= readEveryMs
   ) {
     await sleep(readEveryMs)
-    const seen = await exchange.face.context.calls.perform(call)
-    if (seen.kind === 'job') job = seen.job
+    const polled = await exchange.face.context.calls.perform(call)
+    if (polled.kind === 'job') job = polled.job
   }
   return { ...outcome, job }
 }

@@ -52,12 +52,13 @@ export function parseParameters(
   lenient: boolean,
 ): ParsedQuery {
   const { kind } = operation
-  const own = route.within && id !== undefined ? [{ field: route.within.by, is: 'eq' as const, value: id }] : []
+  const parentFilters =
+    route.within && id !== undefined ? [{ field: route.within.by, is: 'eq' as const, value: id }] : []
   if (pairs.length === 0 && !isPaged(operation)) return kind === 'bulk' ? refuseWithoutFilter() : emptyQuery
   if (pairs.length > restLimits.parameters)
     refuseParameter('', `the query has more than ${restLimits.parameters} parameters: send fewer`)
-  const given = new Map<string, string>()
-  const filters: Filter[] = [...own]
+  const parameters = new Map<string, string>()
+  const filters: Filter[] = [...parentFilters]
   const known: [string, string][] = []
   for (const [name, value] of pairs) {
     const controls = controlsOf(operation, route).has(name)
@@ -66,17 +67,17 @@ export function parseParameters(
     else if (!controls) {
       if (lenient) continue
       refuseUnknownParameter(operation, route, name)
-    } else if (given.has(name)) refuseParameter(name, 'is given twice')
-    else given.set(name, value)
+    } else if (parameters.has(name)) refuseParameter(name, 'is given twice')
+    else parameters.set(name, value)
     known.push([name, value])
   }
   if (kind === 'bulk')
     return filters.length === 0 ? refuseWithoutFilter() : { ...emptyQuery, query: bulkQuery(filters) }
   if (!('resource' in operation)) return emptyQuery
-  const only = parseSelection(operation.resource, given.get('fields'))
+  const only = parseSelection(operation.resource, parameters.get('fields'))
   if (!isPaged(operation)) return { ...emptyQuery, only }
   return {
-    ...parsePaging(operation.resource, given, filters),
+    ...parsePaging(operation.resource, parameters, filters),
     only,
     kept: known.filter(([name]) => !positionParameters.has(name)),
   }
@@ -94,9 +95,9 @@ function refuseUnknownParameter(operation: Operation, route: Route, text: string
     .map(is => (is === 'eq' && !controlsOf(operation, route).has(name) ? name : `${name}[${is}]`))
   return refuseParameter(text, `is not a comparison of ${name}: use ${forms.join(', ')}`)
 }
-/** @param known the parameters of the target */
-export const notKnownHere = (known: readonly string[]): string =>
-  `is not a known query parameter here: ${known.length === 0 ? 'send none' : `use ${known.join(', ')}`}`
+/** @param names the parameters of the target */
+export const notKnownHere = (names: readonly string[]): string =>
+  `is not a known query parameter here: ${names.length === 0 ? 'send none' : `use ${names.join(', ')}`}`
 
 const refuseWithoutFilter = (): never =>
   refuseRequest({
@@ -165,23 +166,27 @@ const selectionsOf = memoizeByObject((resource: Resource) =>
   }, 100),
 )
 /** For a name in a comma-separated list; an empty name has nothing to be called by. */
-const refuseName = (parameter: string, name: string, why: string, use: string): never =>
-  refuseParameter(parameter, `${name === '' ? 'has an empty name' : `${name} ${why}`}: use ${use}`)
+const refuseName = (parameter: string, name: string, problem: string, use: string): never =>
+  refuseParameter(parameter, `${name === '' ? 'has an empty name' : `${name} ${problem}`}: use ${use}`)
 const parseSelection = (resource: Resource, text: string | undefined): ReadonlySet<string> | undefined =>
   text === undefined ? undefined : selectionsOf(resource)(text)
 
-function parsePaging(resource: Resource, given: ReadonlyMap<string, string>, filters: readonly Filter[]): ParsedQuery {
-  const size = parseWhole('size', given.get('size'), defaultSize, restLimits.pageItems)
-  const sort = parseSort(resource, given.get('sort'))
-  const cursor = given.get('cursor')
-  const page = given.has('page') ? parseWhole('page', given.get('page'), 1, 1_000_000) : undefined
+function parsePaging(
+  resource: Resource,
+  parameters: ReadonlyMap<string, string>,
+  filters: readonly Filter[],
+): ParsedQuery {
+  const size = parseWhole('size', parameters.get('size'), defaultSize, restLimits.pageItems)
+  const sort = parseSort(resource, parameters.get('sort'))
+  const cursor = parameters.get('cursor')
+  const page = parameters.has('page') ? parseWhole('page', parameters.get('page'), 1, 1_000_000) : undefined
   if (page !== undefined && page * size > numberedItemsMax)
     refuseParameter('page', `must end by item ${numberedItemsMax}: beyond it, follow next, which gives a cursor`)
   if (cursor !== undefined && page !== undefined)
     refuseParameter('cursor', 'cannot be combined with page: give one of them')
   const from = cursor === undefined ? undefined : readCursor(resource, sort, cursor)
   if (cursor !== undefined && !from) refuseParameter('cursor', 'is not a cursor of this query: follow a link to a page')
-  const q = given.get('q')
+  const q = parameters.get('q')
   const sought = q === undefined ? undefined : searchWords(q)
   if (sought && sought.length > searchWordsMax) refuseParameter('q', `has more than ${searchWordsMax} words`)
   const query = {
@@ -212,15 +217,15 @@ function parseSort(resource: Resource, text: string | undefined): readonly Sort[
     return { field: descending ? name.slice(1) : name, descending }
   })
   if (text === undefined) return sort.filter(({ field }) => resource.fields[field]) // those that this version knows
-  const known = (resource.given.sort ?? []).filter(name => resource.fields[name])
-  if (known.length === 0) refuseParameter('sort', `${resource.name} cannot be sorted here: leave it out`)
+  const sortable = (resource.given.sort ?? []).filter(name => resource.fields[name])
+  if (sortable.length === 0) refuseParameter('sort', `${resource.name} cannot be sorted here: leave it out`)
   for (const [i, { field }] of sort.entries()) {
-    if (!known.includes(field))
+    if (!sortable.includes(field))
       refuseName(
         'sort',
         field,
         `cannot sort ${resource.name}`,
-        `${known.join(', ')}; with "-" in front, the largest is first`,
+        `${sortable.join(', ')}; with "-" in front, the largest is first`,
       )
     if (sort.findIndex(each => each.field === field) !== i) refuseParameter('sort', `${field} is given twice`)
   }

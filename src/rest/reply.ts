@@ -90,9 +90,9 @@ const requireOwnResource = (exchange: Exchange): Resource => {
  * 7240 §4.2).
  */
 export const isMinimal = (exchange: Exchange): boolean => {
-  const asked = preferenceOf(exchange.entry.request, 'return')
-  if (asked === 'minimal' || asked === 'representation') applyPreference(exchange, 'return', asked)
-  return asked === 'minimal'
+  const preference = preferenceOf(exchange.entry.request, 'return')
+  if (preference === 'minimal' || preference === 'representation') applyPreference(exchange, 'return', preference)
+  return preference === 'minimal'
 }
 
 function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<Response> {
@@ -180,7 +180,7 @@ function replyWithValidators(
   const { version = shortDigest(text), fields, modified } = about
   const coding = chooseCoding(exchange, text)
   const etag = representationTag(exchange, version, '', coding)
-  const dated = modified === undefined ? {} : { 'last-modified': writeDate(modified, exchange.entry.now) }
+  const dateFields = modified === undefined ? {} : { 'last-modified': writeDate(modified, exchange.entry.now) }
   const verdict = evaluatePreconditions(readPreconditions(exchange), exchange.entry.request.method, {
     etag,
     ...(modified !== undefined && { lastModified: modified }),
@@ -188,9 +188,9 @@ function replyWithValidators(
   if (verdict === 'failed') refuseRequest({ kind: 'stale' })
   if (verdict === 'not-modified') {
     exchange.row = 23
-    return { status: 304, fields: { ...fields, etag, ...dated } }
+    return { status: 304, fields: { ...fields, etag, ...dateFields } }
   }
-  return replyWithContent(exchange, 200, text, coding, { ...fields, etag, ...dated, ...linkField(links) })
+  return replyWithContent(exchange, 200, text, coding, { ...fields, etag, ...dateFields, ...linkField(links) })
 }
 
 /** The result of a change: no later GET is compared with it, so it has no validators. */
@@ -379,8 +379,8 @@ const linkField = (links: readonly DocumentLink[]): FieldDraft => {
 function writeLinkField(links: readonly DocumentLink[]): string {
   let text = ''
   for (const { rel, href, templated } of links) {
-    const known = registeredRelations[rel]
-    if (known !== undefined && !templated) text += `${text === '' ? '' : ', '}<${href}>; rel="${known}"`
+    const registered = registeredRelations[rel]
+    if (registered !== undefined && !templated) text += `${text === '' ? '' : ', '}<${href}>; rel="${registered}"`
   }
   return text
 }

@@ -21,26 +21,26 @@ import { fileVersionTag, representationTag } from './tags.ts'
 export function buildItemDocument(exchange: Exchange, resource: string, item: Snapshot): ItemDocument {
   const view = exchange.edition.views.get(resource)
   if (!view) throw new Error(`${resource} is not a resource of ${exchange.edition.version}`)
-  const known = exchange.face.memory.documentsOf(item)
+  const remembered = exchange.face.memory.documentsOf(item)
   const { place } = exchange
   if (view.steady)
-    for (const each of known)
+    for (const each of remembered)
       if (each.edition === exchange.edition && each.base === place && each.caller === exchange.caller) return each
-  return composeDocument(exchange, view, item, known, place)
+  return composeDocument(exchange, view, item, remembered, place)
 }
 
 function composeDocument(
   exchange: Exchange,
   view: ResourceView,
   item: Snapshot,
-  known: readonly ItemDocument[],
+  remembered: readonly ItemDocument[],
   place: string,
 ): ItemDocument {
   const { edition, base, caller } = exchange
   const viewer = { caller, now: exchange.entry.now }
   const offered = offeredLinks(view, item, viewer, callsOf(exchange))
   const { mask } = offered
-  const same = known.find(each => each.edition === edition && each.base === place && each.mask === mask)
+  const same = remembered.find(each => each.edition === edition && each.base === place && each.mask === mask)
   if (same) {
     same.caller = caller
     return same

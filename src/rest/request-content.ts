@@ -89,13 +89,15 @@ const acceptFieldOf: Readonly<Record<string, string>> = {
  * The supported types, with 415 and for OPTIONS (RFC 5789 §3.1, RFC 10008 §3, RFC 9110 §15.5.16).
  */
 export function acceptFields(draft: HeadDraft): Record<string, string> {
-  const asked = draft.entry.request.method
+  const requestMethod = draft.entry.request.method
   const methods = draft.route ? [...draft.route.methods] : []
   return Object.fromEntries(
     methods.flatMap(([method, operation]) => {
-      const name = asked === method || asked === 'OPTIONS' ? acceptFieldOf[method] : undefined
+      const name = requestMethod === method || requestMethod === 'OPTIONS' ? acceptFieldOf[method] : undefined
       const types = contentTypes(operation, draft.edition)
-      return name && types.length > 0 && !(asked === 'OPTIONS' && name === 'accept') ? [[name, types.join(', ')]] : []
+      return name && types.length > 0 && !(requestMethod === 'OPTIONS' && name === 'accept')
+        ? [[name, types.join(', ')]]
+        : []
     }),
   )
 }
@@ -148,12 +150,12 @@ export function readInput(exchange: Exchange, bytes: Uint8Array): (current: Snap
   return current => {
     if (operation?.kind === 'patch' && current) return applyPatch(exchange, operation, bytes, current)
     const shape = operation ? contentShapeOf(operation) : noMembers
-    const how: ReadOptions = { ignored: linksAlone, server: [] }
+    const options: ReadOptions = { ignored: linksAlone, server: [] }
     const problems: FieldProblem[] = []
-    const value = readFields(shape.fields, readJson(exchange, shape, bytes), problems, how)
+    const value = readFields(shape.fields, readJson(exchange, shape, bytes), problems, options)
     if (problems.length > 0)
       refuseInvalid(operation?.kind === 'create' ? problems.filter(isNotOwned(operation)) : problems)
-    return { value, server: how.server }
+    return { value, server: options.server }
   }
 }
 const linksAlone: ReadonlySet<string> = new Set(['_links'])
@@ -212,16 +214,16 @@ function applyPatch(
   )
   const json =
     isForm || exchange.head.mediaType === mergeType ? applyMergePatch(before, patch) : applyOperations(before, patch)
-  const how = readOptions()
+  const options = readOptions()
   const problems: FieldProblem[] = []
-  const value = readFields(resource.fields, json, problems, how)
+  const value = readFields(resource.fields, json, problems, options)
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json) // `readFields` reports the rest
   refuseInvalid(isObject ? [...problems, ...findRemovedReadOnly(resource.fields, before, json)] : problems)
-  return { value, server: how.server }
+  return { value, server: options.server }
 }
 
-function applyOperations(before: Json, patch: Json): Json {
-  const { value, failure } = applyJsonPatch(before, patch)
+function applyOperations(current: Json, patch: Json): Json {
+  const { value, failure } = applyJsonPatch(current, patch)
   if (!failure) return value
   const detail = failure.operation === undefined ? failure.reason : `operation ${failure.operation}: ${failure.reason}`
   return failure.kind === 'conflict' ? refuse({ kind: 'conflict', detail }) : refuse({ kind: 'malformed', detail })

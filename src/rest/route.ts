@@ -71,8 +71,8 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
   let parents: string[] | undefined
   for (let i = from; i < segments.length; i++) {
     const segment = segments[i] as string // i is within
-    const named: RouteNode | undefined = at.names.size > 0 ? at.names.get(segment) : undefined
-    if (named) at = named
+    const child: RouteNode | undefined = at.names.size > 0 ? at.names.get(segment) : undefined
+    if (child) at = child
     else if (at.id && isIdentifier(segment)) {
       at = at.id
       if (id !== undefined) (parents ??= []).push(id)
@@ -89,16 +89,16 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
 
 export function compileRoutes(service: Service): Routes {
   if (!service.hasRest) return { root: createNode(), all: [] }
-  const known = listOperations(service)
+  const operations = listOperations(service)
     .filter(operation => !operation.oneWay)
     .map(operation => (operation.kind === 'search' ? countAsRead(service, operation) : operation))
-  const owned = Map.groupBy(known, each => ('resource' in each ? each.resource : undefined))
+  const owned = Map.groupBy(operations, each => ('resource' in each ? each.resource : undefined))
   const all: Route[] = [
     ...service.resources.flatMap(resource =>
-      resourceRoutes(resource, service.resources, owned.get(resource) ?? [], known),
+      resourceRoutes(resource, service.resources, owned.get(resource) ?? [], operations),
     ),
-    ...searchRoutes(known),
-    ...service.jobs.flatMap(job => jobRoutes(job, known)),
+    ...searchRoutes(operations),
+    ...service.jobs.flatMap(job => jobRoutes(job, operations)),
     ...listPortOperations(service).map(portRoute),
     ...listLaterOperations(service).flatMap(laterRoutes),
   ].filter(route => route.methods.size > 0)
@@ -125,11 +125,11 @@ type RouteFacts = Partial<Pick<Route, 'within' | 'id' | 'place'>>
 function createRoute(
   template: string,
   methods: readonly (readonly [string, Operation | undefined])[],
-  more: RouteFacts = {},
+  facts: RouteFacts = {},
 ): Route {
-  const found = new Map(methods.filter((each): each is readonly [string, Operation] => each[1] !== undefined))
+  const methodMap = new Map(methods.filter((each): each is readonly [string, Operation] => each[1] !== undefined))
   const isOfItem = template.includes('{id}')
-  return { template, isOfItem, methods: found, allow: writeAllow(found.keys()), place: '', ...more }
+  return { template, isOfItem, methods: methodMap, allow: writeAllow(methodMap.keys()), place: '', ...facts }
 }
 /** The path of the items of a resource. */
 export const collectionTemplateOf = (resource: Resource, resources: readonly Resource[]): string =>
@@ -146,35 +146,35 @@ export const itemPathOf = ({ name, isSingle }: Resource, id: string): string =>
 function resourceRoutes(
   resource: Resource,
   resources: readonly Resource[],
-  own: readonly Operation[],
-  known: readonly Operation[],
+  ofResource: readonly Operation[],
+  operations: readonly Operation[],
 ): Route[] {
-  const one = (kind: Operation['kind']) => own.find(each => each.kind === kind)
+  const findKind = (kind: Operation['kind']) => ofResource.find(each => each.kind === kind)
   const part = (kind: 'getFile' | 'putFile', name: string) =>
-    own.find(each => each.kind === kind && 'part' in each && each.part === name)
+    ofResource.find(each => each.kind === kind && 'part' in each && each.part === name)
   const item = itemTemplateOf(resource, resources)
   const place = parentTemplateOf(resource, resources)
-  const more = resource.isSingle ? { id: singleId } : { place }
+  const facts = resource.isSingle ? { id: singleId } : { place }
   const collection = createRoute(
     `${place}/${resource.name}`,
     [
-      ['GET', one('list')],
-      ['POST', one('create')],
-      ['DELETE', one('bulk')],
-      ['QUERY', one('search')],
+      ['GET', findKind('list')],
+      ['POST', findKind('create')],
+      ['DELETE', findKind('bulk')],
+      ['QUERY', findKind('search')],
     ],
     { place },
   )
   const itself = createRoute(
     item,
     [
-      ['GET', one('get')],
+      ['GET', findKind('get')],
       // If a single resource may be created but not changed, PUT does only that.
-      ['PUT', one('replace') ?? (resource.isSingle ? one('create') : undefined)],
-      ['PATCH', one('patch')],
-      ['DELETE', one('remove')],
+      ['PUT', findKind('replace') ?? (resource.isSingle ? findKind('create') : undefined)],
+      ['PATCH', findKind('patch')],
+      ['DELETE', findKind('remove')],
     ],
-    more,
+    facts,
   )
   return [
     ...(resource.isSingle ? [itself] : [collection, itself]),
@@ -185,52 +185,53 @@ function resourceRoutes(
           ['GET', part('getFile', name)],
           ['PUT', part('putFile', name)],
         ],
-        more,
+        facts,
       ),
     ),
-    ...actionRoutes(item, resource, own, more),
+    ...actionRoutes(item, resource, ofResource, facts),
     ...Object.values(resource.given.relations ?? {}).flatMap(relation => {
       if (!('of' in relation) || isNestedRelation(relation, resource, resources)) return []
-      const list = known.find(each => each.kind === 'list' && each.resource.name === relation.of)
+      const list = operations.find(each => each.kind === 'list' && each.resource.name === relation.of)
       return [createRoute(`${item}/${relation.of}`, [['GET', list]], { within: { of: resource, by: relation.by } })]
     }),
   ]
 }
 
 /** Actions with the same path share a route: the result of an action is read at its address. */
-function actionRoutes(item: string, resource: Resource, own: readonly Operation[], more: RouteFacts): Route[] {
+function actionRoutes(item: string, resource: Resource, ofResource: readonly Operation[], facts: RouteFacts): Route[] {
   const paths = new Set(Object.values(resource.actions).map(action => action.rel))
   return [...paths].map(rel => {
-    const here = own.filter(each => 'action' in each && each.action.rel === rel)
+    const here = ofResource.filter(each => 'action' in each && each.action.rel === rel)
     return createRoute(
       `${item}/${rel}`,
       [
         ['GET', here.find(each => each.kind === 'look' || each.kind === 'kept')],
         ['POST', here.find(each => each.kind === 'act')],
       ],
-      more,
+      facts,
     )
   })
 }
 
-function searchRoutes(known: readonly Operation[]): Route[] {
-  const create = known.find(each => each.kind === 'createSearch')
+function searchRoutes(operations: readonly Operation[]): Route[] {
+  const create = operations.find(each => each.kind === 'createSearch')
   if (create?.kind !== 'createSearch') return []
-  const search = known.find(each => each.kind === 'search' && each.resource === create.resource)
+  const search = operations.find(each => each.kind === 'search' && each.resource === create.resource)
   return [
     createRoute('/searches', [['POST', create]]),
-    createRoute('/searches/{id}', [['GET', known.find(each => each.kind === 'getSearch')]]),
+    createRoute('/searches/{id}', [['GET', operations.find(each => each.kind === 'getSearch')]]),
     createRoute('/search', [['GET', search]]),
   ]
 }
 
-function jobRoutes(job: Job, known: readonly Operation[]): Route[] {
-  const one = (kind: Operation['kind']) => known.find(each => each.kind === kind && 'job' in each && each.job === job)
+function jobRoutes(job: Job, operations: readonly Operation[]): Route[] {
+  const findKind = (kind: Operation['kind']) =>
+    operations.find(each => each.kind === kind && 'job' in each && each.job === job)
   return [
-    createRoute(`/${job.job}`, [['POST', one('startJob')]]),
-    createRoute(`/${job.job}/jobs/{id}`, [['GET', one('getJob')]]),
-    createRoute(`/${job.job}/jobs/{id}/cancellation`, [['POST', one('cancelJob')]]),
-    createRoute(`/${job.job}/{id}`, [['GET', one('getResult')]]),
+    createRoute(`/${job.job}`, [['POST', findKind('startJob')]]),
+    createRoute(`/${job.job}/jobs/{id}`, [['GET', findKind('getJob')]]),
+    createRoute(`/${job.job}/jobs/{id}/cancellation`, [['POST', findKind('cancelJob')]]),
+    createRoute(`/${job.job}/{id}`, [['GET', findKind('getResult')]]),
   ]
 }
 

@@ -129,7 +129,7 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
   if (operation?.kind === 'getSearch') return ''
   const isSearch = route?.template === '/search'
   const names = (isSearch ? resource.given.searchBy : resource.given.filter) ?? []
-  const given = new Map(entry.pairs)
+  const parameters = new Map(entry.pairs)
   const state: FormState = {
     form: 'find',
     problems: new Map(),
@@ -138,32 +138,38 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
     choices: listAddresses(exchange),
   }
   const controls = names.flatMap(name => {
-    const found = findFilterField(resource, name)
-    if (!found) return []
-    const { shape, field } = found
+    const filterField = findFilterField(resource, name)
+    if (!filterField) return []
+    const { shape, field } = filterField
     if (!mayCompare(exchange, resource, name)) return []
     const title = titleOf(name, field)
     const ways = isSearch ? [''] : foldScalar(shape, comparisons)
-    const compared = ways.map(way => {
+    const controls = ways.map(way => {
       const at = way === '' ? name : `${name}[${way.replace('.utc', '')}]`
       const zone = way.endsWith('.utc') ? ' (UTC)' : ''
       const label = way === '' ? title : `${title} ${way.startsWith('gte') ? 'from' : 'to'}${zone}`
-      const named = at + (way.endsWith('.utc') ? '.utc' : '')
-      return writeControl(new Field(shape).optional(), named, label, given.get(at) ?? '', state)
+      const parameterName = at + (way.endsWith('.utc') ? '.utc' : '')
+      return writeControl(new Field(shape).optional(), parameterName, label, parameters.get(at) ?? '', state)
     })
-    if (isSearch || !allowsComparison(found, 'absent')) return compared
+    if (isSearch || !allowsComparison(filterField, 'absent')) return controls
     const at = `${name}[absent]`
-    return [...compared, writeControl(t.boolean().optional(), at, `${title} absent`, given.get(at) ?? '', state)]
+    return [...controls, writeControl(t.boolean().optional(), at, `${title} absent`, parameters.get(at) ?? '', state)]
   })
   const orders = (resource.given.sort ?? []).filter(name => mayCompare(exchange, resource, name))
-  const words = isSearch ? writeWords(given.get('q') ?? '') : ''
+  const words = isSearch ? writeWords(parameters.get('q') ?? '') : ''
   const isOpen = entry.pairs.some(([name]) => name !== 'cursor' && name !== 'page' && name !== 'size')
   const form = buildElement(
     'form',
     { method: 'get', action: isSearch ? `${base}/search` : undefined, role: 'search', 'aria-label': 'Filters' },
     buildElement('input', { type: 'hidden', name: findMark, value: '1' }),
     words,
-    buildElement('div', { class: 'side' }, ...controls, writeOrders(orders, resource.fields, given), writeSizes(given)),
+    buildElement(
+      'div',
+      { class: 'side' },
+      ...controls,
+      writeOrders(orders, resource.fields, parameters),
+      writeSizes(parameters),
+    ),
     buildElement('button', {}, isSearch ? 'Search' : 'Show'),
   )
   const search =
@@ -205,9 +211,9 @@ const writeWords = (q: string): PageMarkup =>
     buildElement('input', { id: 'words', name: 'q', type: 'search', value: q, maxlength: 1000 }),
   )
 
-function writeOrders(sort: readonly string[], fields: Fields, given: ReadonlyMap<string, string>): PageMarkup {
+function writeOrders(sort: readonly string[], fields: Fields, parameters: ReadonlyMap<string, string>): PageMarkup {
   if (sort.length === 0) return ''
-  const chosen = given.get('sort') ?? ''
+  const chosen = parameters.get('sort') ?? ''
   const known = sort.flatMap(name => {
     const title = fields[name] ? titleOf(name, fields[name]) : labelOf(name)
     return [[name, `${title}, ascending`] as const, [`-${name}`, `${title}, descending`] as const]
@@ -223,8 +229,8 @@ function writeOrders(sort: readonly string[], fields: Fields, given: ReadonlyMap
   )
 }
 
-function writeSizes(given: ReadonlyMap<string, string>): PageMarkup {
-  const chosen = given.get('size') ?? ''
+function writeSizes(parameters: ReadonlyMap<string, string>): PageMarkup {
+  const chosen = parameters.get('size') ?? ''
   const sizes = [...new Set(['', '10', '20', '50', '100', chosen])]
   const options = sizes.map(value => buildElement('option', { value, selected: value === chosen }, escapeMarkup(value)))
   return buildElement(

@@ -92,10 +92,10 @@ const writeMessagePane = (title: string, content: PageMarkup, isOpen: boolean): 
   )
 
 /** Addresses of pages become links. The text is already escaped. */
-function linkAddresses({ links, items = [] }: RepresentationDocument, escaped: PageMarkup): PageMarkup {
+function linkAddresses({ links, items = [] }: RepresentationDocument, markup: PageMarkup): PageMarkup {
   const all = [...links, ...items.flatMap(item => item.links)]
   const pages = new Set(all.flatMap(({ href, form, templated }) => (form || templated ? [] : [escapeMarkup(href)])))
-  return escaped.replace(
+  return markup.replace(
     /(&quot;href&quot;: &quot;)(\/[^&]*(?:&amp;[^&]*)*)(?=&quot;)/g,
     (text, before: string, href: string) => (pages.has(href) ? `${before}<a href="${href}">${href}</a>` : text),
   )

@@ -41,20 +41,20 @@ export function redirectAfterForm(exchange: Exchange, response: Response): Respo
 
 function findPageAfter(exchange: Exchange, { fields }: Response): string | undefined {
   const { operation, base, id } = exchange
-  const given = fields['location'] ?? fields['content-location']
+  const location = fields['location'] ?? fields['content-location']
   switch (operation?.kind) {
     case 'create':
     case 'startJob':
     case 'createSearch':
-      return given === undefined ? undefined : String(given)
+      return location === undefined ? undefined : String(location)
     case 'replace':
     case 'patch':
     case 'putFile':
       return exchange.place + itemPathOf(operation.resource, id ?? '')
     case 'act':
       if (operation.action.output && !operation.action.kept) return undefined
-      return operation.action.effect === 'move' && given !== undefined
-        ? String(given)
+      return operation.action.effect === 'move' && location !== undefined
+        ? String(location)
         : exchange.place + itemPathOf(operation.resource, id ?? '')
     case 'remove':
       return operation.resource.isSingle ? base : `${exchange.place}/${operation.resource.name}`

@@ -27,7 +27,7 @@ export interface FormSpec {
   readonly texts?: PublicTexts | undefined
 }
 
-export function writeForm(spec: FormSpec, ...more: readonly PageMarkup[]): PageMarkup {
+export function writeForm(spec: FormSpec, ...parts: readonly PageMarkup[]): PageMarkup {
   const { rel, href, method, fields, match, tree, isDanger, texts } = spec
   const title = texts?.title ?? spec.title
   const id = formId(spec)
@@ -36,7 +36,7 @@ export function writeForm(spec: FormSpec, ...more: readonly PageMarkup[]): PageM
     { id, method: 'post', action: writeFormAddress(href, { method, match }), 'aria-labelledby': `${id}-title` },
     buildElement('h3', { id: `${id}-title` }, escapeMarkup(title)),
     writeParagraph(texts?.description),
-    ...more,
+    ...parts,
     writeControls(fields, tree, formState(spec)),
     buildElement(
       'div',

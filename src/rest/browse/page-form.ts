@@ -54,18 +54,23 @@ export const findMark = controls.find
 /** Undefined if the request is not a form of a page. */
 export function readPageForm(entry: Entry): PageFormReading | undefined {
   if (!entry.query.includes('_')) return undefined
-  const own = new Map(entry.pairs.filter(([name]) => ownNames.has(name)))
-  if (own.size === 0) return undefined
+  const controlValues = new Map(entry.pairs.filter(([name]) => ownNames.has(name)))
+  if (controlValues.size === 0) return undefined
   const rest = entry.pairs.filter(([name]) => !ownNames.has(name))
   const { method, fields } = entry.request
   if (method === 'GET' || method === 'HEAD') return { redirect: writeFound(rest) }
-  const meant = own.get(controls.method) ?? ''
+  const meant = controlValues.get(controls.method) ?? ''
   const isForm = formTypes.has(parseMediaType(fields['content-type'] ?? '')?.essence ?? '')
   const isOfPage = fields['origin'] !== undefined || fields['sec-fetch-site'] !== undefined // (2)
   if (method !== 'POST' || !isForm || !isOfPage || !formMethods.has(meant)) return undefined
   return {
-    entry: { ...entry, request: writeMeantRequest(entry.request, meant, own), query: writeQuery(rest), pairs: rest },
-    form: { redraw: findRedraw(own) },
+    entry: {
+      ...entry,
+      request: writeMeantRequest(entry.request, meant, controlValues),
+      query: writeQuery(rest),
+      pairs: rest,
+    },
+    form: { redraw: findRedraw(controlValues) },
   }
 }
 

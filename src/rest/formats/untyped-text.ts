@@ -19,28 +19,28 @@ import { isFilled, parseTextTree, type TextMembers, type TextTree } from '../../
 import type { Pairs } from '../../http/uri.ts'
 
 /** Text that does not fit the type stays text: the reader then says what is wrong with it. */
-export const readTextValue = (shape: Scalar, given: string): Json => foldScalar(shape, textReaders, given)
+export const readTextValue = (shape: Scalar, untrimmed: string): Json => foldScalar(shape, textReaders, untrimmed)
 
-const trimText = (_shape: Scalar, given: string): string => given.trim()
-function readWhole(_shape: Scalar, given: string): Json {
-  const text = given.trim()
+const trimText = (_shape: Scalar, untrimmed: string): string => untrimmed.trim()
+function readWhole(_shape: Scalar, untrimmed: string): Json {
+  const text = untrimmed.trim()
   if (!integerText.test(text)) return text
   const number = Number(text)
   return Number.isSafeInteger(number) ? number : BigInt(text.replace(/^\+/, ''))
 }
 const [readDouble, writeDouble] = [compileScalarReader({ kind: 'double' }), compileScalarWriter({ kind: 'double' })]
 const textReaders: ScalarCases<Json, [given: string]> = {
-  string: (_shape, given) => given,
-  boolean: (_shape, given) => {
-    const text = given.trim()
+  string: (_shape, untrimmed) => untrimmed,
+  boolean: (_shape, untrimmed) => {
+    const text = untrimmed.trim()
     if (/^(true|1|on)$/.test(text)) return true
     return /^(false|0)$/.test(text) ? false : text
   },
   int: readWhole,
   long: readWhole,
   decimal: trimText,
-  double: (_shape, given) => {
-    const text = given.trim()
+  double: (_shape, untrimmed) => {
+    const text = untrimmed.trim()
     const number = readDouble(text)
     if (typeof number !== 'number') return text
     return Number.isFinite(number) ? number : writeDouble(number)
@@ -106,18 +106,18 @@ const treeReaders: ShapeCases<Json, [tree: TextMembers]> = {
  * both.
  */
 export function entriesJson(entries: Json): Json {
-  const found = new Map<string, Json>()
+  const values = new Map<string, Json>()
   for (const entry of Array.isArray(entries) ? (entries as readonly Json[]) : []) {
     const { key, value, ...others } = Object(entry) as Readonly<Record<string, Json>>
     if (typeof key !== 'string' || value === undefined || Object.keys(others).length > 0) return entries
-    found.set(key, found.has(key) ? [value] : value)
+    values.set(key, values.has(key) ? [value] : value)
   }
-  return Object.fromEntries(found)
+  return Object.fromEntries(values)
 }
 
 /** Browsers send a time without seconds if they are zero, and a moment without its zone: UTC. */
 function completeTime(shape: Scalar, text: string): string {
   if (shape.kind !== 'time' && shape.kind !== 'dateTime') return text
-  const whole = /^(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d$/.test(text) ? `${text}:00` : text
-  return shape.zone !== 'prohibited' && /T\d\d:\d\d:\d\d(?:\.\d+)?$/.test(whole) ? `${whole}Z` : whole
+  const complete = /^(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d$/.test(text) ? `${text}:00` : text
+  return shape.zone !== 'prohibited' && /T\d\d:\d\d:\d\d(?:\.\d+)?$/.test(complete) ? `${complete}Z` : complete
 }

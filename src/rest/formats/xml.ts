@@ -131,22 +131,23 @@ export function readXmlContent(
 
 function membersJson(of: Element, fields: Fields, namespace: string): Json {
   const names = new Map(Object.entries(fields).map(([name, field]) => [toXmlName(name), [name, field] as const]))
-  const found: [string, Json][] = []
+  const members: [string, Json][] = []
   for (const { name, value } of of.attributes) {
     const known = names.get(name.local)
-    if (known?.[1].isAttribute && isScalar(known[1].shape)) found.push([known[0], readTextValue(known[1].shape, value)])
+    if (known?.[1].isAttribute && isScalar(known[1].shape))
+      members.push([known[0], readTextValue(known[1].shape, value)])
   }
   for (const child of of.elements()) {
     if (child.name.uri === atom) continue
-    const own = child.name.uri === namespace || child.name.uri === ''
-    const [name, field] = (own && names.get(child.name.local)) || [clarkNotation(child.name), undefined]
+    const isOwn = child.name.uri === namespace || child.name.uri === ''
+    const [name, field] = (isOwn && names.get(child.name.local)) || [clarkNotation(child.name), undefined]
     // A repeated member gives a value that fits no type: the contract's reader reports it.
-    const twice = found.findIndex(([other]) => other === name)
+    const twice = members.findIndex(([other]) => other === name)
     const json = field ? valueJson(child, name, field, namespace) : child.text
-    if (twice < 0) found.push([name, json])
-    else found[twice] = [name, [json]]
+    if (twice < 0) members.push([name, json])
+    else members[twice] = [name, [json]]
   }
-  return Object.fromEntries(found)
+  return Object.fromEntries(members)
 }
 
 function valueJson(of: Element, name: string | undefined, { shape }: AnyField, namespace: string): Json {
