@@ -14,7 +14,7 @@ import type { Block } from './headers/block.ts'
 import type { NodeRoles } from './headers/node.ts'
 import type { RemainingParts } from './mime/parts.ts'
 import type { Packing } from './mime/write-package.ts'
-import type { BoundOperation, Standing } from './operations/bound-operation.ts'
+import type { BoundOperation, CurrentState } from './operations/bound-operation.ts'
 import type { AnySoapRefusal, FaultWording } from './refusal.ts'
 import type { ProtectAnswer, VerifyMessage } from './security-port.ts'
 import type { SoapVersion } from './version.ts'
@@ -132,7 +132,7 @@ export interface SentMessage {
   readonly packed?: Packing
   /** Octets whose base64 replaces their marks in the envelope. */
   readonly filling?: MarkedOctets
-  readonly standing?: Standing | undefined
+  readonly standing?: CurrentState | undefined
 }
 
 /** The facts of the exchange so far, for a fault at any step. */

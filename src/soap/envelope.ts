@@ -31,10 +31,10 @@ export interface Envelope {
 /** Moves to the Body's `start` and reads the blocks on the way. */
 export function openEnvelope(
   cursor: Cursor,
-  spoken: readonly SoapVersion[],
+  versions: readonly SoapVersion[],
   block: (cursor: Cursor) => Element = readElement,
 ): Envelope {
-  const version = requireVersion(cursor, spoken)
+  const version = requireVersion(cursor, versions)
   const root = currentElement(cursor)
   if (cursor.child() !== 'start')
     refuseStructure(cursor.event === 'text' ? 'the Envelope contains text' : 'the Envelope has no Body')
@@ -48,12 +48,12 @@ export function openEnvelope(
 /** Opens the Envelope of a tree: the blocks and the Body are elements of the tree. */
 export function openEnvelopeTree(
   document: Document,
-  spoken: readonly SoapVersion[],
+  versions: readonly SoapVersion[],
 ): Envelope & { readonly element: Element } {
   const children = document.root.elements()
   const blocks = children[0]?.elements() ?? []
   let next = 0
-  const envelope = openEnvelope(walkTree(document.root), spoken, cursor => {
+  const envelope = openEnvelope(walkTree(document.root), versions, cursor => {
     cursor.skip()
     return blocks[next++]! // the walker visits the same children
   })
@@ -64,11 +64,11 @@ export function openEnvelopeTree(
 }
 
 /** SOAP 1.2 Part 1 §4.1.2: the namespace of the Envelope alone determines the version. */
-function requireVersion(cursor: Cursor, spoken: readonly SoapVersion[]): SoapVersion {
+function requireVersion(cursor: Cursor, versions: readonly SoapVersion[]): SoapVersion {
   while (cursor.next() !== 'start');
   const found = cursor.name
   if (found.local !== 'Envelope') refuseStructure(`not a SOAP message: the root is ${found.local}, not Envelope`)
-  const version = spoken.find(each => each.envelope === found)
+  const version = versions.find(each => each.envelope === found)
   if (!version) return refuseMessage({ kind: 'version-mismatch', found })
   checkAttributes(cursor, version)
   return version

@@ -65,10 +65,10 @@ const createFacts = (message: ReceivedMessage): Exchanged => ({
 })
 
 export const processMessage = (node: SoapNode, message: ReceivedMessage): Maybe<SentMessage> => {
-  const known = createFacts(message)
+  const facts = createFacts(message)
   return settle(
-    () => runSteps(node, known),
-    thrown => replyWithRefusal(node, known, findMalformed(known, thrown) ?? toSoapRefusal(node, message, thrown)),
+    () => runSteps(node, facts),
+    thrown => replyWithRefusal(node, facts, findMalformed(facts, thrown) ?? toSoapRefusal(node, message, thrown)),
   )
 }
 
@@ -76,63 +76,63 @@ export const processMessage = (node: SoapNode, message: ReceivedMessage): Maybe<
  * If a reply or a fault for another address cannot be stored until it is sent, the sender learns
  * this on its connection instead.
  */
-function replyWithRefusal(node: SoapNode, known: Exchanged, refusal: AnySoapRefusal): Maybe<SentMessage> {
-  const { agreed } = known
+function replyWithRefusal(node: SoapNode, facts: Exchanged, refusal: AnySoapRefusal): Maybe<SentMessage> {
+  const { agreed } = facts
   return settle(
-    () => replyWithFault(node, known, refusal),
+    () => replyWithFault(node, facts, refusal),
     thrown => {
-      if (known.agreed === agreed) throw thrown
-      return replyWithFault(node, known, toSoapRefusal(node, known.message, thrown))
+      if (facts.agreed === agreed) throw thrown
+      return replyWithFault(node, facts, toSoapRefusal(node, facts.message, thrown))
     },
   )
 }
 
 /** The steps in order: first those that authenticate the sender, then those that rely on it. */
-function runSteps(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
-  const envelope = openMessage(node, known) // XML, its version, its Envelope
+function runSteps(node: SoapNode, facts: Exchanged): Maybe<SentMessage> {
+  const envelope = openMessage(node, facts) // XML, its version, its Envelope
   const blocks = targetedBlocks(envelope.blocks, envelope.version, node.place) // blocks for this node
-  known.addressing = blocks.length === 0 ? undefined : readAddressing(blocks)
-  requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // every mandatory one
-  return chain(proveSender(node, known, envelope, blocks), proven => {
-    known.protect = proven.protect
-    const { exchange, content } = requireOperation(node, known, proven) // the operation: by the Body's first element
-    requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // … by the operation, too
-    requireAgreement(node, known, exchange) // addressing and action agree with it
+  facts.addressing = blocks.length === 0 ? undefined : readAddressing(blocks)
+  requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, facts, each)) // every mandatory one
+  return chain(proveSender(node, facts, envelope, blocks), proven => {
+    facts.protect = proven.protect
+    const { exchange, content } = requireOperation(node, facts, proven) // the operation: by the Body's first element
+    requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, facts, each)) // … by the operation, too
+    requireAgreement(node, facts, exchange) // addressing and action agree with it
     // The parts of its package.
-    const parts = exchange.awaits === 'nothing' ? undefined : known.message.parts?.collect(exchange.longest)
-    return chain(parts, () => processBody(node, known, exchange, { ...proven, body: content }, blocks))
+    const parts = exchange.awaits === 'nothing' ? undefined : facts.message.parts?.collect(exchange.longest)
+    return chain(parts, () => processBody(node, facts, exchange, { ...proven, body: content }, blocks))
   })
 }
 
 function processBody(
   node: SoapNode,
-  known: Exchanged,
+  facts: Exchanged,
   exchange: BoundOperation,
   proven: Proven,
   blocks: readonly Element[],
 ): Maybe<SentMessage> {
-  const content = readBody(known, exchange, proven) // Body to its end, message to its last byte
-  return chain(proven.caller ?? known.message.caller(), caller => {
-    known.message.notes.subject = caller.subject
+  const content = readBody(facts, exchange, proven) // Body to its end, message to its last byte
+  return chain(proven.caller ?? facts.message.caller(), caller => {
+    facts.message.notes.subject = caller.subject
     const isAddressed = content.sound && blocks.length > 0
-    return chain(isAddressed ? processBlocks(node, known, blocks, caller) : undefined, () =>
+    return chain(isAddressed ? processBlocks(node, facts, blocks, caller) : undefined, () =>
       // blocks with handlers
-      performExchange(node, known, exchange, { content: content.row, caller }),
+      performExchange(node, facts, exchange, { content: content.row, caller }),
     )
   })
 }
 
 function performExchange(
   node: SoapNode,
-  known: Exchanged,
+  facts: Exchanged,
   exchange: BoundOperation,
   request: Pick<OperationRequest, 'content' | 'caller'> & Partial<Pick<OperationRequest, 'expects' | 'passing'>>,
 ): Maybe<SentMessage> {
   const { largeWork } = node.serving
-  const perform = () => exchange.perform({ ...operationFacts(known, exchange), ...request })
-  const reply = (answer: OperationResponse) => replyWithAnswer(node, known, exchange, answer)
-  const { agreed, message } = known
-  const room = agreed && node.elsewhere ? requireRoom(known, agreed, node.elsewhere) : undefined
+  const perform = () => exchange.perform({ ...operationFacts(facts, exchange), ...request })
+  const reply = (answer: OperationResponse) => replyWithAnswer(node, facts, exchange, answer)
+  const { agreed, message } = facts
+  const room = agreed && node.elsewhere ? requireRoom(facts, agreed, node.elsewhere) : undefined
   const from = request.caller.subject ?? `@${message.from}`
   if (exchange.isLong) return chain(room, () => performList(node, from, perform, reply))
   const isLarge = message.bytes.length >= largeContentOctets
@@ -164,16 +164,16 @@ function passingBack({ agreed, protect, message }: Exchanged): ReadingOrder | un
  * If a reply cannot be queued for its address, the refusal goes back to the sender of the message.
  */
 function requireRoom(
-  known: Exchanged,
+  facts: Exchanged,
   agreed: NonNullable<Exchanged['agreed']>,
   elsewhere: NonNullable<SoapNode['elsewhere']>,
 ): Maybe<void> {
   const addresses = [agreed.reply, agreed.fault].flatMap(each => (each.to === 'address' ? [each.address] : []))
   if (addresses.length === 0) return
-  known.agreed = everythingBack
-  const asked = forEachInTurn([...new Set(addresses)], address => elsewhere.requireRoom?.(address))
-  return chain(asked, () => {
-    known.agreed = agreed
+  facts.agreed = everythingBack
+  const room = forEachInTurn([...new Set(addresses)], address => elsewhere.requireRoom?.(address))
+  return chain(room, () => {
+    facts.agreed = agreed
   })
 }
 
@@ -182,8 +182,8 @@ function requireRoom(
  */
 function findMalformed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal | undefined {
   if (!(thrown instanceof Refused) || thrown.refusal.kind === 'too-long') return undefined
-  const why = parseOrUndefined(() => cursor?.finish())
-  return why instanceof Malformed ? { kind: 'not-well-formed', why } : undefined
+  const flaw = parseOrUndefined(() => cursor?.finish())
+  return flaw instanceof Malformed ? { kind: 'not-well-formed', why: flaw } : undefined
 }
 
 /**
@@ -197,14 +197,14 @@ export function performRetrieval(
   row: () => Values,
   expects: NonNullable<OperationRequest['expects']>,
 ): Maybe<SentMessage> {
-  const known = { ...createFacts(message), exchange }
+  const facts = { ...createFacts(message), exchange }
   return settle(
     () =>
       chain(message.caller(), caller => {
         Object.assign(message.notes, { operation: exchange.name, subject: caller.subject })
-        return performExchange(node, known, exchange, { content: row, caller, expects, passing: () => undefined })
+        return performExchange(node, facts, exchange, { content: row, caller, expects, passing: () => undefined })
       }),
-    thrown => replyWithFault(node, known, toSoapRefusal(node, message, thrown)),
+    thrown => replyWithFault(node, facts, toSoapRefusal(node, message, thrown)),
   )
 }
 
@@ -218,11 +218,11 @@ export const refuseEarly = (
 
 // XML and Envelope
 
-function openMessage(node: SoapNode, known: Exchanged): Envelope {
-  const { bytes, charset, media } = known.message
-  known.cursor = scanDocument(bytes, { ...strictParsing, ...(charset !== undefined && { charset }) })
-  const envelope = openEnvelope(known.cursor, node.spoken)
-  known.version = envelope.version
+function openMessage(node: SoapNode, facts: Exchanged): Envelope {
+  const { bytes, charset, media } = facts.message
+  facts.cursor = scanDocument(bytes, { ...strictParsing, ...(charset !== undefined && { charset }) })
+  const envelope = openEnvelope(facts.cursor, node.spoken)
+  facts.version = envelope.version
   if (envelope.version !== media)
     refuseMessage({
       kind: 'structure',
@@ -238,28 +238,28 @@ const isKnownBlock = (node: SoapNode, { version, addressing, exchange }: Exchang
   (block.name === securityName && node.secure !== undefined) ||
   findBlock(block, version, node.blocks ?? [], exchange?.name) !== undefined
 
-function processBlocks(node: SoapNode, known: ExchangeFacts, blocks: readonly Element[], caller: Caller): Maybe<void> {
+function processBlocks(node: SoapNode, facts: ExchangeFacts, blocks: readonly Element[], caller: Caller): Maybe<void> {
   const found = blocks.flatMap(block => {
-    const declaration = findBlock(block, known.version, node.blocks ?? [], known.exchange?.name)
+    const declaration = findBlock(block, facts.version, node.blocks ?? [], facts.exchange?.name)
     return declaration ? [{ block, declaration }] : []
   })
-  return found.length === 0 ? undefined : handleBlocks(known, found, caller)
+  return found.length === 0 ? undefined : handleBlocks(facts, found, caller)
 }
 
 async function handleBlocks(
-  known: ExchangeFacts,
+  facts: ExchangeFacts,
   found: readonly { readonly block: Element; readonly declaration: Block }[],
   caller: Caller,
 ): Promise<void> {
-  const { version } = known
-  const add = (written: string) => known.blocks.push(written)
+  const { version } = facts
+  const add = (written: string) => facts.blocks.push(written)
   for (const { block, declaration } of found) {
-    known.role = roleOf(block, version)
+    facts.role = roleOf(block, version)
     const value = blockContent(block, declaration.read)
-    known.values.push({ declaration, value })
+    facts.values.push({ declaration, value })
     await declaration.process(value, { block, version, caller, add })
   }
-  known.role = undefined
+  facts.role = undefined
 }
 
 // Security
@@ -280,20 +280,20 @@ interface Proven {
   readonly protect?: ProtectAnswer | undefined
 }
 
-function proveSender(node: SoapNode, known: Exchanged, envelope: Envelope, blocks: readonly Element[]): Maybe<Proven> {
-  const asked = node.endpoint.secure || blocks.some(each => each.name === securityName)
-  return node.secure && asked
-    ? proveBySecurity(node, known, node.secure)
+function proveSender(node: SoapNode, facts: Exchanged, envelope: Envelope, blocks: readonly Element[]): Maybe<Proven> {
+  const needsSecurity = node.endpoint.secure || blocks.some(each => each.name === securityName)
+  return node.secure && needsSecurity
+    ? proveBySecurity(node, facts, node.secure)
     : { body: envelope.body, around: envelope.around, streamed: true, blocks: envelope.blocks, caller: undefined }
 }
 
-async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyMessage): Promise<Proven> {
-  const { bytes, charset, ...message } = known.message
+async function proveBySecurity(node: SoapNode, facts: Exchanged, secure: VerifyMessage): Promise<Proven> {
+  const { bytes, charset, ...message } = facts.message
   const document = parseXml(bytes, { ...strictParsing, ...(charset !== undefined && { charset }) })
   if (document instanceof Malformed) throw document
   const envelope = openEnvelopeTree(document, node.spoken)
   const targeted = targetedBlocks(envelope.blocks, envelope.version, node.place)
-  const isProcessed = (block: Element) => block.name !== securityName && isKnownBlock(node, known, block)
+  const isProcessed = (block: Element) => block.name !== securityName && isKnownBlock(node, facts, block)
   const proven = await secure({
     version: envelope.version,
     document,
@@ -322,21 +322,21 @@ interface ChosenOperation {
   readonly content: Cursor
 }
 
-function requireOperation(node: SoapNode, known: Exchanged, proven: Proven): ChosenOperation {
+function requireOperation(node: SoapNode, facts: Exchanged, proven: Proven): ChosenOperation {
   const { body } = proven
   const event = body.child()
   if (event === 'text') refuseMessage({ kind: 'structure', detail: 'the Body contains text' })
   const first = event === 'start' ? body.name : undefined
-  if (first === known.version.fault) refuseMessage({ kind: 'structure', detail: 'a Fault is not a request' })
-  const found = chooseOperation(node, known, proven, first)
+  if (first === facts.version.fault) refuseMessage({ kind: 'structure', detail: 'a Fault is not a request' })
+  const found = chooseOperation(node, facts, proven, first)
   if (!found) {
     const detail = first ? `${clarkNotation(first)} is not a known operation of this endpoint` : 'the Body is empty'
     return refuseMessage({ kind: 'no-operation', detail })
   }
   const { exchange } = found
-  known.exchange = exchange
-  known.message.notes.operation = exchange.name
-  if (known.message.bytes.length > exchange.longest) refuseMessage({ kind: 'too-long', limit: exchange.longest })
+  facts.exchange = exchange
+  facts.message.notes.operation = exchange.name
+  if (facts.message.bytes.length > exchange.longest) refuseMessage({ kind: 'too-long', limit: exchange.longest })
   return found
 }
 
@@ -346,7 +346,7 @@ function requireOperation(node: SoapNode, known: Exchanged, proven: Proven): Cho
  */
 function chooseOperation(
   node: SoapNode,
-  known: Exchanged,
+  facts: Exchanged,
   proven: Proven,
   first: Name | undefined,
 ): ChosenOperation | undefined {
@@ -354,19 +354,19 @@ function chooseOperation(
   const open = first ? node.open.filter(each => each.mayBegin?.(first.uri) && !declared.includes(each)) : []
   const all = open.length === 0 ? declared : [...declared, ...open]
   if (all.length < 2) return all[0] && { exchange: all[0], content: proven.body }
-  const action = known.message.action || (known.addressing && statedAction(known.addressing))
+  const action = facts.message.action || (facts.addressing && statedAction(facts.addressing))
   const named = all.filter(each => each.action === action)
-  const hinted = named.length > 0 ? named : all.filter(each => statesTransport(known, each))
-  const meant = hinted.length > 0 ? hinted : declared.length > 0 ? declared : open
-  return meant.length > 1
-    ? chooseByContent(meant, known, proven)
-    : meant[0] && { exchange: meant[0], content: proven.body }
+  const hinted = named.length > 0 ? named : all.filter(each => statesTransport(facts, each))
+  const candidates = hinted.length > 0 ? hinted : declared.length > 0 ? declared : open
+  return candidates.length > 1
+    ? chooseByContent(candidates, facts, proven)
+    : candidates[0] && { exchange: candidates[0], content: proven.body }
 }
 
 /** The Body is read as a tree, so that each operation can try all of it. */
 function chooseByContent(
   candidates: readonly BoundOperation[],
-  known: Exchanged,
+  facts: Exchanged,
   proven: Proven,
 ): ChosenOperation | undefined {
   const differing = listDiffering(candidates)
@@ -381,7 +381,7 @@ function chooseByContent(
   const fits = ({ read }: BoundOperation): boolean => {
     const reading = { found: [], parts: noOctets, around: tree, blocks: proven.blocks }
     try {
-      read(walk(), reading, known.version)
+      read(walk(), reading, facts.version)
       return reading.found.length === 0
     } catch (thrown) {
       if (thrown instanceof Refused) return false
@@ -393,10 +393,10 @@ function chooseByContent(
 }
 /** One of each group that declares the same content: a Body is tried once for all of them. */
 function listDiffering(candidates: readonly BoundOperation[]): readonly BoundOperation[] {
-  const tried = new Set<object>()
+  const declarations = new Set<object>()
   return candidates.filter(each => {
     const { declared = each } = each
-    return !tried.has(declared) && tried.add(declared)
+    return !declarations.has(declared) && declarations.add(declared)
   })
 }
 /** Octets next to the message do not help to find its operation. */
@@ -418,39 +418,39 @@ function readBodyTree({ body, around: { parent, name, prefix, attributes, declar
 const statesTransport = ({ message }: Exchanged, { transportAction }: BoundOperation): boolean =>
   transportAction !== undefined && message.action === transportAction
 
-function requireAgreement(node: SoapNode, known: Exchanged, exchange: BoundOperation): void {
+function requireAgreement(node: SoapNode, facts: Exchanged, exchange: BoundOperation): void {
   const { action, replyAction, repliesWithParts } = exchange
-  const { addressing, message } = known
+  const { addressing, message } = facts
   if (addressing) {
     const { addresses } = message
-    known.agreed = agreeOnReplies(addressing, {
+    facts.agreed = agreeOnReplies(addressing, {
       addresses,
       answered: replyAction !== undefined,
       elsewhere: repliesWithParts ? undefined : node.elsewhere, // a message to another address is a single text
     })
-    agreeOnAction(addressing, action, statesTransport(known, exchange) ? action : message.action)
+    agreeOnAction(addressing, action, statesTransport(facts, exchange) ? action : message.action)
   }
-  if (message.action && message.action !== action && !statesTransport(known, exchange))
+  if (message.action && message.action !== action && !statesTransport(facts, exchange))
     refuseMessage({ kind: 'action-disagrees', action: message.action, expected: action })
 }
 
 /** Refusals of the content wait until the sender is known to be admitted. */
 function readBody(
-  known: Exchanged,
+  facts: Exchanged,
   exchange: BoundOperation,
   { body, around, streamed, blocks }: Proven,
 ): { row: () => Values; sound: boolean } {
-  const kept = new CanonicalBudget(known.message.bytes.length)
-  const reading = { found: [], parts: known.message.parts, around, blocks, kept }
+  const budget = new CanonicalBudget(facts.message.bytes.length)
+  const reading = { found: [], parts: facts.message.parts, around, blocks, kept: budget }
   try {
-    const row = exchange.read(body, reading, known.version)
-    if (streamed) closeEnvelope(known.cursor ?? body)
+    const row = exchange.read(body, reading, facts.version)
+    if (streamed) closeEnvelope(facts.cursor ?? body)
     return reading.found.length === 0
       ? { row: () => row, sound: true }
       : { row: () => refuseMessage({ kind: 'bounds', problems: reading.found }), sound: false }
   } catch (thrown) {
     if (!(thrown instanceof Refused)) throw thrown
-    const message = streamed ? known.cursor : body
+    const message = streamed ? facts.cursor : body
     message?.finish() // it must be well-formed to its end
     return {
       row: () => {
@@ -462,19 +462,19 @@ function readBody(
 }
 
 /** The parts of the message that a call needs besides its content. */
-function operationFacts(known: Exchanged, exchange: BoundOperation): Omit<OperationRequest, 'content' | 'caller'> {
-  const key = exchange.safe ? undefined : known.addressing?.messageId
+function operationFacts(facts: Exchanged, exchange: BoundOperation): Omit<OperationRequest, 'content' | 'caller'> {
+  const key = exchange.safe ? undefined : facts.addressing?.messageId
   return {
-    from: known.message.from,
+    from: facts.message.from,
     // A reply to an address of its own does not need the connection.
-    gone: known.agreed?.reply.to === 'address' ? undefined : known.message.gone,
-    version: known.version,
-    request: known.message.request,
+    gone: facts.agreed?.reply.to === 'address' ? undefined : facts.message.gone,
+    version: facts.version,
+    request: facts.message.request,
     blocks: <T>(declared: Block<T>) =>
-      known.values.filter(each => each.declaration === declared).map(each => each.value as T), // its `read` gives a T
-    add: block => known.blocks.push(block),
-    beside: known.message.parts,
-    passing: () => passingBack(known),
+      facts.values.filter(each => each.declaration === declared).map(each => each.value as T), // its `read` gives a T
+    add: block => facts.blocks.push(block),
+    beside: facts.message.parts,
+    passing: () => passingBack(facts),
     once: key === undefined ? undefined : row => ({ key, fingerprint: fingerprintOf(exchange, row) }),
   }
 }

@@ -140,19 +140,19 @@ export interface FaultWording {
 /** The faults of one code in the terms of a contract. */
 interface FaultForms {
   readonly reasonOnly: (detail: string) => SoapFault
-  readonly inBody: (detail: string, more?: string) => SoapFault
-  readonly declared: (fault: Fault, says: string, detail?: Values) => SoapFault
+  readonly inBody: (detail: string, content?: string) => SoapFault
+  readonly declared: (fault: Fault, reason: string, detail?: Values) => SoapFault
 }
 
 function createForms(code: Code, wording: FaultWording): FaultForms {
   const reasonOnly = (detail: string): SoapFault => ({ code, reasons: faultReason(detail) })
   return {
     reasonOnly,
-    inBody: (detail, more = '') => ({ ...reasonOnly(detail), detail: more }),
-    declared: (fault, says, detail = {}) => ({
+    inBody: (detail, content = '') => ({ ...reasonOnly(detail), detail: content }),
+    declared: (fault, reason, detail = {}) => ({
       code: fault.status >= 500 ? 'Receiver' : code,
       subcodes: [wording.nameOf(fault)],
-      reasons: faultReason(says),
+      reasons: faultReason(reason),
       detail: wording.element(fault, detail),
     }),
   }

@@ -52,7 +52,7 @@ export async function relayMessage(
     const place: NodeRoles = { roles: node.roles, ultimate: false }
     const mine = targetedBlocks(envelope.blocks, version, place)
     requireUnderstood(mine, version, each => findBlock(each, version, node.blocks) !== undefined)
-    const added: string[] = []
+    const blocks: string[] = []
     const removed = new Set<Element>()
     for (const block of mine) {
       role = roleOf(block, version)
@@ -60,9 +60,9 @@ export async function relayMessage(
       if (declaration || !isRelayed(block, version)) removed.add(block)
       if (!declaration) continue
       const value = readBlock(block, declaration.read)
-      await declaration.process(value, { block, version, caller: anonymous, add: written => added.push(written) })
+      await declaration.process(value, { block, version, caller: anonymous, add: written => blocks.push(written) })
     }
-    const forwarded = rewriteMessage(document, envelope.blocks, removed, added, envelope.element)
+    const forwarded = rewriteMessage(document, envelope.blocks, removed, blocks, envelope.element)
     return { kind: 'forward', version, bytes: forwarded }
   } catch (thrown) {
     return relayFault(thrown, version, node.uri, role)
@@ -101,9 +101,9 @@ function rewriteMessage(
 }
 
 /** A Header for an Envelope that has none or an empty one. */
-function rewriteHeader(root: Element, added: readonly string[]): string {
+function rewriteHeader(root: Element, blocks: readonly string[]): string {
   const tag = root.prefix === '' ? 'Header' : `${root.prefix}:Header`
-  return `<${tag}>${added.join('')}</${tag}>`
+  return `<${tag}>${blocks.join('')}</${tag}>`
 }
 
 const wording: FaultWording = {

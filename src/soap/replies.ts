@@ -23,15 +23,15 @@ import { type SoapVersion, soap11 } from './version.ts'
 
 export function replyWithAnswer(
   node: SoapNode,
-  known: Exchanged,
+  facts: Exchanged,
   exchange: BoundOperation,
   answer: OperationResponse,
 ): Maybe<SentMessage> {
-  const { version, addressing, message } = known
+  const { version, addressing, message } = facts
   if (exchange.replyAction === undefined) return { version, envelope: undefined }
-  const destination = known.agreed?.reply ?? back
+  const destination = facts.agreed?.reply ?? back
   const attached: Attached[] = []
-  const packed = message.takesPackage && destination.to === 'back' && !known.protect
+  const packed = message.takesPackage && destination.to === 'back' && !facts.protect
   const large = answer.large && markOctets(node, answer.large)
   const { passing } = answer
   if (passing) message.gone?.().addEventListener('abort', passing.drop, { once: true })
@@ -52,16 +52,16 @@ export function replyWithAnswer(
   const blocks = addressing
     ? replyBlocks(addressing, { action, id: node.serving.id(), isFault: false, destination })
     : []
-  const text = writeEnvelope(version, body, [...blocks, ...known.blocks])
+  const text = writeEnvelope(version, body, [...blocks, ...facts.blocks])
   const inside = attached.length === 0 ? (large?.octetsOf ?? passing?.octetsOf) : undefined
-  const sent = {
+  const reply = {
     version,
     envelope: text,
     standing: answer.standing,
     ...((packed || attached.length > 0) && { packed: { attached, isXop: packed } }),
     ...(inside && { filling: inside }),
   }
-  return deliver(node, known, destination, action, sent)
+  return deliver(node, facts, destination, action, reply)
 }
 
 /** A placeholder for large octets: attached, or replaced in the envelope as it is sent. */
@@ -84,24 +84,24 @@ function writeOrDrop<T>(passing: NonNullable<OperationResponse['passing']>, writ
   }
 }
 
-export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: AnySoapRefusal): Maybe<SentMessage> {
-  const { version, addressing, exchange } = known
+export function replyWithFault(node: SoapNode, facts: ExchangeFacts, refused: AnySoapRefusal): Maybe<SentMessage> {
+  const { version, addressing, exchange } = facts
   const refusal = refused.kind === 'key-reused' && addressing ? duplicateRefusal(addressing) : refused
-  const told = { ...createFault(refusal, (exchange ?? node).wording), node: known.address }
+  const content = { ...createFault(refusal, (exchange ?? node).wording), node: facts.address }
   const answering = refusal.kind === 'version-mismatch' ? versionOfMismatch(node, version) : version
-  const fault = { role: known.role ?? answering.ultimateReceiver, ...told }
-  const own = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes belong to SOAP
-  const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', own, fault)
-  const destination = destinationOfFault(known, refusal)
+  const fault = { role: facts.role ?? answering.ultimateReceiver, ...content }
+  const ownAction = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes belong to SOAP
+  const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', ownAction, fault)
+  const destination = destinationOfFault(facts, refusal)
   const blocks = [
     ...(addressing && action !== undefined
       ? replyBlocks(addressing, { action, id: node.serving.id(), isFault: true, destination })
       : []),
-    ...known.blocks,
+    ...facts.blocks,
     ...(refusal.kind === 'version-mismatch' ? [writeUpgrade(node.spoken)] : []),
     ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(writeNotUnderstood) : []),
   ]
-  return deliver(node, known, destination, action ?? '', {
+  return deliver(node, facts, destination, action ?? '', {
     version: answering,
     envelope: writeFaultEnvelope(answering, fault, blocks, addressing?.dialect.uri),
     fault: { code: fault.code, refusal },
@@ -115,8 +115,8 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
  */
 function destinationOfFault({ agreed, addressing }: ExchangeFacts, refusal: AnySoapRefusal): Destination {
   if (refusal.kind === 'not-understood' || !addressing) return back
-  const asked = agreed?.fault ?? earlyFaultDestination(addressing)
-  return asked.to === 'address' && transportStatusOf(refusal) !== undefined ? back : asked
+  const destination = agreed?.fault ?? earlyFaultDestination(addressing)
+  return destination.to === 'address' && transportStatusOf(refusal) !== undefined ? back : destination
 }
 
 const back: Destination = { to: 'back' }
@@ -132,17 +132,17 @@ const versionOfMismatch = (node: SoapNode, media: SoapVersion): SoapVersion =>
 
 function deliver(
   node: SoapNode,
-  known: ExchangeFacts,
+  facts: ExchangeFacts,
   destination: Destination,
   action: string,
   message: SentMessage,
 ): Maybe<SentMessage> {
-  const sent = known.protect ? protectSent(node, known.protect, message) : message
+  const sent = facts.protect ? protectSent(node, facts.protect, message) : message
   if (destination.to === 'back') return sent
   return settle(
     () => chain(sent, each => sendTo(node, destination, action, each)),
     thrown => {
-      known.agreed = everythingBack // what cannot be kept for its address goes back to the sender
+      facts.agreed = everythingBack // what cannot be kept for its address goes back to the sender
       throw thrown
     },
   )
@@ -155,9 +155,9 @@ function deliver(
 function protectSent({ serving }: SoapNode, protect: ProtectAnswer, sent: SentMessage): Maybe<SentMessage> {
   const { envelope, filling, packed, ...others } = sent
   if (envelope === undefined) return sent
-  return chain(filling ? collectEnvelope(envelope, filling) : envelope, whole => {
+  return chain(filling ? collectEnvelope(envelope, filling) : envelope, text => {
     const now = (serving.protectedAt ?? serving.clock)()
-    const proven = protect({ envelope: whole, attached: (packed?.attached ?? []).filter(isHeldPart) }, now)
+    const proven = protect({ envelope: text, attached: (packed?.attached ?? []).filter(isHeldPart) }, now)
     return { ...others, envelope: proven.envelope, ...(packed && { packed: { ...packed, attached: proven.attached } }) }
   })
 }
@@ -172,8 +172,10 @@ function sendTo(node: SoapNode, destination: Destination, action: string, sent: 
   const { address } = destination
   // Room for a reply was checked before anything was carried out.
   const room = fault && node.elsewhere?.requireRoom?.(address)
-  const whole = chain(room, () => (filling ? collectEnvelope(text, filling) : text))
-  return chain(whole, content => chain(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted))
+  const complete = chain(room, () => (filling ? collectEnvelope(text, filling) : text))
+  return chain(complete, content =>
+    chain(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted),
+  )
 }
 
 /** A message to another address is a single text. */

@@ -125,6 +125,6 @@ export const versions: readonly SoapVersion[] = [soap12, soap11]
 export const namesSoapVersion = (
   { encodingAnywhere }: SoapVersion,
   encodingStyle: string,
-  known: readonly string[],
+  styles: readonly string[],
 ): boolean =>
-  (encodingAnywhere ? encodingStyle.split(/[ \t\r\n]+/) : [encodingStyle]).some(each => known.includes(each))
+  (encodingAnywhere ? encodingStyle.split(/[ \t\r\n]+/) : [encodingStyle]).some(each => styles.includes(each))

@@ -70,23 +70,23 @@ export function writeAttachedParts(
 ): AttachedRow {
   const row = { ...(value as AttachedRow | undefined) } // the writer of the Body refuses anything but a row
   for (const part of parts) {
-    const given = row[part.key]
+    const attached = row[part.key]
     delete row[part.key]
-    if (given === undefined && part.mayBeAbsent) continue
-    const { mediaType, content } = toContent(part, message, given)
+    if (attached === undefined && part.mayBeAbsent) continue
+    const { mediaType, content } = toContent(part, message, attached)
     if (!attachPart) throw new Error(`the part ${part.name} needs a package: this message cannot have one`)
     attachPart(part.name, mediaType, content)
   }
   return row
 }
 
-function toContent(part: AttachedPart, message: string, given: unknown) {
+function toContent(part: AttachedPart, message: string, content: unknown) {
   const fail = (key: readonly string[], detail: string): never => {
     throw new UnfitValue([message, part.key, ...key], detail)
   }
   const [only = ''] = part.mediaTypes
-  const whole = hasOneMediaType(part) ? { mediaType: only, value: given } : (given as AttachedRow | undefined)
-  const { mediaType, value } = whole ?? fail([], 'must have a mediaType and a value')
+  const attachment = hasOneMediaType(part) ? { mediaType: only, value: content } : (content as AttachedRow | undefined)
+  const { mediaType, value } = attachment ?? fail([], 'must have a mediaType and a value')
   if (typeof mediaType !== 'string' || !/^[^\s/;]+\/[^\s/;]+\s*(?:;[\x20-\x7e]*)?$/.test(mediaType))
     return fail(['mediaType'], 'must be a media type, such as image/png')
   if (findDeclaredType(part, mediaType) === undefined) fail(['mediaType'], `must be ${part.mediaTypes.join(' or ')}`)

@@ -27,11 +27,11 @@ export function readCells(graph: Graph, at: Element, dimensions: number): ArrayR
 }
 
 /** Items left out and rows count too, so no announced size creates too many cells. */
-function countCells(graph: Graph, at: Element, sizes: readonly number[], given: number): void {
+function countCells(graph: Graph, at: Element, sizes: readonly number[], itemCount: number): void {
   let rows = 1
   for (const size of sizes) {
     rows *= Math.max(1, size)
-    graph.elements -= Math.max(0, rows - given)
+    graph.elements -= Math.max(0, rows - itemCount)
     if (graph.elements < 0) refuseElement(at, 'has sizes that lead to more elements than a message may have')
   }
 }

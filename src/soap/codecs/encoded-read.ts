@@ -234,7 +234,7 @@ function collectIds({ encoding, roots, reading }: Graph): ReadonlyMap<string, El
 function readMembers(graph: Graph, at: Element, fields: Fields, call?: Element): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   let result: ReturnName | undefined
-  const known = new Map(
+  const visibleFields = new Map(
     Object.entries(fields)
       .filter(([, field]) => !field.isInternal)
       .map(([key, field]) => [toXmlName(key), { key, field }]),
@@ -247,26 +247,26 @@ function readMembers(graph: Graph, at: Element, fields: Fields, call?: Element):
       result = readResult(child)
       continue
     }
-    const member = uri === '' || uri === graph.namespace ? known.get(local) : undefined
-    if (!member) return refuseMember(child, known.keys())
+    const member = uri === '' || uri === graph.namespace ? visibleFields.get(local) : undefined
+    if (!member) return refuseMember(child, visibleFields.keys())
     if (Object.hasOwn(row, member.key)) refuseElement(child, 'is repeated')
     row[member.key] =
       at === call && member.field.isOptional
         ? readOptional(graph, child, member.field, member.key)
         : readField(graph, child, member.field, placeOfField(member.key, 'encoded'))
   }
-  for (const { key, field } of known.values()) {
+  for (const { key, field } of visibleFields.values()) {
     const attribute = field.isAttribute ? at.attribute(internName('', toXmlName(key))) : undefined
     if (attribute !== undefined && isScalar(field.shape)) row[key] = readText(graph, at, field.shape, attribute)
   }
-  if (result) requireResult(result, row, known.values())
-  return requireComplete(row, known.values(), detail => refuseElement(at, detail))
+  if (result) requireResult(result, row, visibleFields.values())
+  return requireComplete(row, visibleFields.values(), detail => refuseElement(at, detail))
 }
 
 export const hasText = (at: Element): boolean => at.text.trim() !== ''
 
-function refuseMember(at: Element, known: Iterable<string>): never {
-  const expected = Array.from(known, local => internName('', local))
+function refuseMember(at: Element, names: Iterable<string>): never {
+  const expected = Array.from(names, local => internName('', local))
   return refuseElement(at, describeUnexpected(at.name, expected))
 }
 
@@ -282,8 +282,8 @@ function readOptional(graph: Graph, accessor: Element, field: AnyField, key: str
   const at = resolveReference(graph, accessor)
   const { shape } = field
   const isEmpty = at.elements().length === 0 && (isScalar(shape) ? isEmptyText(shape, at.text) : !hasText(at))
-  const says = isNilElement(at) || graph.encoding.sizes(at) !== undefined || hasDeclaredAttribute(at, field)
-  if (isEmpty && !says) {
+  const hasMarks = isNilElement(at) || graph.encoding.sizes(at) !== undefined || hasDeclaredAttribute(at, field)
+  if (isEmpty && !hasMarks) {
     checkAttributes(graph, at, field)
     return undefined
   }
@@ -394,9 +394,11 @@ const kindOfType: Readonly<Record<string, string>> = Object.fromEntries(
 /** Whether a value stated to be of one built-in type is read where another is declared. */
 export function mayStandFor(stated: string, declared: string): boolean {
   const kind = Object.hasOwn(kindOfType, stated) ? kindOfType[stated] : undefined
-  const own = kindOfType[declared]
-  if (own === 'boolean' && kind === 'number') return true // 0 and 1
-  return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
+  const declaredKind = kindOfType[declared]
+  if (declaredKind === 'boolean' && kind === 'number') return true // 0 and 1
+  return (
+    kind !== undefined && (kind === declaredKind || kind === 'text' || (declaredKind === 'text' && kind !== 'binary'))
+  )
 }
 /** Whether a name belongs to the types that XML Schema and both encodings define. */
 export const isBuiltInUri = (uri: string): boolean =>

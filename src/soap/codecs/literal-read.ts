@@ -166,12 +166,12 @@ const memberOf = (key: string, field: AnyField, space: Space): LiteralMember => 
 function refuseMember(cursor: Cursor, members: readonly LiteralMember[], at: number): never {
   const required = members.findIndex((each, index) => index >= at && !each.isOptional)
   const expected = members.slice(at, required + 1 || undefined).map(each => each.name)
-  const known = members.map(each => each.name)
+  const names = members.map(each => each.name)
   return refuseContent(
     cursor,
-    known.includes(cursor.name)
+    names.includes(cursor.name)
       ? `is out of order or repeated: expected ${describeNames(expected)}`
-      : describeUnexpected(cursor.name, expected, known),
+      : describeUnexpected(cursor.name, expected, names),
   )
 }
 
@@ -253,13 +253,14 @@ export const compileOptionalReader = (field: AnyField, key: string, space: Space
   return field.isNullable ? read : (cursor, reading) => read(cursor, reading) ?? undefined
 }
 
-function compileFieldReader(field: AnyField, place: TypePlace, space: Space, given: ElementRules): ReadValue {
+function compileFieldReader(field: AnyField, place: TypePlace, space: Space, outerRules: ElementRules): ReadValue {
   const { shape } = field
   const rules: ElementRules = {
-    ...given,
+    ...outerRules,
     findType: compileTypes(shape, place, space),
     nillable: field.isNullable,
-    ignores: shape.kind === 'bytes' ? name => contentTypeNames.has(name) || given.ignores(name) : given.ignores,
+    ignores:
+      shape.kind === 'bytes' ? name => contentTypeNames.has(name) || outerRules.ignores(name) : outerRules.ignores,
   }
   const read = foldShape(shape, contentReaders, place, space, rules)
   if (!field.isNullable) return read

@@ -64,9 +64,9 @@ export function mendChildren(
   source: Element,
   mending: Mending,
 ): Element {
-  const made = new Element(source.parent, source.name, source.prefix, source.attributes, source.declarations)
-  made.append(mendContent(content, isUnordered, { source, parent: made, name: source.name, path: '' }, mending))
-  return made
+  const mended = new Element(source.parent, source.name, source.prefix, source.attributes, source.declarations)
+  mended.append(mendContent(content, isUnordered, { source, parent: mended, name: source.name, path: '' }, mending))
+  return mended
 }
 
 /** An element while it is mended: its new place, its new name, and where it was. */
@@ -84,26 +84,26 @@ function mendTyped(plan: ElementPlan, type: TypePlan, at: Mended, mending: Mendi
       return mendTyped(plan, derived?.plan ?? type.base, at, mending)
     }
     case 'complex': {
-      const known = mendAttributes(type.attributes, type.anyAttribute?.matches, name => name === type.name)
-      const made = createMended(at, known(at, mending))
+      const mendKnown = mendAttributes(type.attributes, type.anyAttribute?.matches, name => name === type.name)
+      const mended = createMended(at, mendKnown(at, mending))
       const { content, isUnordered, text } = type
-      made.append(
-        text ? copyNodes(at.source, made) : mendContent(content, isUnordered, { ...at, parent: made }, mending),
+      mended.append(
+        text ? copyNodes(at.source, mended) : mendContent(content, isUnordered, { ...at, parent: mended }, mending),
       )
-      return made
+      return mended
     }
     case 'simple': {
       const mayName = (name: Name) => type.names.has(name) || type.findNarrower(name) !== undefined
       const isTypeOfContent = ({ local, uri }: Name) =>
         isBase64Type(type.type) && contentTypeNames.has(internName(uri, local))
-      const made = createMended(at, mendAttributes([], undefined, mayName, isTypeOfContent)(at, mending))
-      made.append(copyNodes(at.source, made))
-      return made
+      const mended = createMended(at, mendAttributes([], undefined, mayName, isTypeOfContent)(at, mending))
+      mended.append(copyNodes(at.source, mended))
+      return mended
     }
     default: {
-      const made = createMended(at, at.source.attributes)
-      made.append(copyNodes(at.source, made))
-      return made
+      const mended = createMended(at, at.source.attributes)
+      mended.append(copyNodes(at.source, mended))
+      return mended
     }
   }
 }
@@ -112,9 +112,9 @@ const createMended = ({ source, parent, name }: Mended, attributes: readonly Att
 const copyNodes = (source: Element, parent: Element): readonly Node[] =>
   source.children.map(node => (node.kind === 'element' ? copyElement(node, parent) : node))
 function copyElement(source: Element, parent: Element): Element {
-  const made = new Element(parent, source.name, source.prefix, source.attributes, source.declarations)
-  made.append(copyNodes(source, made))
-  return made
+  const copy = new Element(parent, source.name, source.prefix, source.attributes, source.declarations)
+  copy.append(copyNodes(source, copy))
+  return copy
 }
 
 // Attributes
@@ -141,19 +141,19 @@ const mendAttributes =
         return isNamed || !mending.forgive('unknown', path, `has the xsi:type ${attribute.value}`) ? [attribute] : []
       }
       if (isGeneralAttribute(name) || isKnown(name) || declared.some(each => each.name === name)) return [attribute]
-      const meant = declared.find(each => each.name.local === name.local)?.name
+      const intended = declared.find(each => each.name.local === name.local)?.name
       if (
-        meant &&
-        source.attribute(meant) === undefined &&
-        mending.forgive('namespace', path, describeSpaces(name, meant))
+        intended &&
+        source.attribute(intended) === undefined &&
+        mending.forgive('namespace', path, describeSpaces(name, intended))
       )
-        return [{ ...attribute, name: meant }]
+        return [{ ...attribute, name: intended }]
       if (matches?.(name.uri)) return [attribute]
       return mending.forgive('unknown', path, `has the attribute ${name.local}`) ? [] : [attribute]
     })
 
-const describeSpaces = (found: Name, meant: Name): string =>
-  `has ${found.local} in ${describeUri(found.uri)} in place of ${describeUri(meant.uri)}`
+const describeSpaces = (found: Name, intended: Name): string =>
+  `has ${found.local} in ${describeUri(found.uri)} in place of ${describeUri(intended.uri)}`
 const describeUri = (uri: string): string => (uri === '' ? 'no namespace' : `the namespace ${uri}`)
 
 // Elements
@@ -183,7 +183,7 @@ function mendContent(
   const leaves = listLeaves(particles)
   const counts = new Map<Name, number>()
   const texts: Node[] = []
-  const kept: { readonly element: Element; readonly rank: number }[] = []
+  const children: { readonly element: Element; readonly rank: number }[] = []
   for (const node of source.children) {
     if (node.kind === 'text') texts.push(node)
     if (node.kind !== 'element') continue
@@ -191,9 +191,9 @@ function mendContent(
     counts.set(node.name, count)
     const at = { source: node, parent, name: node.name, path: `${path}/${node.name.local}[${count}]` }
     const found = mendChild(leaves, at, mending)
-    if (found) kept.push(found)
+    if (found) children.push(found)
   }
-  const ordered = isUnordered ? kept : orderChildren(leaves, kept, path, mending)
+  const ordered = isUnordered ? children : orderChildren(leaves, children, path, mending)
   const isBlank = leaves.length === 0 && texts.length > 0 && texts.every(isBlankNode)
   const isLeftOut = isBlank && (counts.size > 0 || mending.forgive('unknown', path, 'has white space, not nothing'))
   return [...(isLeftOut ? [] : texts), ...ordered.map(({ element }) => element)]
@@ -225,24 +225,24 @@ function findRenamedLeaf(
   { source: { name }, path }: Mended,
   mending: Mending,
 ): Leaf | undefined {
-  const meant = leaves.filter(({ plan }) => plan.kind === 'element' && plan.name.local === name.local)
-  const [leaf] = meant
-  const isClear = leaf?.plan.kind === 'element' && meant.length === 1
+  const candidates = leaves.filter(({ plan }) => plan.kind === 'element' && plan.name.local === name.local)
+  const [leaf] = candidates
+  const isClear = leaf?.plan.kind === 'element' && candidates.length === 1
   return isClear && mending.forgive('namespace', path, describeSpaces(name, leaf.plan.name)) ? leaf : undefined
 }
 
 /** Where a name has two places, only the order tells which is meant, so nothing is moved. */
 function orderChildren<T extends { readonly element: Element; readonly rank: number }>(
   leaves: readonly Leaf[],
-  kept: readonly T[],
+  children: readonly T[],
   path: string,
   mending: Mending,
 ): readonly T[] {
   const names = leaves.flatMap(({ plan }) => (plan.kind === 'element' ? [plan.name] : []))
   const isClear = new Set(names).size === names.length && leaves.length - names.length <= 1
-  const sorted = kept.toSorted((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))
-  const moved = sorted.findIndex((each, index) => each !== kept[index])
-  if (!isClear || moved < 0) return kept
-  const detail = `has ${kept[moved]?.element.name.local} before ${sorted[moved]?.element.name.local}`
-  return mending.forgive('order', path, detail) ? sorted : kept
+  const sorted = children.toSorted((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))
+  const moved = sorted.findIndex((each, index) => each !== children[index])
+  if (!isClear || moved < 0) return children
+  const detail = `has ${children[moved]?.element.name.local} before ${sorted[moved]?.element.name.local}`
+  return mending.forgive('order', path, detail) ? sorted : children
 }

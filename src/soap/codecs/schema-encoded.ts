@@ -279,8 +279,8 @@ function readAccessor(parts: readonly ParticlePlan[], graph: ResponseGraph, acce
   const { returned } = graph
   const part = returned?.accessor === accessor ? returned.part : findPart(parts, accessor)
   if (!part) {
-    const known = parts.flatMap(firstNames).map(each => each.local)
-    refuseElement(accessor, `is not expected here: expected ${known.join(', ')}`)
+    const names = parts.flatMap(firstNames).map(each => each.local)
+    refuseElement(accessor, `is not expected here: expected ${names.join(', ')}`)
     return
   }
   if (part.kind !== 'element' && part.kind !== 'any') {
@@ -305,8 +305,8 @@ function findPart(parts: readonly ParticlePlan[], { name: { uri, local } }: Elem
   return parts.find(each => leadsTo(each, isMeant)) ?? parts.find(each => leadsTo(each, isOpen))
 }
 function appendMember(row: ElementRow, key: string, value: unknown): void {
-  const known = row[key]
-  if (Array.isArray(known)) known.push(value)
+  const values = row[key]
+  if (Array.isArray(values)) values.push(value)
   else row[key] = [value]
 }
 const leadsTo = (part: ParticlePlan, isMeant: (leaf: LeafPlan) => boolean): boolean =>
@@ -419,9 +419,10 @@ function writeEncodedValue(
       return `<${tag} ${xsi}:type="enc:Array"${encoding.writeArray(of, sizes)}>${items}</${tag}>`
     }
     case 'derivable': {
-      const named = typeof value === 'object' && '$type' in value ? String(value.$type) : undefined
-      const derived = named === undefined ? undefined : plan.byTag.get(named)
-      if (named !== undefined && !derived) writing.fail(`has the $type ${named}, which is not derived from its type`)
+      const typeName = typeof value === 'object' && '$type' in value ? String(value.$type) : undefined
+      const derived = typeName === undefined ? undefined : plan.byTag.get(typeName)
+      if (typeName !== undefined && !derived)
+        writing.fail(`has the $type ${typeName}, which is not derived from its type`)
       return writeEncodedValue(derived?.plan ?? plan.base, tag, value, encoding, writing)
     }
     case 'complex': {

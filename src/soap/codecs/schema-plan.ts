@@ -119,10 +119,10 @@ export class SchemaPlans {
     const { definition } = type
     const isAnonymous = definition.kind === 'complex' && definition.form === undefined
     const key = isAnonymous ? `${form.elements} ${form.attributes} ${form.uri}` : ''
-    let known = this.#plans.get(type)
-    if (!known) this.#plans.set(type, (known = new Map()))
-    let plan = known.get(key)
-    if (!plan) known.set(key, (plan = this.#plan(type, form)))
+    let plans = this.#plans.get(type)
+    if (!plans) this.#plans.set(type, (plans = new Map()))
+    let plan = plans.get(key)
+    if (!plan) plans.set(key, (plan = this.#plan(type, form)))
     return plan
   }
 
@@ -168,7 +168,7 @@ export class SchemaPlans {
     const base = definition.base?.by === 'extension' ? this.ofType(definition.base.type, form) : undefined
     const extended = base?.kind === 'complex' ? base : undefined
     const members = Object.entries(definition.members)
-    const own = members.flatMap(([key, member]) => this.#attribute(key, member, form))
+    const ownAttributes = members.flatMap(([key, member]) => this.#attribute(key, member, form))
     const wildcard = members.find(([, { particle }]) => particle.kind === 'anyAttribute')
     const text = members.find(([, { particle }]) => particle.kind === 'text')
     return {
@@ -177,7 +177,7 @@ export class SchemaPlans {
       name: definition.name && internQualified(definition.name),
       isAbstract: definition.isAbstract,
       isUnordered: definition.isUnordered,
-      attributes: [...(extended?.attributes ?? []), ...own],
+      attributes: [...(extended?.attributes ?? []), ...ownAttributes],
       anyAttribute: wildcard ? { key: wildcard[0], matches: matcherOf(wildcard[1], form.uri) } : extended?.anyAttribute,
       text: text ? textPlan(text[0], text[1]) : extended?.text,
       content: preferDeclared(

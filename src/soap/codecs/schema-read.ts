@@ -285,11 +285,11 @@ function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: Liter
   for (const each of plan.attributes) {
     const { key, name, isOptional, initial, isFixed } = each
     const codec = codecOfReference(each.type, each.codec, reading)
-    const given = cursor.attribute(name)
-    const text = given ?? initial
+    const attribute = cursor.attribute(name)
+    const text = attribute ?? initial
     if (text === undefined && !isOptional) refuseOrForgive(cursor, reading, `must have the attribute ${name.local}`)
     if (text === undefined) continue
-    const read = codec.read(text, given === undefined ? clarkNames : cursor)
+    const read = codec.read(text, attribute === undefined ? clarkNames : cursor)
     const value =
       read instanceof Flaw
         ? readUnrestricted(
@@ -417,12 +417,12 @@ function refuseUnexpected(
   declared: readonly ParticlePlan[] = parts,
 ): never {
   const sequence = { kind: 'sequence', key: '', min: 1, max: 1, isMany: false, parts } as const
-  const known = declared.flatMap(firstNames)
+  const names = declared.flatMap(firstNames)
   return refuseContent(
     cursor,
-    known.includes(cursor.name)
+    names.includes(cursor.name)
       ? `is out of order or repeated: expected ${describeNames(firstNames(sequence))}`
-      : describeUnexpected(cursor.name, firstNames(sequence), known),
+      : describeUnexpected(cursor.name, firstNames(sequence), names),
   )
 }
 

@@ -194,12 +194,13 @@ function writeDerived(
   value: unknown,
   writing: MessageWriting,
 ): string {
-  const named = isValueRow(value) && Object.hasOwn(value, '$type') ? value['$type'] : undefined
-  if (named === undefined) return writeTyped(plan, type.base, tag, value, writing)
-  const derived = type.byTag.get(String(named))
-  if (!derived) return writing.fail(`has the $type ${String(named)}: use one of ${[...type.byTag.keys()].join(', ')}`)
-  const says = ` ${writing.prefixFor(xsiUri)}:type="${writing.name(derived.name)}"`
-  return writeComplex(derived.plan, tag, value, says, writing)
+  const typeName = isValueRow(value) && Object.hasOwn(value, '$type') ? value['$type'] : undefined
+  if (typeName === undefined) return writeTyped(plan, type.base, tag, value, writing)
+  const derived = type.byTag.get(String(typeName))
+  if (!derived)
+    return writing.fail(`has the $type ${String(typeName)}: use one of ${[...type.byTag.keys()].join(', ')}`)
+  const typeAttribute = ` ${writing.prefixFor(xsiUri)}:type="${writing.name(derived.name)}"`
+  return writeComplex(derived.plan, tag, value, typeAttribute, writing)
 }
 
 const isValueRow = (value: unknown): value is ValueRow =>
@@ -299,15 +300,15 @@ function writeParticle(
 
 function writeGroup(part: GroupPlan, value: unknown, writing: MessageWriting, write: WriteParticleElement): string {
   if (!isValueRow(value)) return writing.fail('must be an object')
-  const given = Object.keys(value).filter(key => value[key] !== undefined)
-  const known = part.parts.map(each => each.key)
-  const unknown = given.find(key => !known.includes(key))
-  if (unknown !== undefined) writing.fail(`has ${unknown}: expected ${known.join(', ')}`)
+  const keys = Object.keys(value).filter(key => value[key] !== undefined)
+  const expected = part.parts.map(each => each.key)
+  const unknown = keys.find(key => !expected.includes(key))
+  if (unknown !== undefined) writing.fail(`has ${unknown}: expected ${expected.join(', ')}`)
   if (part.kind === 'sequence') return writeParticles(part.parts, value, writing, write)
-  if (given.length === 0 && !isEmptiable({ ...part, min: 1 })) writing.fail(`must have one of ${known.join(', ')}`)
-  if (given.length > 1) writing.fail(`has ${given.join(' and ')}: a choice has exactly one`)
+  if (keys.length === 0 && !isEmptiable({ ...part, min: 1 })) writing.fail(`must have one of ${expected.join(', ')}`)
+  if (keys.length > 1) writing.fail(`has ${keys.join(' and ')}: a choice has exactly one`)
   return writeParticles(
-    part.parts.filter(each => each.key === given[0]),
+    part.parts.filter(each => each.key === keys[0]),
     value,
     writing,
     write,

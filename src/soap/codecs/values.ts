@@ -169,8 +169,8 @@ export function pathOf(cursor: Cursor): string {
  * one.
  */
 export function describeUnexpected(found: Name, expected: readonly Name[], known: readonly Name[] = expected): string {
-  const meant = known.find(({ uri, local }) => local === found.local && uri !== found.uri)
-  if (meant) return `has ${describeNamespace(found.uri)}: expected ${describeNamespace(meant.uri)}`
+  const intended = known.find(({ uri, local }) => local === found.local && uri !== found.uri)
+  if (intended) return `has ${describeNamespace(found.uri)}: expected ${describeNamespace(intended.uri)}`
   return `is not expected here: expected ${describeNames(expected)}`
 }
 const describeNamespace = (uri: string): string => (uri === '' ? 'no namespace' : `the namespace ${uri}`)

@@ -208,9 +208,9 @@ function requireAddressOf(dialect: AddressingVersion, property: Property, refere
 const isAbsoluteIri = (iri: string): boolean => /^[a-z][a-z\d+.-]*:[^\s<>"]+$/i.test(iri)
 
 /** Host, port and path are equal; a proxy may have terminated TLS. */
-function sameEndpoint(one: string, other: string): boolean {
-  if (one === other) return true
-  const [a, b] = [parseUrl(one), parseUrl(other)]
+function sameEndpoint(left: string, right: string): boolean {
+  if (left === right) return true
+  const [a, b] = [parseUrl(left), parseUrl(right)]
   return (
     a !== undefined && b !== undefined && a.host === b.host && a.pathname === b.pathname && /^https?:$/.test(b.protocol)
   )
@@ -287,16 +287,16 @@ export function replyBlocks(
   { action, id, isFault, destination }: ReplyProperties,
 ): readonly string[] {
   const to = destination.to === 'address' ? destination.address : dialect.anonymous
-  const named = (isFault ? found.get('FaultTo')?.[0] : undefined) ?? found.get('ReplyTo')?.[0]
-  const reference = named && findAddress(dialect, named) === to ? named : undefined
-  const related = messageId ?? (isFault ? dialect.unspecified : undefined)
+  const reply = (isFault ? found.get('FaultTo')?.[0] : undefined) ?? found.get('ReplyTo')?.[0]
+  const reference = reply && findAddress(dialect, reply) === to ? reply : undefined
+  const relatesTo = messageId ?? (isFault ? dialect.unspecified : undefined)
   const block = (local: string, value: string) =>
     `<wsa:${local} xmlns:wsa="${dialect.uri}">${escapeText(value)}</wsa:${local}>`
   return [
     block('Action', action),
     block('MessageID', `urn:diglot:message:${id}`),
     block('To', to),
-    ...(related === undefined ? [] : [block('RelatesTo', related)]),
+    ...(relatesTo === undefined ? [] : [block('RelatesTo', relatesTo)]),
     ...(reference && !findUnsafe(dialect, reference)
       ? parametersOf(dialect, reference).map(each => echoParameter(dialect, each))
       : []),
@@ -320,12 +320,12 @@ const findAddress = ({ uri }: AddressingVersion, reference: Element): string | u
 export function faultActionOf(
   { dialect }: Addressing,
   ofAddressing: boolean,
-  own: ((fault: string) => string) | undefined,
+  ownAction: ((fault: string) => string) | undefined,
   { subcodes, faultcode, detail, declaredAs }: SoapFault,
 ): string {
   if (ofAddressing) return `${dialect.uri}/fault`
   const name = declaredAs ?? (!faultcode && detail ? subcodes?.[0]?.local : undefined)
-  return own && name !== undefined ? own(name) : dialect.soapFault
+  return ownAction && name !== undefined ? ownAction(name) : dialect.soapFault
 }
 
 /** For the reference parameters of a message: a reply must not be much larger than its request. */
@@ -362,12 +362,12 @@ function parametersOf(dialect: AddressingVersion, reference: Element): readonly 
 
 function echoParameter({ uri, isReference }: AddressingVersion, parameter: Element): string {
   const unsaid = parameter.attributes.filter(each => !ownNamespaces.has(each.name.uri))
-  const marked = isReference ? [...unsaid, { name: isReference, prefix: 'wsa', value: 'true' }] : unsaid
+  const attributes = isReference ? [...unsaid, { name: isReference, prefix: 'wsa', value: 'true' }] : unsaid
   const copy = new Element(
     undefined,
     parameter.name,
     parameter.prefix,
-    marked,
+    attributes,
     namespacesInScope(parameter, uri, isReference),
   )
   copy.append(parameter.children)

@@ -78,10 +78,10 @@ export const isForeignAttribute = (attribute: Name): boolean => attribute.uri !=
 
 /** A block without SOAP's own and other specifications' attributes: what its type describes. */
 export function stripForeignAttributes(block: Element, isDeclared: (attribute: Name) => boolean): Element {
-  const kept = block.attributes.filter(
+  const attributes = block.attributes.filter(
     ({ name }) => !isForeignAttribute(name) || name.uri.includes('XMLSchema-instance') || isDeclared(name),
   )
-  const alone = new Element(block.parent, block.name, block.prefix, kept, block.declarations)
+  const alone = new Element(block.parent, block.name, block.prefix, attributes, block.declarations)
   alone.append(block.children)
   return alone
 }
@@ -110,12 +110,12 @@ export function compileBlockWriter<T>(
 }
 
 export function attributesFor({ version, role, mandatory, relay }: Addressee): string {
-  const given = [
+  const attributes = [
     ...(role === undefined ? [] : [`s:${version.role.local}=${writeAttribute(role)}`]),
     ...(mandatory ? [`s:${version.mustUnderstand.local}="1"`] : []),
     ...(relay && version.relay ? [`s:${version.relay.local}="true"`] : []),
   ]
-  return given.length === 0 ? '' : ` xmlns:s="${version.namespace}" ${given.join(' ')}`
+  return attributes.length === 0 ? '' : ` xmlns:s="${version.namespace}" ${attributes.join(' ')}`
 }
 
 /** The same, of a block that is written already. */

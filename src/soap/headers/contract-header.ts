@@ -86,14 +86,14 @@ function compileXmlWriter(uri: string, local: string): ReturnType<typeof compile
 /** The headers of a request, for the service; refuses a missing or repeated header. */
 export function callHeadersOf(
   codecs: readonly HeaderCodec[],
-  asked: { readonly version: SoapVersion; readonly blocks: (declared: Block) => readonly unknown[] },
+  request: { readonly version: SoapVersion; readonly blocks: (declared: Block) => readonly unknown[] },
 ): CallHeaders {
   const requested = codecs.filter(({ header }) => isOfRequest(header))
   const replied = codecs.filter(({ header }) => isOfResponse(header))
   return {
-    given: Object.fromEntries(requested.flatMap(codec => readHeader(codec, asked.blocks(codec.block)))),
+    given: Object.fromEntries(requested.flatMap(codec => readHeader(codec, request.blocks(codec.block)))),
     answer: new Map(),
-    write: (name, value) => replied.find(({ header }) => header.name === name)?.write(value, asked.version),
+    write: (name, value) => replied.find(({ header }) => header.name === name)?.write(value, request.version),
   }
 }
 

@@ -43,9 +43,9 @@ export function readFlag(block: Element, attribute: Name): boolean {
 export function requireUnderstood(
   blocks: readonly Element[],
   version: SoapVersion,
-  known: (block: Element) => boolean,
+  isUnderstood: (block: Element) => boolean,
 ): void {
-  const strangers = blocks.filter(each => isMandatory(each, version) && !known(each))
+  const strangers = blocks.filter(each => isMandatory(each, version) && !isUnderstood(each))
   const [first] = strangers
   if (first)
     refuseMessage({

@@ -90,8 +90,8 @@ function readMessageOctets(node: SoapNode, request: Request, type: MediaType): M
  */
 function octetLimit(node: SoapNode, { fields }: Request, type: MediaType): number {
   const hint = type.parameters['action'] ?? unquote(fields['soapaction'] ?? '')
-  const named = hint ? node.byAction.get(hint) : undefined
-  return Math.min(named?.longest ?? node.sizes.longest, defaultXmlLimits.bytes)
+  const operation = hint ? node.byAction.get(hint) : undefined
+  return Math.min(operation?.longest ?? node.sizes.longest, defaultXmlLimits.bytes)
 }
 
 const unquote = memoizeByText((field: string) => field.replace(/"/g, ''))
@@ -147,8 +147,8 @@ function actionOf(
 ): string | undefined {
   if (version.actionIn === 'media type') {
     const { action, 'start-info': ofMessage } = type.parameters
-    const known = root.parameters['action'] ?? part.parameters['action'] ?? action
-    return known ?? (ofMessage === undefined ? undefined : parseMediaType(ofMessage)?.parameters['action'])
+    const stated = root.parameters['action'] ?? part.parameters['action'] ?? action
+    return stated ?? (ofMessage === undefined ? undefined : parseMediaType(ofMessage)?.parameters['action'])
   }
   const field = fields['soapaction']?.trim()
   if (field === undefined || field === '') return undefined

@@ -21,9 +21,9 @@ const byMediaType: ReadonlyMap<string, SoapVersion> = new Map(versions.map(each 
 
 /** The addresses of this endpoint: the public one, if there is one, and that of the request. */
 export function addressesOf({ serving, endpoint }: SoapNode, entry: Entry): [string, ...string[]] {
-  const asked = `${originOf(entry)}${serving.settings.prefix ?? ''}${endpoint.path}`
-  const known = serving.settings.publicUrl?.replace(/\/$/, '')
-  return known === undefined ? [asked] : [`${known}${endpoint.path}`, asked]
+  const requested = `${originOf(entry)}${serving.settings.prefix ?? ''}${endpoint.path}`
+  const publicUrl = serving.settings.publicUrl?.replace(/\/$/, '')
+  return publicUrl === undefined ? [requested] : [`${publicUrl}${endpoint.path}`, requested]
 }
 
 type RequestFacts = Pick<

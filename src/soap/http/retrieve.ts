@@ -17,7 +17,7 @@ import { evaluatePreconditions, parsePreconditions } from '../../http/preconditi
 import type { Pairs } from '../../http/uri.ts'
 import type { ReceivedMessage, SoapNode } from '../endpoint.ts'
 import { performRetrieval } from '../face.ts'
-import type { BoundOperation, Standing } from '../operations/bound-operation.ts'
+import type { BoundOperation, CurrentState } from '../operations/bound-operation.ts'
 import { refuseMessage } from '../refusal.ts'
 import { soap12 } from '../version.ts'
 import { addressesOf, requestFacts } from './request-facts.ts'
@@ -25,17 +25,17 @@ import { endExchange, writeResponse } from './write-response.ts'
 
 /** @param rest what follows the path of the endpoint and a slash; '' for the endpoint itself */
 export async function respondToGet(node: SoapNode, entry: Entry, rest: string, allow: string): Promise<Response> {
-  const asked = findRetrievable(node, entry, rest)
-  if (rest !== '') return asked ? retrieveOutcome(node, entry, asked) : refuseUnknownOperation()
+  const retrieval = findRetrievable(node, entry, rest)
+  if (rest !== '') return retrieval ? retrieveOutcome(node, entry, retrieval) : refuseUnknownOperation()
   const [address] = addressesOf(node, entry)
   if (entry.query !== '') {
     const found = await node.describe?.(entry.query, address)
     if (found) return replyWithText(entry, found, node.codings ?? {})
-    return asked ? retrieveOutcome(node, entry, asked) : endExchange(404, 'this description does not exist')
+    return retrieval ? retrieveOutcome(node, entry, retrieval) : endExchange(404, 'this description does not exist')
   }
   const page = acceptsHtml(entry.request.fields['accept']) ? await node.page?.(address) : undefined
   if (page === undefined)
-    return asked ? retrieveOutcome(node, entry, asked) : respondToRefusal({ kind: 'not-allowed', allow })
+    return retrieval ? retrieveOutcome(node, entry, retrieval) : respondToRefusal({ kind: 'not-allowed', allow })
   return { status: 200, fields: { 'content-type': 'text/html; charset=utf-8', vary: 'Accept' }, content: page }
 }
 
@@ -56,8 +56,8 @@ function findRetrievable(node: SoapNode, entry: Entry, rest: string): RetrievedO
   const { exchanges, endpoint, spoken } = node
   if (endpoint.secure || !spoken.includes(soap12)) return undefined
   const safe = exchanges.filter(each => each.safe)
-  const named = safe.find(each => each.name === rest && isFitForUri(each))
-  return named ? { exchange: named, row: () => readUri(named, entry.pairs) } : findByLocation(safe, entry, rest)
+  const exchange = safe.find(each => each.name === rest && isFitForUri(each))
+  return exchange ? { exchange, row: () => readUri(exchange, entry.pairs) } : findByLocation(safe, entry, rest)
 }
 const isFitForUri = ({ request, retrieval }: BoundOperation): boolean =>
   retrieval ? retrieval() !== 'none' : Object.values(request).every(hasScalarShape)
@@ -121,8 +121,11 @@ async function retrieveOutcome(node: SoapNode, entry: Entry, { exchange, row }: 
   }
 }
 
-const standingValidators = ({ version, modified }: Standing) => ({ etag: `"${version}-soap"`, lastModified: modified })
-function standingFields(standing: Standing, now: number): HttpFields {
+const standingValidators = ({ version, modified }: CurrentState) => ({
+  etag: `"${version}-soap"`,
+  lastModified: modified,
+})
+function standingFields(standing: CurrentState, now: number): HttpFields {
   const { etag, lastModified } = standingValidators(standing)
   return { etag, 'last-modified': writeDate(lastModified, now) }
 }

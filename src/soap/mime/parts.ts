@@ -30,8 +30,8 @@ export interface Sizes {
 }
 
 /** Reads a whole package; undefined if it exceeds a size. */
-export async function readPackage(...given: Parameters<typeof openPackage>): Promise<Package | undefined> {
-  const opened = await openPackage(...given)
+export async function readPackage(...args: Parameters<typeof openPackage>): Promise<Package | undefined> {
+  const opened = await openPackage(...args)
   const all = await opened?.rest.all()
   return opened && all && { root: opened.root, parts: all }
 }
@@ -265,9 +265,9 @@ export class RemainingParts implements PartSource {
 const refuseMissingPart = (): never => refusePackage('a referenced part is missing')
 
 /** XOP §2.1: one Include for each part. */
-function claimPart(id: string, taken: Set<string>): void {
-  if (taken.has(id)) refusePackage('a part is referenced twice')
-  taken.add(id)
+function claimPart(id: string, claimed: Set<string>): void {
+  if (claimed.has(id)) refusePackage('a part is referenced twice')
+  claimed.add(id)
 }
 
 /** RFC 2045 §7: in angle brackets, with comments around them; some senders omit the brackets. */
@@ -302,11 +302,11 @@ async function* decodeBase64Part(content: AsyncIterable<Uint8Array>): AsyncGener
   let ended = false
   for await (const piece of content) {
     const text = rest + removeBlanks(latin1Of(piece))
-    const whole = text.length - (text.length % 4)
+    const length = text.length - (text.length % 4)
     if (ended && text !== '') refuseBase64()
-    if (whole > 0) yield decodeBase64Loosely(text.slice(0, whole)) ?? refuseBase64()
-    ended ||= text.slice(0, whole).endsWith('=')
-    rest = text.slice(whole)
+    if (length > 0) yield decodeBase64Loosely(text.slice(0, length)) ?? refuseBase64()
+    ended ||= text.slice(0, length).endsWith('=')
+    rest = text.slice(length)
   }
   if (rest !== '') yield decodeBase64Loosely(rest) ?? refuseBase64()
 }
@@ -321,10 +321,10 @@ async function* decodeQuotedPart(content: AsyncIterable<Uint8Array>): AsyncGener
   for await (const piece of content) {
     const all = Buffer.concat([rest, piece])
     const end = all.lastIndexOf(lineEnd)
-    const whole = end < 0 ? 0 : end + lineEnd.length
-    rest = Buffer.from(all.subarray(whole))
+    const lineLength = end < 0 ? 0 : end + lineEnd.length
+    rest = Buffer.from(all.subarray(lineLength))
     if (rest.length > quotedLineMax + 1) refuseQuoted() // the line end may be cut, too
-    if (whole > 0) yield decodeQuotedLines(all.subarray(0, whole))
+    if (lineLength > 0) yield decodeQuotedLines(all.subarray(0, lineLength))
   }
   yield decodeQuotedLines(rest)
 }
@@ -377,12 +377,12 @@ const refuseQuoted = (): never => refusePackage('a part is not valid quoted-prin
 
 /** The parts of a package in memory; each may be taken once and looked at several times. */
 export function collectParts(parts: Package['parts']): PartSource {
-  const taken = new Set<string>()
+  const claimed = new Set<string>()
   const looks = new Map<string, number>()
   return {
     take: href => {
       const id = requireContentIds(href).find(each => parts.has(each)) ?? refuseMissingPart()
-      claimPart(id, taken)
+      claimPart(id, claimed)
       return parts.get(id)?.bytes ?? refuseMissingPart()
     },
     look: href => lookForPart(parts, looks, href),
@@ -412,10 +412,10 @@ export const writePartId = (name: string, unique: string): string => `${encodeUR
  * not escape it.
  */
 function contentIdsOf(href: string): readonly string[] {
-  const [, said] = /^[\t\n\r ]*cid:(\S+?)[\t\n\r ]*$/i.exec(href) ?? []
-  if (said === undefined) return []
-  const meant = decodePercent(said)
-  return meant === undefined || meant === said ? [said] : [meant, said]
+  const [, id] = /^[\t\n\r ]*cid:(\S+?)[\t\n\r ]*$/i.exec(href) ?? []
+  if (id === undefined) return []
+  const decoded = decodePercent(id)
+  return decoded === undefined || decoded === id ? [id] : [decoded, id]
 }
 function requireContentIds(href: string): readonly [string, ...string[]] {
   const [first, ...others] = contentIdsOf(href)

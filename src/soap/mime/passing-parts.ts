@@ -58,17 +58,17 @@ export async function passParts(
     return readToEnd(octets, () => finish(part), ends)
   }
   if (reading === 'as written') {
-    const begun = await beginReading(read(first)) // (1)
-    const pass = (part: StreamedPart) => new PassingOctets(() => (part === first ? begun : read(part)), ends.leave)
+    const firstPart = await beginReading(read(first)) // (1)
+    const pass = (part: StreamedPart) => new PassingOctets(() => (part === first ? firstPart : read(part)), ends.leave)
     return replaceEach(value, StreamedPart, pass)
   }
   await parts.arriving() // (1)
-  const order: ArrivalOrder = { next: () => tellReader(() => parts.arriving(), ends) }
+  const order: ArrivalOrder = { next: () => reportToReader(() => parts.arriving(), ends) }
   const pass = (part: StreamedPart) => new PassingOctets(() => read(part), ends.leave, { order, key: part.id })
   return replaceEach(value, StreamedPart, pass)
 }
 
-async function tellReader<T>(find: () => Promise<T>, { fail, leave }: PartEnds): Promise<T> {
+async function reportToReader<T>(find: () => Promise<T>, { fail, leave }: PartEnds): Promise<T> {
   try {
     return await find()
   } catch (thrown) {

@@ -59,7 +59,7 @@ export interface BoundOperation {
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => Values
   /** The children of the reply's Body, as XML. */
   readonly write: (answer: Values, writing: LiteralWriting, version: SoapVersion) => string
-  readonly perform: (asked: OperationRequest) => Maybe<OperationResponse>
+  readonly perform: (request: OperationRequest) => Maybe<OperationResponse>
   readonly wording: FaultWording
 }
 
@@ -95,11 +95,11 @@ export interface OperationRequest {
   /** Adds a block, as `compileBlockWriter` writes it, to the reply. */
   readonly add: (block: string) => void
   /** A precondition of the transport on the current item. */
-  readonly expects?: (current: Standing | undefined) => ExpectsResult
+  readonly expects?: (current: CurrentState | undefined) => ExpectsResult
 }
 
 /** The current state, for validators; `modified` in milliseconds since 1970. */
-export interface Standing {
+export interface CurrentState {
   readonly version: number
   readonly modified: number
 }
@@ -113,5 +113,5 @@ export interface OperationResponse {
   readonly large?: { readonly field: string; readonly octets: StoredOctets }
   /** Passing octets, by their placeholders in the row. */
   readonly passing?: MarkedValue
-  readonly standing: Standing | undefined
+  readonly standing: CurrentState | undefined
 }

@@ -48,13 +48,13 @@ export function bindOperations(
 ): readonly BoundOperation[] {
   const namespace = namespaceOf(app.contract, version)
   const without = app.contract.versions[version]?.without ?? {}
-  const own = compileVersionCalls(app.contract, version)?.(calls) ?? calls
+  const versionCalls = compileVersionCalls(app.contract, version)?.(calls) ?? calls
   const messages = compileMessages(app.contract, version)
   const types = typesIn(namespace, compileTypeNames(typeRootsOf(messages, style)))
   const headers = compileHeaders(messages)
   return messages.map(message => {
     const hidden = 'resource' in message.operation ? (without[message.operation.resource.name] ?? []) : []
-    const known = headers.filter(({ header }) => message.headers.some(({ name }) => name === header.name))
+    const ofMessage = headers.filter(({ header }) => message.headers.some(({ name }) => name === header.name))
     const codec = messageStyles[style](namespace, message.request, message.response, { types })
     return {
       name: message.operation.name,
@@ -69,8 +69,8 @@ export function bindOperations(
       read: codec.read,
       write: codec.write,
       awaits: message.operation.kind !== 'putFile' ? 'all' : 'nothing',
-      blocks: known.filter(({ header }) => isOfRequest(header)).map(({ block }) => block),
-      perform: asked => performMessage(own, { message, hidden, headers: known }, asked),
+      blocks: ofMessage.filter(({ header }) => isOfRequest(header)).map(({ block }) => block),
+      perform: request => performMessage(versionCalls, { message, hidden, headers: ofMessage }, request),
       wording: faultWordingOf(namespace, message),
     }
   })
@@ -92,17 +92,17 @@ interface PerformedOperation {
 function performMessage(
   calls: Calls,
   { message, hidden, headers }: PerformedOperation,
-  asked: OperationRequest,
+  request: OperationRequest,
 ): Maybe<OperationResponse> {
-  return chain(calls.admit(message.operation, asked.caller, asked.from, 'soap'), admitted => {
-    const row = asked.content()
-    const travelling = headers.length === 0 ? undefined : callHeadersOf(headers, asked)
-    const kept = message.operation.kind === 'putFile' ? storeFile(calls, message, admitted, row, asked) : row
-    return chain(kept, row => {
-      const call = buildCall(message, row, admitted, hidden, asked, travelling)
+  return chain(calls.admit(message.operation, request.caller, request.from, 'soap'), admitted => {
+    const row = request.content()
+    const travelling = headers.length === 0 ? undefined : callHeadersOf(headers, request)
+    const stored = message.operation.kind === 'putFile' ? storeFile(calls, message, admitted, row, request) : row
+    return chain(stored, row => {
+      const call = buildCall(message, row, admitted, hidden, request, travelling)
       if (!message.response) return performOneWay(calls, call)
       return chain(calls.perform(call), outcome => {
-        for (const block of travelling?.answer.values() ?? []) asked.add(block)
+        for (const block of travelling?.answer.values() ?? []) request.add(block)
         return toResponse(message, call, outcome)
       })
     })
@@ -118,12 +118,12 @@ function storeFile(
   message: Message,
   admitted: Admitted,
   row: Values,
-  asked: OperationRequest,
+  request: OperationRequest,
 ): Maybe<Values> {
   const { main = '' } = message.request
   const file = row[main] as Uint8Array | StreamedPart // the vocabulary demands it
-  if (file instanceof StreamedPart) return storeArrivingFile(calls, message, admitted, row, asked, file)
-  return chain(asked.beside?.skipRest(), () => {
+  if (file instanceof StreamedPart) return storeArrivingFile(calls, message, admitted, row, request, file)
+  return chain(request.beside?.skipRest(), () => {
     if (file.length <= pieceOctets) return { ...row, [main]: inMemoryFile(file) }
     return storeOctets(calls, message, admitted, row, asStored(file).read(0, file.length))
   })
@@ -134,14 +134,14 @@ async function storeArrivingFile(
   message: Message,
   admitted: Admitted,
   row: Values,
-  asked: OperationRequest,
+  request: OperationRequest,
   coming: StreamedPart,
 ): Promise<Values> {
   const { id } = identifyTarget(message, row)
   // A repeated message gets its first reply, whatever the current state; the transaction finds it.
-  if (!asked.once)
-    await calls.precheck({ admitted, face: 'soap', request: asked.request, ...(id !== undefined && { id }) })
-  const { beside } = asked
+  if (!request.once)
+    await calls.precheck({ admitted, face: 'soap', request: request.request, ...(id !== undefined && { id }) })
+  const { beside } = request
   if (!beside) throw new Error('only a package has streamed parts')
   return storeOctets(calls, message, admitted, row, beside.octets(coming), beside)
 }
@@ -191,22 +191,22 @@ function buildCall(
   row: Values,
   admitted: Admitted,
   hidden: readonly string[],
-  asked: OperationRequest,
+  request: OperationRequest,
   headers: CallHeaders | undefined,
 ): Call {
   const { id, parent, version, rest } = identifyTarget(message, row)
-  const expects = asked.expects ?? expectationOf(message, version)
+  const expects = request.expects ?? expectationOf(message, version)
   return {
     admitted,
     face: 'soap',
-    request: asked.request,
-    gone: message.response && asked.gone,
+    request: request.request,
+    gone: message.response && request.gone,
     ...(id !== undefined && { id }),
     ...(parent !== undefined && { parents: [parent] }),
     ...(expects && { expects }),
     ...(hidden.length > 0 && { hidden }),
-    ...(asked.once && {
-      once: { ...asked.once({ ...digestBytes(row), ...digestHeaders(headers) }), space: 'message' },
+    ...(request.once && {
+      once: { ...request.once({ ...digestBytes(row), ...digestHeaders(headers) }), space: 'message' },
     }),
     ...(headers && { headers }),
     ...callContent(message, row, rest),

@@ -37,7 +37,7 @@ export function bindCustomOperation<I extends Fields, O extends Fields>(declarat
   /** Absent: one-way (rule B4.10). */
   readonly response?: O
   readonly safe?: boolean
-  readonly perform: (content: Value<I>, asked: OperationRequest) => Maybe<Value<O>>
+  readonly perform: (content: Value<I>, request: OperationRequest) => Maybe<Value<O>>
 }): BoundOperation {
   const request: MessagePart = { name: declaration.name, fields: declaration.request, main: undefined }
   const response = declaration.response && {
@@ -59,9 +59,9 @@ export function bindCustomOperation<I extends Fields, O extends Fields>(declarat
     ...messageStyles[declaration.style](declaration.namespace, request, response, {
       ...(declaration.types !== undefined && { types: typesIn(declaration.types), inner: declaration.types }),
     }),
-    perform: async asked => {
-      const content = asked.content() as Value<I> // the codec reads `request`
-      return { row: (await declaration.perform(content, asked)) as Values, standing: undefined }
+    perform: async request => {
+      const content = request.content() as Value<I> // the codec reads `request`
+      return { row: (await declaration.perform(content, request)) as Values, standing: undefined }
     },
     wording: faultWordingOf(declaration.namespace, { request }),
   }
@@ -79,7 +79,7 @@ export function bareElement<T, R>(declaration: {
   readonly content: Field<T, Presence, ValueOrigin, unknown>
   readonly answer: { readonly name: string; readonly content: Field<R, Presence, ValueOrigin, unknown> }
   readonly safe?: boolean
-  readonly perform: (content: T, asked: OperationRequest) => Maybe<R>
+  readonly perform: (content: T, request: OperationRequest) => Maybe<R>
 }): BoundOperation {
   const read = compileValueReader(
     declaration.content as AnyField,
@@ -100,9 +100,9 @@ export function bareElement<T, R>(declaration: {
     request: {},
     read: (cursor, reading) => requireOnlyChild({ content: read(cursor, reading) }, cursor),
     write: ({ content }, writing) => write(content as R, writing), // the result of `perform`
-    perform: async asked => {
-      const { content } = asked.content() as { content: T } // the codec reads `content`
-      return { row: { content: await declaration.perform(content, asked) }, standing: undefined }
+    perform: async request => {
+      const { content } = request.content() as { content: T } // the codec reads `content`
+      return { row: { content: await declaration.perform(content, request) }, standing: undefined }
     },
     wording: faultWordingOf(declaration.namespace, {
       request: { name: declaration.name, fields: {}, main: undefined },
@@ -114,7 +114,10 @@ export function bareElement<T, R>(declaration: {
  * An operation with an empty Body and an empty reply (WS-I Basic Profile 1.1 §4.7.4): its data are
  * header blocks.
  */
-export function emptyBodyOperation(action: string, perform: (asked: OperationRequest) => Maybe<void>): BoundOperation {
+export function emptyBodyOperation(
+  action: string,
+  perform: (request: OperationRequest) => Maybe<void>,
+): BoundOperation {
   return {
     name: 'empty',
     firsts: [undefined],
@@ -127,9 +130,9 @@ export function emptyBodyOperation(action: string, perform: (asked: OperationReq
     request: {},
     read: () => ({}),
     write: () => '',
-    perform: async asked => {
-      asked.content()
-      await perform(asked)
+    perform: async request => {
+      request.content()
+      await perform(request)
       return { row: {}, standing: undefined }
     },
     wording: faultWordingOf('', { request: { name: 'empty', fields: {}, main: undefined } }),

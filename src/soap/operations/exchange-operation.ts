@@ -109,15 +109,15 @@ function compileExchange(
   { codecOf, encodedOf, messageOf }: PortCodecs,
 ): ExchangeCodecs {
   const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
-  const asked = messageOf(input, style)
+  const inputMessage = messageOf(input, style)
   const answer = output && messageOf(output, style)
   const mapCodecs = (roots: Readonly<Record<string, AnyRootElement>>) =>
     Object.fromEntries(Object.entries(roots).map(([name, root]) => [name, codecOf(root)]))
   return {
-    firsts: asked.firsts,
-    mayBegin: asked.mayBegin,
+    firsts: inputMessage.firsts,
+    mayBegin: inputMessage.mayBegin,
     read: (cursor, reading, version) => {
-      const read = () => ({ content: asked.read(cursor, reading, version) })
+      const read = () => ({ content: inputMessage.read(cursor, reading, version) })
       return style === 'rpc' ? readAsCall(read) : read()
     },
     write: (content, writing, version) => answer?.write(content, writing, version) ?? '',
@@ -188,12 +188,12 @@ async function callHandler(
   exchange: PortExchange,
   codecs: ExchangeCodecs,
   handler: ErasedExchangeHandler,
-  asked: OperationRequest,
+  request: OperationRequest,
   basis: ExchangeBasis,
 ): Promise<Awaited<ReturnType<BoundOperation['perform']>>> {
-  const reading = codecs.mayPass ? asked.passing() : undefined
-  const content = await readPassing(asked)
-  const context = createExchangeContext(place, exchange, codecs, asked, basis)
+  const reading = codecs.mayPass ? request.passing() : undefined
+  const content = await readPassing(request)
+  const context = createExchangeContext(place, exchange, codecs, request, basis)
   const answer = await handler(content, Object.assign(context, { passing: reading }))
   if (typeof exchange.output === 'object' && answer === undefined) failUnanswered(place)
   const passing = reading && markPassing(answer)
@@ -216,11 +216,11 @@ function createExchangeContext(
   place: string,
   exchange: PortExchange,
   { blocks, replyBlocks, faults }: ExchangeCodecs,
-  asked: OperationRequest,
+  request: OperationRequest,
   basis: ExchangeBasis,
 ): ExchangeContext {
   const headers = blocks.flatMap(({ name, block }) => {
-    const [value] = asked.blocks(block)
+    const [value] = request.blocks(block)
     return value === undefined ? [] : [[name, value] as const]
   })
   // A computed property of the basis stays computed.
@@ -230,7 +230,7 @@ function createExchangeContext(
       const codec = replyBlocks[name]
       if (!codec) return failUndeclared(place, 'replyHeaders', name)
       const block = codec.write(value, loneWriting)
-      asked.add(exchange.mandatoryHeaders.reply?.includes(name) ? markMandatory(block, asked.version) : block)
+      request.add(exchange.mandatoryHeaders.reply?.includes(name) ? markMandatory(block, request.version) : block)
     },
     fail: (fault: string, detail: unknown, reason = fault) => {
       const write = faults[fault]
@@ -238,7 +238,7 @@ function createExchangeContext(
       throw refuseWithFault({
         code: statusOfPortFault(exchange, fault) >= 500 ? 'Receiver' : 'Sender',
         reasons: [{ language: 'en', text: reason }],
-        ...placeFault(exchange, fault, write(detail, asked.version)),
+        ...placeFault(exchange, fault, write(detail, request.version)),
       })
     },
   })

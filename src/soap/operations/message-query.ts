@@ -36,12 +36,12 @@ export function readQuery(resource: Resource, row: Values, by: Values): Omit<Que
   if (page * size > numberedItemsMax)
     refuseChild('page', `must end by item ${numberedItemsMax}: beyond it, use the \`next\` of a page as cursor`)
   const from = cursor === undefined ? undefined : readPosition(resource, cursor)
-  const asked = from?.sort ?? (sort === undefined ? defaultOrder(resource) : sort.split(','))
+  const order = from?.sort ?? (sort === undefined ? defaultOrder(resource) : sort.split(','))
   return {
     filters: Object.entries(by).map(
       ([child, value]): Filter => ({ field: filterNamed(resource, child), is: 'eq', value }),
     ),
-    sort: requireDistinctFields(asked.map(each => requireSort(resource, each.trim()))),
+    sort: requireDistinctFields(order.map(each => requireSort(resource, each.trim()))),
     size,
     counted: from === undefined && page === 1,
     octets: pageOctets,
