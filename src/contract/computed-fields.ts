@@ -49,7 +49,9 @@ function selectionMistakes(
   { name, given }: Resource,
   findPath: (path: string) => readonly (AnyField | undefined)[],
 ): string[] {
-  const bound = Object.values(given.allow).flatMap(grants => (grants ?? []).flatMap(({ where }) => Object.keys(where)))
+  const boundFields = Object.values(given.allow).flatMap(grants =>
+    (grants ?? []).flatMap(({ where }) => Object.keys(where)),
+  )
   const selecting = {
     filter: given.filter,
     sort: given.sort,
@@ -58,7 +60,7 @@ function selectionMistakes(
     searchBy: given.searchBy,
     indexes: given.indexes?.flat(),
     unique: given.unique?.flat(),
-    allow: [...new Set(bound)],
+    allow: [...new Set(boundFields)],
   }
   return Object.entries(selecting).flatMap(([rule, paths]) =>
     (paths ?? [])

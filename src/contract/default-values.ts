@@ -8,19 +8,19 @@ import { entryFields, foldShape, innerFields, type ShapeCases } from './shape.ts
 /**
  * The value with the default of each field that it lacks. A part that is no value of its field
  * stays unchanged; the value itself is returned if it lacks nothing.
- * @param known further values, which no default replaces
+ * @param existing further values, which no default replaces
  */
-export function fillDefaults(fields: Fields, value: Values, known: Values = {}): Values {
+export function fillDefaults(fields: Fields, value: Values, existing: Values = {}): Values {
   const members = fillingMembersOf(fields)
   if (members.length === 0) return value
-  const filled: Record<string, unknown> = {}
+  const values: Record<string, unknown> = {}
   for (const { name, field, fill } of members) {
-    const given = ownMember(value, name)
-    const isKnown = given !== undefined || ownMember(known, name) !== undefined
-    const next = isKnown ? fill(given) : field.defaultValue
-    if (next !== given) filled[name] = next
+    const own = ownMember(value, name)
+    const isKnown = own !== undefined || ownMember(existing, name) !== undefined
+    const next = isKnown ? fill(own) : field.defaultValue
+    if (next !== own) values[name] = next
   }
-  return Object.keys(filled).length === 0 ? value : { ...value, ...filled }
+  return Object.keys(values).length === 0 ? value : { ...value, ...values }
 }
 
 /** Whether a present value of this field may lack something that has a default. */

@@ -53,8 +53,8 @@ export const readFields = (
   fields: Fields,
   json: Json,
   problems: FieldProblem[],
-  how = readOptions(),
-): Record<string, unknown> => jsonReaderOf(fields)(json, { ...how, problems, path: [] })
+  options = readOptions(),
+): Record<string, unknown> => jsonReaderOf(fields)(json, { ...options, problems, path: [] })
 
 /** For values in JSON, which has no number for some of them, and no octets. */
 export const jsonScalarReaders: ScalarCases<ScalarCheck> = {

@@ -21,8 +21,8 @@ export interface FilterField {
 
 /** @returns undefined if lists cannot be filtered by this name */
 export function findFilterField({ fields }: Pick<Resource, 'fields'>, name: string): FilterField | undefined {
-  const own = Object.hasOwn(fields, name) ? fields[name] : undefined
-  if (own && isScalar(own.shape)) return { field: own, shape: own.shape, path: undefined }
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (field && isScalar(field.shape)) return { field, shape: field.shape, path: undefined }
   const path = followPath(fields, name.split('.'))
   const last = path?.at(-1)?.[1]
   const shape = last && innermostShape(last.shape)

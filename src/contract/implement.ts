@@ -502,26 +502,26 @@ type SeededValue = Readonly<Record<string, unknown>>
 /** Resource → its items; a single resource has one, with its fixed identifier. */
 export type SeededLists = Readonly<Record<string, readonly SeededValue[]>>
 
-/** @param given resource → its items, or the only one of a single resource */
+/** @param seeds resource → its items, or the only one of a single resource */
 export function toSeededLists(
   resources: readonly Resource[],
-  given: Readonly<Record<string, readonly SeededValue[] | SeededValue>>,
+  seeds: Readonly<Record<string, readonly SeededValue[] | SeededValue>>,
 ): SeededLists {
   const singles = new Set(resources.filter(each => each.isSingle).map(each => each.name))
   const isOne = (name: string, items: readonly SeededValue[] | SeededValue): items is SeededValue =>
     singles.has(name) && !Array.isArray(items)
   return Object.fromEntries(
-    Object.entries(given).map(([name, items]) => [
+    Object.entries(seeds).map(([name, items]) => [
       name,
       isOne(name, items) ? [{ ...items, id: singleId }] : (items as readonly SeededValue[]), // typed by `implement`
     ]),
   )
 }
 
-/** @param given resource → identifier → files, or the files of a single resource */
-const toSeededParts = (resources: readonly Resource[], given: SeededParts): SeededParts =>
+/** @param parts resource → identifier → files, or the files of a single resource */
+const toSeededParts = (resources: readonly Resource[], parts: SeededParts): SeededParts =>
   Object.fromEntries(
-    Object.entries(given).map(([name, items]) => {
+    Object.entries(parts).map(([name, items]) => {
       const isSingle = resources.some(each => each.name === name && each.isSingle)
       return [name, isSingle ? { [singleId]: items as unknown as SeededParts[string][string] } : items] // typed by `implement`
     }),

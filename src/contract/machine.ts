@@ -8,9 +8,9 @@ export type Machine = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** The states that can be reached from `initial`, itself included. */
 export function reachableStates(machine: Machine, initial: string): ReadonlySet<string> {
-  const seen = new Set([initial])
-  for (const state of seen) for (const to of Object.values(machine[state] ?? {})) seen.add(to)
-  return seen
+  const reached = new Set([initial])
+  for (const state of reached) for (const to of Object.values(machine[state] ?? {})) reached.add(to)
+  return reached
 }
 
 /** State → actions that change an item and leave it in its state. */

@@ -30,9 +30,9 @@ export const fieldsKind: MemberKind = {
 export const optionalKind = (kind: MemberKind): MemberKind => ({ ...kind, isOptional: true })
 
 /** @throws TypeError that names each member of another kind */
-export function requireMemberKinds<T extends object>(place: string, given: T, kinds: MemberKinds<T>): void {
+export function requireMemberKinds<T extends object>(place: string, members: T, kinds: MemberKinds<T>): void {
   const lines = Object.entries<MemberKind | undefined>(kinds).flatMap(([name, kind]) => {
-    const value = (given as Readonly<Record<string, unknown>>)[name]
+    const value = (members as Readonly<Record<string, unknown>>)[name]
     if (!kind || kind.isOfKind(value) || (value === undefined && kind.isOptional)) return []
     return [`${place}: ${name} must be ${kind.cure}`]
   })
@@ -43,15 +43,15 @@ export function requireMemberKinds<T extends object>(place: string, given: T, ki
 export type MembersOf<T> = Readonly<Record<keyof T, true>>
 
 /** A line for each unknown member. */
-export const findUnknownMembers = (place: string, given: object, known: object): string[] =>
-  Object.keys(given)
+export const findUnknownMembers = (place: string, members: object, known: object): string[] =>
+  Object.keys(members)
     .filter(name => !Object.hasOwn(known, name))
     .map(name => `${place}: unknown member "${name}": use ${Object.keys(known).join(', ')}`)
 
 /** @throws TypeError that names each unknown member */
-export function requireKnownMembers(place: string, given: object, known: object): void {
-  if (typeof given !== 'object' || given === null)
+export function requireKnownMembers(place: string, members: object, known: object): void {
+  if (typeof members !== 'object' || members === null)
     throw new TypeError(`${place}: give an object with ${Object.keys(known).join(', ')}`)
-  const lines = findUnknownMembers(place, given, known)
+  const lines = findUnknownMembers(place, members, known)
   if (lines.length > 0) throw new TypeError(lines.join('\n'))
 }

@@ -36,12 +36,12 @@ export function describeGrantee({ role, where, when, description }: Grant): stri
 /** The rule of a guarded field, in sentences. */
 export function describeFieldAccess({ visibleTo, settableBy, settableIn }: FieldAccess): string {
   const listGrantees = (grants: readonly Grant[]): string => grants.map(describeGrantee).join('; ')
-  const said = [
+  const conditions = [
     ...(visibleTo ? [`Visible to ${listGrantees(visibleTo)}.`] : []),
     ...(settableBy ? [`Set by ${listGrantees(settableBy)}.`] : []),
     ...(settableIn ? [`Set in the state ${settableIn.join(' or ')}.`] : []),
   ]
-  return said.join(' ')
+  return conditions.join(' ')
 }
 
 /** `PutProductPicture`, `put_product_picture` → "Put product picture". */

@@ -97,11 +97,11 @@ type OperationTerms = CountedLimit & Pick<OperationCommon, 'safe' | 'grants' | '
 
 /** Grants and limit of an operation; `doing` is its name in the rules of the resource. */
 function termsOf(service: Service, { name, given }: Resource, doing: string): OperationTerms {
-  const own = given.limits?.[doing]
+  const ownLimit = given.limits?.[doing]
   const safe = doing === 'read'
   const usual = safe ? readLimit(service) : changeLimit(service)
   const terms = { safe, grants: given.allow[doing] ?? [], faults: given.faults?.[doing] ?? [] }
-  return { ...terms, ...(own ? { limit: own, counted: `${name}.${doing}` } : usual) }
+  return { ...terms, ...(ownLimit ? { limit: ownLimit, counted: `${name}.${doing}` } : usual) }
 }
 const isMessage = ({ given: { messages } }: Resource, name: string): boolean => !messages || messages.includes(name)
 
@@ -115,14 +115,14 @@ function resourceOperations(service: Service, resource: Resource): DeclaredOpera
     kind: ItemKind,
     name: string,
     message: string | undefined,
-    how: OperationTerms,
+    terms: OperationTerms,
   ): DeclaredOperation => ({
     kind,
     name,
     resource,
     message: message !== undefined && isMessage(resource, message),
     oneWay: false,
-    ...how,
+    ...terms,
   })
   return [
     operation('get', `Get${one}`, 'get', reads),

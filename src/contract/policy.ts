@@ -134,10 +134,10 @@ export function readRestriction(grants: readonly Grant[], caller: Caller, now: n
 }
 
 /** The rows of both restrictions. */
-export function commonRestriction(one: Restriction, other: Restriction): Restriction {
-  if (one === 'all') return other
-  if (other === 'all') return one
-  return one.flatMap(a => other.filter(b => mayAgree(a, b)).map(b => ({ ...a, ...b })))
+export function commonRestriction(left: Restriction, right: Restriction): Restriction {
+  if (left === 'all') return right
+  if (right === 'all') return left
+  return left.flatMap(a => right.filter(b => mayAgree(a, b)).map(b => ({ ...a, ...b })))
 }
 const mayAgree = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean =>
   Object.entries(a).every(([field, text]) => !Object.hasOwn(b, field) || b[field] === text)

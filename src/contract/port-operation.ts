@@ -49,8 +49,8 @@ export interface LaterOperations {
 export const listLaterOperations = (service: Service): readonly LaterOperations[] =>
   listPortOperations(service).flatMap(each => (each.exchange.later ? [laterOperations(service, each)] : []))
 
-function laterOperations(service: Service, asked: OperationOf<'exchange'>): LaterOperations {
-  const { name, port, exchangeName, exchange, grants, faults } = asked
+function laterOperations(service: Service, requestOperation: OperationOf<'exchange'>): LaterOperations {
+  const { name, port, exchangeName, exchange, grants, faults } = requestOperation
   const work = laterJob(port, exchangeName, exchange)
   const common = { job: work, port, grants, message: false, oneWay: false }
   const reads = { ...common, safe: true, ...readLimit(service) }

@@ -568,8 +568,8 @@ function stateField(
   { fields, stateDescriptions }: { fields: Fields; stateDescriptions?: FieldTexts['values'] },
 ): Field<string, false, true> {
   const texts: FieldTexts = { ...fields['state']?.texts, ...(stateDescriptions && { values: stateDescriptions }) }
-  const made = t.enum(...states).readOnly()
-  return new Field(made.shape, { ...made, texts, access: fields['state']?.access })
+  const field = t.enum(...states).readOnly()
+  return new Field(field.shape, { ...field, texts, access: fields['state']?.access })
 }
 
 const resourceMembers: MembersOf<Parameters<typeof resource>[1]> = {

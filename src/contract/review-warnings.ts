@@ -73,11 +73,11 @@ const listWarnings: ShapeCases<string[], [place: string]> = {
 
 /** Clients can name only items that they may read: a role that may not read them can name none. */
 function unreadableReferences(contract: Service, { name, fields, actions, given }: Resource): string[] {
-  const sent = [
+  const references = [
     ...['create', 'change'].map(doing => [doing, name, fields] as const),
     ...Object.entries(actions).map(([verb, { input }]) => [verb, `${name}.${verb} input`, input] as const),
   ]
-  const found = sent.flatMap(([doing, place, of]) => {
+  const found = references.flatMap(([doing, place, of]) => {
     const roles = new Set((given.allow[doing] ?? []).map(grant => grant.role))
     return referencesIn(place, of).flatMap(([at, resource]) => {
       const readers = contract.resources.find(each => each.name === resource)?.given.allow['read'] ?? []
@@ -110,12 +110,12 @@ const referenceCases: ShapeCases<Reference[], [place: string]> = {
  * The roles that no policy of the contract names, each once, with a sentence for each. A misspelt
  * role is not an error, since a handler may read it; but it grants nothing.
  */
-export function explainUnknownRoles(contract: Service, given: readonly string[]): ReadonlyMap<string, string> {
+export function explainUnknownRoles(contract: Service, roles: readonly string[]): ReadonlyMap<string, string> {
   const ofFields = contract.resources.flatMap(({ fields }) =>
     Object.values(fields).flatMap(({ access }) => [...(access?.visibleTo ?? []), ...(access?.settableBy ?? [])]),
   )
-  const known = listRoles([...listGrants(contract), ...ofFields])
-  const says = (role: string) =>
-    `no policy of ${contract.service} names the role ${role}: its roles are ${known.join(', ') || 'none'}`
-  return new Map(given.filter(role => !known.includes(role)).map(role => [role, says(role)]))
+  const declaredRoles = listRoles([...listGrants(contract), ...ofFields])
+  const explain = (role: string) =>
+    `no policy of ${contract.service} names the role ${role}: its roles are ${declaredRoles.join(', ') || 'none'}`
+  return new Map(roles.filter(role => !declaredRoles.includes(role)).map(role => [role, explain(role)]))
 }

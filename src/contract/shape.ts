@@ -30,15 +30,15 @@ export function foldScalar<R, A extends readonly unknown[] = []>(
   ...rest: A
 ): R {
   // The case of its kind accepts the shape.
-  const chosen = cases[shape.kind] as (shape: Scalar, ...rest: A) => R
-  return chosen(shape, ...rest)
+  const choose = cases[shape.kind] as (shape: Scalar, ...rest: A) => R
+  return choose(shape, ...rest)
 }
 
 export function foldShape<R, A extends readonly unknown[] = []>(shape: Shape, cases: ShapeCases<R, A>, ...rest: A): R {
   const kind = shape.kind as keyof ShapeCases<R, A> // or the case of scalars, if it has none of its own
   // The case of its kind accepts the shape.
-  const chosen = (cases[kind] ?? cases.scalar) as (shape: Shape, ...rest: A) => R
-  return chosen(shape, ...rest)
+  const choose = (cases[kind] ?? cases.scalar) as (shape: Shape, ...rest: A) => R
+  return choose(shape, ...rest)
 }
 
 /** Each structure has a case of its own, as in any table. */
@@ -114,6 +114,6 @@ const innerChanges: ShapeCases<Shape, [change: InnerChange]> = {
       : { ...shape, of }
   },
 }
-const areSame = (one: Fields, other: Fields): boolean =>
-  Object.keys(one).length === Object.keys(other).length &&
-  Object.entries(one).every(([name, field]) => field === other[name])
+const areSame = (left: Fields, right: Fields): boolean =>
+  Object.keys(left).length === Object.keys(right).length &&
+  Object.entries(left).every(([name, field]) => field === right[name])

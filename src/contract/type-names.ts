@@ -194,7 +194,7 @@ const declaredName = (shape: Shape): string | undefined =>
 const declaredNames = (fields: Fields): readonly string[] =>
   Object.values(fields).flatMap(({ shape, isInternal }) => (isInternal ? [] : namesInside(shape)))
 function namesInside(shape: Shape): readonly string[] {
-  const own = declaredName(shape)
+  const declared = declaredName(shape)
   const inner = foldShape<readonly string[]>(shape, {
     scalar: () => [],
     list: ({ item }) => namesInside(item.shape),
@@ -202,7 +202,7 @@ function namesInside(shape: Shape): readonly string[] {
     object: ({ fields }) => declaredNames(fields),
     union: ({ of }) => Object.values(of).flatMap(declaredNames),
   })
-  return own === undefined ? inner : [toXmlName(own), ...inner]
+  return declared === undefined ? inner : [toXmlName(declared), ...inner]
 }
 
 /**
@@ -216,10 +216,10 @@ class TypeKeys {
   keyOf(shape: Shape, place: TypePlace): string {
     if (isBuiltIn(shape, place)) return builtInName(shape)
     const at = `${place.form} ${place.field} ${place.wish}`
-    const known = this.#byShape.get(shape) ?? new Map<string, string>()
-    this.#byShape.set(shape, known)
-    const key = known.get(at) ?? this.#shorten(this.#define(shape, place))
-    known.set(at, key)
+    const names = this.#byShape.get(shape) ?? new Map<string, string>()
+    this.#byShape.set(shape, names)
+    const key = names.get(at) ?? this.#shorten(this.#define(shape, place))
+    names.set(at, key)
     return key
   }
 

@@ -55,8 +55,8 @@ const memberCollectorOf = memoizeByObject((fields: Fields): CollectReferences =>
     .map(([name, { shape }]) => ({ name, collect: foldShape(shape, collectors) }))
   return (value, path, found) => {
     for (const { name, collect } of members) {
-      const given = ownMember(value as Values, name)
-      if (given !== undefined && given !== null) collect(given, [...path, name], found)
+      const member = ownMember(value as Values, name)
+      if (member !== undefined && member !== null) collect(member, [...path, name], found)
     }
   }
 })

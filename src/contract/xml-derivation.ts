@@ -61,11 +61,11 @@ export function listUnionMembers({ definition }: AnyXmlType): readonly AnyXmlTyp
   return definition.kind === 'union' ? definition.of.flatMap(each => [each, ...listUnionMembers(each)]) : []
 }
 
-const narrowCodec = (own: SimpleCodec, narrower: SimpleCodec): SimpleCodec => ({
-  ...own,
+const narrowCodec = (codec: SimpleCodec, narrower: SimpleCodec): SimpleCodec => ({
+  ...codec,
   read: (text, around) => {
     const narrow = narrower.read(text, around)
-    return narrow instanceof Flaw ? narrow : own.read(text, around)
+    return narrow instanceof Flaw ? narrow : codec.read(text, around)
   },
-  unrestricted: own.unrestricted ?? (narrower.unrestricted && own),
+  unrestricted: codec.unrestricted ?? (narrower.unrestricted && codec),
 })

@@ -100,40 +100,45 @@ interface ElementPlace {
   readonly name: QualifiedName | undefined
 }
 
-const convertRoot = (root: AnyRootElement, given: unknown, how: Conversion): unknown => {
+const convertRoot = (root: AnyRootElement, value: unknown, conversion: Conversion): unknown => {
   const { name, form, marks } = root
   const type = root.type()
-  return convertFixed(type, marks, convertElement(type, { form, name }, marks.isNillable, given, how), how)
+  return convertFixed(
+    type,
+    marks,
+    convertElement(type, { form, name }, marks.isNillable, value, conversion),
+    conversion,
+  )
 }
 
 function convertElement(
   type: AnyXmlType,
   place: ElementPlace,
   isNillable: boolean,
-  given: unknown,
-  how: Conversion,
+  value: unknown,
+  conversion: Conversion,
 ): unknown {
-  if (given !== null) return convertTyped(type, place, given, how)
-  return isNillable ? null : addFlawHere(how, new Flaw('type', 'must not be null'))
+  if (value !== null) return convertTyped(type, place, value, conversion)
+  return isNillable ? null : addFlawHere(conversion, new Flaw('type', 'must not be null'))
 }
 
-function convertTyped(type: AnyXmlType, place: ElementPlace, given: unknown, how: Conversion): unknown {
+function convertTyped(type: AnyXmlType, place: ElementPlace, value: unknown, conversion: Conversion): unknown {
   const { definition } = type
   switch (definition.kind) {
     case 'complex':
       if (definition.isAbstract)
-        return addFlawHere(how, new Flaw('required', 'is required: the type is abstract'), '$type')
-      return convertComplex(definition, place.form, given, how)
+        return addFlawHere(conversion, new Flaw('required', 'is required: the type is abstract'), '$type')
+      return convertComplex(definition, place.form, value, conversion)
     case 'derivable':
-      return convertDerivable(definition, place, given, how)
+      return convertDerivable(definition, place, value, conversion)
     case 'array':
-      if (!Array.isArray(given)) return addFlawHere(how, typeFlaw('an array'))
-      return convertEach(given, how, each =>
-        convertElement(definition.item(), { ...place, name: undefined }, true, each, how),
+      if (!Array.isArray(value)) return addFlawHere(conversion, typeFlaw('an array'))
+      return convertEach(value, conversion, each =>
+        convertElement(definition.item(), { ...place, name: undefined }, true, each, conversion),
       )
     default:
-      if (isSimpleType(type)) return convertSimple(type, given, how)
-      return convertXml(given, found => isSameName(found, place.name), how)
+      if (isSimpleType(type)) return convertSimple(type, value, conversion)
+      return convertXml(value, found => isSameName(found, place.name), conversion)
   }
 }
 
@@ -149,10 +154,10 @@ const isSameName = (found: QualifiedName, name: QualifiedName | undefined): bool
   name === undefined || (found.uri === name.uri && found.local === name.local)
 
 /** The text of one element. */
-function convertXml(given: unknown, fits: (name: QualifiedName) => boolean, how: Conversion): unknown {
-  const name = typeof given === 'string' ? how.nameOfXml(given) : undefined
-  if (!name) return addFlawHere(how, typeFlaw('the text of one XML element'))
-  return fits(name) ? given : addFlawHere(how, new Flaw('type', `must not be the element ${name.local}`))
+function convertXml(value: unknown, fits: (name: QualifiedName) => boolean, conversion: Conversion): unknown {
+  const name = typeof value === 'string' ? conversion.nameOfXml(value) : undefined
+  if (!name) return addFlawHere(conversion, typeFlaw('the text of one XML element'))
+  return fits(name) ? value : addFlawHere(conversion, new Flaw('type', `must not be the element ${name.local}`))
 }
 
 // Objects
@@ -160,31 +165,35 @@ function convertXml(given: unknown, fits: (name: QualifiedName) => boolean, how:
 function convertDerivable(
   definition: DerivableDefinition,
   place: ElementPlace,
-  given: unknown,
-  how: Conversion,
+  value: unknown,
+  conversion: Conversion,
 ): unknown {
-  const named = isMemberRow(given) ? ownMember(given, '$type') : undefined
-  if (!isMemberRow(given) || named === undefined) return convertTyped(definition.type, place, given, how)
+  const named = isMemberRow(value) ? ownMember(value, '$type') : undefined
+  if (!isMemberRow(value) || named === undefined) return convertTyped(definition.type, place, value, conversion)
   const tagged = listTaggedTypes(definition)
   const found = tagged.find(({ tag }) => tag === named)?.type.definition
   if (found?.kind !== 'complex')
-    return addFlawHere(how, new Flaw('enum', `must be one of ${tagged.map(each => each.tag).join(', ')}`), '$type')
-  const { $type, ...members } = given
-  const row = convertComplex(found, place.form, members, how)
+    return addFlawHere(
+      conversion,
+      new Flaw('enum', `must be one of ${tagged.map(each => each.tag).join(', ')}`),
+      '$type',
+    )
+  const { $type, ...members } = value
+  const row = convertComplex(found, place.form, members, conversion)
   return isMemberRow(row) ? { $type, ...row } : row
 }
 
 function convertComplex(
   definition: ComplexDefinition,
   around: NamespaceForm,
-  given: unknown,
-  how: Conversion,
+  value: unknown,
+  conversion: Conversion,
 ): unknown {
-  if (!isMemberRow(given)) return addFlawHere(how, typeFlaw('an object'))
+  if (!isMemberRow(value)) return addFlawHere(conversion, typeFlaw('an object'))
   const { members, keys } = typeMembersOf(definition)(around)
   // A value of a derived type may be given where only its base is expected.
-  reportUnknown(keys, given, how, how.isReading ? undefined : '$type')
-  return convertMembers(members, given, how)
+  reportUnknown(keys, value, conversion, conversion.isReading ? undefined : '$type')
+  return convertMembers(members, value, conversion)
 }
 
 /** A member, and the place of its element. */
@@ -212,10 +221,10 @@ function placeOf({ key, member: { marks }, form }: DeclaredMember): ElementPlace
   return { form, name: { uri, local: marks.name ?? key } }
 }
 
-function convertMembers(members: readonly PlacedMember[], given: MemberRow, how: Conversion): MemberRow {
+function convertMembers(members: readonly PlacedMember[], source: MemberRow, conversion: Conversion): MemberRow {
   const row: Record<string, unknown> = {}
   for (const each of members) {
-    const value = convertMember(each, given, how)
+    const value = convertMember(each, source, conversion)
     if (value === undefined) continue
     // Keys are names given by others: `__proto__` is a member like any other.
     if (each.key !== '__proto__') row[each.key] = value
@@ -224,103 +233,106 @@ function convertMembers(members: readonly PlacedMember[], given: MemberRow, how:
   return row
 }
 
-function reportUnknown(known: ReadonlySet<string>, given: MemberRow, how: Conversion, besides?: string): void {
-  for (const key of Object.keys(given))
-    if (!known.has(key) && key !== besides && given[key] !== undefined)
-      addFlawHere(how, new Flaw('unknown', 'is not a known member'), key)
+function reportUnknown(names: ReadonlySet<string>, row: MemberRow, conversion: Conversion, besides?: string): void {
+  for (const key of Object.keys(row))
+    if (!names.has(key) && key !== besides && row[key] !== undefined)
+      addFlawHere(conversion, new Flaw('unknown', 'is not a known member'), key)
 }
 
-function convertMember(placed: PlacedMember, row: MemberRow, how: Conversion): unknown {
-  how.path.push(placed.key)
-  const value = convertGiven(placed, ownMember(row, placed.key), how)
-  how.path.pop()
+function convertMember(placed: PlacedMember, row: MemberRow, conversion: Conversion): unknown {
+  conversion.path.push(placed.key)
+  const value = convertGiven(placed, ownMember(row, placed.key), conversion)
+  conversion.path.pop()
   return value
 }
 
-function convertGiven(placed: PlacedMember, given: unknown, how: Conversion): unknown {
+function convertGiven(placed: PlacedMember, value: unknown, conversion: Conversion): unknown {
   const { member } = placed
-  if (member.marks.isMany) return convertMany(placed, given, how)
-  if (given !== undefined) return convertOne(placed, given, how)
+  if (member.marks.isMany) return convertMany(placed, value, conversion)
+  if (value !== undefined) return convertOne(placed, value, conversion)
   const { min, initial } = member.marks
   if (member.particle.kind === 'attribute' && initial !== undefined)
-    return how.isReading ? simpleCodecOf(member.particle.type).read(initial, clarkNames) : undefined
-  return min > 0 ? addFlawHere(how, new Flaw('required', 'is required')) : undefined
+    return conversion.isReading ? simpleCodecOf(member.particle.type).read(initial, clarkNames) : undefined
+  return min > 0 ? addFlawHere(conversion, new Flaw('required', 'is required')) : undefined
 }
 
-function convertMany(placed: PlacedMember, given: unknown, how: Conversion): unknown {
+function convertMany(placed: PlacedMember, value: unknown, conversion: Conversion): unknown {
   const { member } = placed
   const { max } = member.marks
-  const all = given ?? []
-  if (!Array.isArray(all)) return addFlawHere(how, typeFlaw('an array'))
-  if (!how.isReading && all.length === 0 && member.marks.least !== undefined) return undefined
+  const all = value ?? []
+  if (!Array.isArray(all)) return addFlawHere(conversion, typeFlaw('an array'))
+  if (!conversion.isReading && all.length === 0 && member.marks.least !== undefined) return undefined
   // JSON distinguishes an empty array from none, a value does not.
-  const min = countRequired(member.marks, how.isReading && given !== undefined ? 1 : all.length)
-  if (all.length < min) return addFlawHere(how, boundFlaw('minItems', describeLeast(min, 'items')))
-  if (all.length > max) return addFlawHere(how, boundFlaw('maxItems', `must have at most ${max} items`))
-  return convertEach(all, how, each => convertOne(placed, each, how))
+  const min = countRequired(member.marks, conversion.isReading && value !== undefined ? 1 : all.length)
+  if (all.length < min) return addFlawHere(conversion, boundFlaw('minItems', describeLeast(min, 'items')))
+  if (all.length > max) return addFlawHere(conversion, boundFlaw('maxItems', `must have at most ${max} items`))
+  return convertEach(all, conversion, each => convertOne(placed, each, conversion))
 }
 
-function convertOne({ member, form, place }: PlacedMember, given: unknown, how: Conversion): unknown {
+function convertOne({ member, form, place }: PlacedMember, source: unknown, conversion: Conversion): unknown {
   const { particle, marks } = member
   switch (particle.kind) {
     case 'attribute':
     case 'text':
-      return convertFixed(particle.type, marks, convertSimple(particle.type, given, how), how)
+      return convertFixed(particle.type, marks, convertSimple(particle.type, source, conversion), conversion)
     case 'element': {
       const type = particle.type()
-      return convertFixed(type, marks, convertElement(type, place, marks.isNillable, given, how), how)
+      return convertFixed(type, marks, convertElement(type, place, marks.isNillable, source, conversion), conversion)
     }
     case 'reference': {
       const { type, form, name, isNillable } = particle.to()
-      const value = convertElement(type(), { form, name }, isNillable || marks.isNillable, given, how)
-      return convertFixed(type(), initialOf(member), value, how)
+      const value = convertElement(type(), { form, name }, isNillable || marks.isNillable, source, conversion)
+      return convertFixed(type(), initialOf(member), value, conversion)
     }
     case 'choice':
     case 'sequence':
-      return convertGroup(particle, form, given, how)
+      return convertGroup(particle, form, source, conversion)
     case 'any':
-      return convertXml(given, ({ uri }) => matchesNamespace(particle.namespaces, form.uri, uri), how)
+      return convertXml(source, ({ uri }) => matchesNamespace(particle.namespaces, form.uri, uri), conversion)
     case 'anyAttribute':
-      return convertOthers(given, uri => matchesNamespace(particle.namespaces, form.uri, uri), how)
+      return convertOthers(source, uri => matchesNamespace(particle.namespaces, form.uri, uri), conversion)
   }
 }
 
 function convertGroup(
   { kind, members }: { readonly kind: 'choice' | 'sequence'; readonly members: TypeMembers },
   form: NamespaceForm,
-  given: unknown,
-  how: Conversion,
+  value: unknown,
+  conversion: Conversion,
 ): unknown {
-  if (!isMemberRow(given)) return addFlawHere(how, typeFlaw('an object'))
+  if (!isMemberRow(value)) return addFlawHere(conversion, typeFlaw('an object'))
   const { members: branches, keys } = groupMembersOf(members)(form)
-  reportUnknown(keys, given, how)
-  const there = branches.filter(({ key }) => ownMember(given, key) !== undefined)
+  reportUnknown(keys, value, conversion)
+  const there = branches.filter(({ key }) => ownMember(value, key) !== undefined)
   const isEmptyAllowed = branches.some(({ member }) => mayBeWithoutElements(member))
   if (kind === 'choice' && (there.length > 1 || (there.length === 0 && !isEmptyAllowed)))
-    return addFlawHere(how, new Flaw('choice', `must have exactly one of ${[...keys].join(', ') || 'no branches'}`))
-  return convertMembers(kind === 'choice' ? there : branches, given, how)
+    return addFlawHere(
+      conversion,
+      new Flaw('choice', `must have exactly one of ${[...keys].join(', ') || 'no branches'}`),
+    )
+  return convertMembers(kind === 'choice' ? there : branches, value, conversion)
 }
 
 const checkAttributeText = compileStringCheck({ kind: 'string' })
 /** Attributes of any name: `{namespace}local` → text. */
-function convertOthers(given: unknown, fits: (uri: string) => boolean, how: Conversion): unknown {
-  if (!isMemberRow(given)) return addFlawHere(how, typeFlaw('an object'))
-  for (const [key, value] of Object.entries(given)) {
+function convertOthers(attributes: unknown, fits: (uri: string) => boolean, conversion: Conversion): unknown {
+  if (!isMemberRow(attributes)) return addFlawHere(conversion, typeFlaw('an object'))
+  for (const [key, value] of Object.entries(attributes)) {
     const name = parseAttributeKey(key)
-    if (!name || !fits(name.uri)) addFlawHere(how, new Flaw('unknown', 'is not allowed here'), key)
+    if (!name || !fits(name.uri)) addFlawHere(conversion, new Flaw('unknown', 'is not allowed here'), key)
     const text = checkAttributeText(value)
-    if (text instanceof Flaw) addFlawHere(how, text, key)
+    if (text instanceof Flaw) addFlawHere(conversion, text, key)
   }
-  return given
+  return attributes
 }
 
 // Simple values
 
-function convertSimple(type: AnyXmlType, given: unknown, how: Conversion): unknown {
-  const value = how.isReading ? readSimpleJson(type, given) : given
+function convertSimple(type: AnyXmlType, input: unknown, conversion: Conversion): unknown {
+  const value = conversion.isReading ? readSimpleJson(type, input) : input
   const checked = value instanceof Flaw ? value : simpleCodecOf(type).check(value)
-  if (checked instanceof Flaw) return addFlawHere(how, checked)
-  return how.isReading ? checked : writeSimpleJson(type, checked)
+  if (checked instanceof Flaw) return addFlawHere(conversion, checked)
+  return conversion.isReading ? checked : writeSimpleJson(type, checked)
 }
 
 /** A fixed value is compared as text, as the reader of XML compares it. */
@@ -328,16 +340,16 @@ function convertFixed(
   type: AnyXmlType,
   { isFixed, initial }: Pick<AnyMember['marks'], 'initial' | 'isFixed'>,
   converted: unknown,
-  how: Conversion,
+  conversion: Conversion,
 ): unknown {
   if (!isFixed || initial === undefined) return converted
   const text = findTextType(type)
   const given = text?.key === undefined ? converted : isMemberRow(converted) ? converted[text.key] : undefined
   if (given === undefined || given === null || !text) return converted
-  const value = how.isReading ? given : readSimpleJson(text.type, given)
+  const value = conversion.isReading ? given : readSimpleJson(text.type, given)
   return equalsText(simpleCodecOf(text.type), value, initial, clarkNames)
     ? converted
-    : addFlawHere(how, new Flaw('const', `must be ${initial}`))
+    : addFlawHere(conversion, new Flaw('const', `must be ${initial}`))
 }
 
 const isInList = (name: string): boolean => name === 'IDREFS' || name === 'ENTITIES' || name === 'NMTOKENS'

@@ -114,15 +114,15 @@ function requestContent(operation: Operation): ContentFields {
   switch (operation.kind) {
     case 'create': {
       const parent = parentField(operation.resource)
-      const one = freeName(singularOf(operation.resource), parent)
-      return [{ ...parent, [one]: draftItemField(operation.resource) }, one]
+      const singular = freeName(singularOf(operation.resource), parent)
+      return [{ ...parent, [singular]: draftItemField(operation.resource) }, singular]
     }
     case 'replace':
     case 'patch': {
       const parent = isCreatedByPut(operation.resource) ? parentField(operation.resource) : {}
       const target = { ...parent, ...targetFields(operation.resource), ...versionField }
-      const one = freeName(singularOf(operation.resource), { id: true, ...target })
-      return [{ ...target, [one]: draftItemField(operation.resource) }, one]
+      const singular = freeName(singularOf(operation.resource), { id: true, ...target })
+      return [{ ...target, [singular]: draftItemField(operation.resource) }, singular]
     }
     case 'list':
     case 'bulk':
@@ -406,8 +406,8 @@ function isNarrowlyGranted({ kind, resource, grants }: GrantedOperation): boolea
 /** Whether some role of the resource's grants is not granted this operation. */
 function isPartlyGranted({ resource, grants }: GrantedOperation): boolean {
   const granted = new Set(grants.map(grant => grant.role))
-  const known = Object.values(resource.given.allow).flatMap(each => each?.map(grant => grant.role) ?? [])
-  return !granted.has('*') && known.some(role => !granted.has(role))
+  const roles = Object.values(resource.given.allow).flatMap(each => each?.map(grant => grant.role) ?? [])
+  return !granted.has('*') && roles.some(role => !granted.has(role))
 }
 
 /**

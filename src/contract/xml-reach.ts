@@ -7,19 +7,19 @@ export interface ReachedTypes {
 }
 
 export function listReachedTypes(elements: Iterable<AnyRootElement>, types: Iterable<AnyXmlType> = []): ReachedTypes {
-  const known = { types: new Set<AnyXmlType>(), elements: new Set<AnyRootElement>() }
+  const reached = { types: new Set<AnyXmlType>(), elements: new Set<AnyRootElement>() }
   const pending: (AnyXmlType | AnyRootElement)[] = [...elements, ...types].reverse()
   for (let next = pending.pop(); next; next = pending.pop()) {
     if ('type' in next) {
-      if (known.elements.has(next)) continue
-      known.elements.add(next)
+      if (reached.elements.has(next)) continue
+      reached.elements.add(next)
       pending.push(next.type())
-    } else if (!known.types.has(next)) {
-      known.types.add(next)
+    } else if (!reached.types.has(next)) {
+      reached.types.add(next)
       pending.push(...referredBy(next).reverse())
     }
   }
-  return { types: [...known.types], elements: [...known.elements] }
+  return { types: [...reached.types], elements: [...reached.elements] }
 }
 
 /** The types and elements that a type's definition itself refers to. */

@@ -479,17 +479,17 @@ function compareWith(
       : compareOrdered(value, limit)
 }
 
-function compareOrdered(one: unknown, other: unknown): number | undefined {
-  if (typeof one === 'number' && typeof other === 'number') return compareNumbers(one, other)
-  if (typeof one === 'bigint' && typeof other === 'bigint') return one < other ? -1 : one > other ? 1 : 0
-  if (typeof one !== 'string' || typeof other !== 'string') return undefined
-  return decimalText.test(one) && decimalText.test(other) ? compareDecimals(one, other) : undefined
+function compareOrdered(left: unknown, right: unknown): number | undefined {
+  if (typeof left === 'number' && typeof right === 'number') return compareNumbers(left, right)
+  if (typeof left === 'bigint' && typeof right === 'bigint') return left < right ? -1 : left > right ? 1 : 0
+  if (typeof left !== 'string' || typeof right !== 'string') return undefined
+  return decimalText.test(left) && decimalText.test(right) ? compareDecimals(left, right) : undefined
 }
 
 /** Infinities equal themselves, and NaN has no order (§3.2.4). */
-function compareNumbers(one: number, other: number): number | undefined {
-  if (one === other) return 0
-  return Number.isNaN(one) || Number.isNaN(other) ? undefined : one - other
+function compareNumbers(left: number, right: number): number | undefined {
+  if (left === right) return 0
+  return Number.isNaN(left) || Number.isNaN(right) ? undefined : left - right
 }
 
 function compareDecimals(one: string, other: string): number {

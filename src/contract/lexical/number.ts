@@ -116,8 +116,8 @@ export function compileIntCheck(shape: ScalarOf<'int'>): (value: unknown) => num
 export function compileLongCheck(shape: ScalarOf<'long'>): (value: unknown) => bigint | Flaw {
   const check = compileRangeCheck(longRange(shape), longBounds[shape.xsd ?? 'long'])
   return value => {
-    const whole = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
-    return typeof whole === 'bigint' ? check(whole) : typeFlaw('a whole number')
+    const exact = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
+    return typeof exact === 'bigint' ? check(exact) : typeFlaw('a whole number')
   }
 }
 

@@ -37,7 +37,7 @@ function picosecondsOf(seconds: string): bigint {
   return BigInt(whole + fraction.padEnd(12, '0').slice(0, 12))
 }
 
-const floorDivide = (one: bigint, by: bigint): bigint => (one - (((one % by) + by) % by)) / by
+const floorDivide = (dividend: bigint, by: bigint): bigint => (dividend - (((dividend % by) + by) % by)) / by
 /** Days up to this one, from a fixed day on, by today's calendar for all years. */
 function daysBefore(year: bigint, month: number, day: number): bigint {
   const isEarly = month < 3 // the leap day is the last one of a year that begins in March
@@ -47,7 +47,7 @@ function daysBefore(year: bigint, month: number, day: number): bigint {
   return from * 365n + leapDays + BigInt(daysOfMonths + day)
 }
 
-const compareIntegers = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0)
+const compareIntegers = (left: bigint, right: bigint): number => (left < right ? -1 : left > right ? 1 : 0)
 
 export function compareMoments(one: string, other: string): number | undefined {
   const [left, right] = [momentOf(one), momentOf(other)]

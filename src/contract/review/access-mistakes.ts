@@ -21,7 +21,7 @@ export const misplacedAccess = (place: string, { access }: AnyField): string[] =
 export function findAccessMistakes(
   resource: Resource,
   findPath: (path: string) => readonly (AnyField | undefined)[],
-  grantMistakes: (grants: readonly Grant[], what: string) => string[],
+  grantMistakes: (grants: readonly Grant[], kind: string) => string[],
 ): string[] {
   return [
     ...guardedFieldsOf(resource).flatMap(([name, access]) => [

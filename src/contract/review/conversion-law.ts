@@ -33,37 +33,44 @@ export function findLawMistakes({ place, former, newest, up, down, exact }: Conv
   return found.slice(0, 1)
 }
 
-interface Way {
+interface ConversionDirection {
   /** The field whose values it accepts. */
   readonly field: AnyField
   readonly convert: ConversionPair['up']
   readonly how: string
 }
 
-function roundMistakes(place: string, way: Way, back: Way, value: unknown, isLaw: boolean): string[] {
-  const told = writeSample(way.field, value)
-  const made = attemptConversion(way, value)
-  if ('thrown' in made)
-    return [`${place}: ${way.how}(${told}) throws "${made.thrown}": give a value for each of the type`]
-  const [problem] = checkValue({ it: toPlain(back.field) }, { it: made.value })
-  if (problem) return [`${place}: ${way.how}(${told}) gives a value that ${problem.detail}: give one of the other type`]
+function roundMistakes(
+  place: string,
+  way: ConversionDirection,
+  back: ConversionDirection,
+  value: unknown,
+  isLaw: boolean,
+): string[] {
+  const sample = writeSample(way.field, value)
+  const converted = attemptConversion(way, value)
+  if ('thrown' in converted)
+    return [`${place}: ${way.how}(${sample}) throws "${converted.thrown}": give a value for each of the type`]
+  const [problem] = checkValue({ it: toPlain(back.field) }, { it: converted.value })
+  if (problem)
+    return [`${place}: ${way.how}(${sample}) gives a value that ${problem.detail}: give one of the other type`]
   if (!isLaw) return []
-  const again = attemptConversion(back, made.value)
+  const again = attemptConversion(back, converted.value)
   const isSame =
     'value' in again &&
     checkValue({ it: toPlain(way.field) }, { it: again.value }).length === 0 &&
-    writeSample(way.field, again.value) === told
+    writeSample(way.field, again.value) === sample
   if (isSame) return []
   const gave = 'thrown' in again ? `throws "${again.thrown}"` : `is ${writeSample(way.field, again.value)}`
   return [
     way.how === 'up'
-      ? `${place}: down(up(${told})) ${gave}: make it ${told}, or clients of the version read another value than they sent`
-      : `${place}: up(down(${told})) ${gave}: remove \`exact\`, or convert each value to one of its own`,
+      ? `${place}: down(up(${sample})) ${gave}: make it ${sample}, or clients of the version read another value than they sent`
+      : `${place}: up(down(${sample})) ${gave}: remove \`exact\`, or convert each value to one of its own`,
   ]
 }
 
 function attemptConversion(
-  { convert }: Way,
+  { convert }: ConversionDirection,
   value: unknown,
 ): { readonly value: unknown } | { readonly thrown: string } {
   try {
@@ -85,8 +92,8 @@ function writeSample(field: AnyField, value: unknown): string {
 function sampleValues({ shape, texts }: AnyField): readonly unknown[] {
   const object = asObject(shape)
   if (object) return sampleObjects(object.fields)
-  const own = isScalar(shape) ? foldScalar(shape, scalarSamples) : []
-  return texts?.example === undefined ? own : [...own, texts.example]
+  const samples = isScalar(shape) ? foldScalar(shape, scalarSamples) : []
+  return texts?.example === undefined ? samples : [...samples, texts.example]
 }
 
 /** As many as a member has values; none where one that has to be there has none. */
@@ -94,9 +101,9 @@ function sampleObjects(fields: Fields): readonly Values[] {
   const members = Object.entries(fields).map(([name, field]) => ({ name, field, values: sampleValues(field) }))
   if (members.some(({ field, values }) => values.length === 0 && !field.isOptional)) return []
   const count = Math.max(...members.map(({ values }) => values.length))
-  const given = members.filter(({ values }) => values.length > 0)
+  const sampled = members.filter(({ values }) => values.length > 0)
   return Array.from({ length: count }, (_, at) =>
-    Object.fromEntries(given.map(({ name, values }) => [name, values[at % values.length]])),
+    Object.fromEntries(sampled.map(({ name, values }) => [name, values[at % values.length]])),
   )
 }
 const boundsOf = ({ min, max }: { readonly min?: unknown; readonly max?: unknown }): unknown[] =>

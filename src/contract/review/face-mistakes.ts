@@ -65,8 +65,8 @@ export function findEndpointMistakes(contract: Service): string[] {
   ]
 }
 
-const choiceMistakes = <T extends string>(place: string, given: T | undefined, known: readonly T[]): string[] =>
-  given === undefined || known.includes(given) ? [] : [`${place} "${given}" is unknown: use ${known.join(', ')}`]
+const choiceMistakes = <T extends string>(place: string, choice: T | undefined, choices: readonly T[]): string[] =>
+  choice === undefined || choices.includes(choice) ? [] : [`${place} "${choice}" is unknown: use ${choices.join(', ')}`]
 
 const reservedNamespaces = /^http:\/\/(?:schemas\.xmlsoap\.org|www\.w3\.org|docs\.oasis-open\.org)\//
 
@@ -75,7 +75,7 @@ export function findHeaderMistakes(
   { name, uri, content, operations, versions, field }: NamedHeader,
 ): string[] {
   const place = `header ${name}`
-  const known = listOperations(contract).map(operation => operation.name)
+  const names = listOperations(contract).map(operation => operation.name)
   const isScalarContent = content !== 'xml' && isScalarField(content)
   const isBlock = content === 'xml' || asObject(content.shape) !== undefined || isScalarContent
   const marks = content === 'xml' ? [] : [content.isNullable, mayBeLeftOut(content), content.isAttribute]
@@ -93,8 +93,8 @@ export function findHeaderMistakes(
       : [`${place} cannot be the HTTP field "${field}": give it scalar content, and the field a name of its own`]),
     ...(content === 'xml' ? [] : findFieldMistakes(contract, place, content)),
     ...(operations ?? [])
-      .filter(each => !known.includes(each))
-      .map(each => `${place} names the unknown operation "${each}": use ${known.join(', ')}`),
+      .filter(each => !names.includes(each))
+      .map(each => `${place} names the unknown operation "${each}": use ${names.join(', ')}`),
     ...(versions ?? [])
       .filter(each => !Object.hasOwn(contract.versions, each))
       .map(each => `${place} names the unknown version "${each}": use ${Object.keys(contract.versions).join(', ')}`),
@@ -112,13 +112,13 @@ const knownFields = new Set(
 export function findFaultMistakes(contract: Service): string[] {
   const byName = new Map<string, Fault>()
   return declaredFaults(contract).flatMap(fault => {
-    const known = byName.get(fault.fault)
+    const declared = byName.get(fault.fault)
     byName.set(fault.fault, fault)
     return [
       ...(builtInFaults.some(each => each.fault === fault.fault)
         ? [`fault ${fault.fault} is built into Diglot: use another name`]
         : []),
-      ...(known && known !== fault ? [`fault ${fault.fault} is declared twice: share one declaration`] : []),
+      ...(declared && declared !== fault ? [`fault ${fault.fault} is declared twice: share one declaration`] : []),
       ...(Number.isInteger(fault.status) && fault.status >= 400 && fault.status <= 599
         ? []
         : [
@@ -129,8 +129,8 @@ export function findFaultMistakes(contract: Service): string[] {
         : [
             `fault ${fault.fault} has no title: give it some words for people, which both faces show when it ends a call`,
           ]),
-      ...(known ? [] : findAllFieldMistakes(contract, `fault ${fault.fault}`, fault.detail)),
-      ...(known || !contract.hasRest ? [] : findClashingMembers(fault)),
+      ...(declared ? [] : findAllFieldMistakes(contract, `fault ${fault.fault}`, fault.detail)),
+      ...(declared || !contract.hasRest ? [] : findClashingMembers(fault)),
     ]
   })
 }

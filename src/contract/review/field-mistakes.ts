@@ -90,14 +90,14 @@ function defaultMistakes(place: string, field: AnyField): string[] {
 /** Texts must be true: an example is a valid value, and whatever is explained exists. */
 function textMistakes(place: string, field: AnyField): string[] {
   const { shape, texts } = field
-  const known: readonly string[] = shape.kind === 'enum' ? shape.values : []
+  const values: readonly string[] = shape.kind === 'enum' ? shape.values : []
   const [flaw] = texts?.example === undefined ? [] : checkValue({ example: field }, { example: texts.example })
   return [
     ...Object.keys(texts?.values ?? {})
-      .filter(value => !known.includes(value))
+      .filter(value => !values.includes(value))
       .map(
         value =>
-          `${place} describes the value "${value}", which it cannot have: ${known.length > 0 ? `use ${known.join(', ')}` : 'only enumerations and states have values to describe'}`,
+          `${place} describes the value "${value}", which it cannot have: ${values.length > 0 ? `use ${values.join(', ')}` : 'only enumerations and states have values to describe'}`,
       ),
     ...(flaw ? [`${place} has an example that ${flaw.detail}: give a value that the field accepts`] : []),
   ]

@@ -14,7 +14,7 @@ export const findUnknownHandlers = ({ handlers }: Implementation, name: string, 
     )
 
 export function findHandlerMistakes(app: Implementation, resource: Resource): string[] {
-  const given = app.handlers[resource.name]
+  const handlers = app.handlers[resource.name]
   const derived = Object.entries(resource.fields)
     .filter(
       ([name, field]) =>
@@ -30,28 +30,28 @@ export function findHandlerMistakes(app: Implementation, resource: Resource): st
   return [
     ...findUnknownHandlers(app, resource.name, Object.keys(resource.actions)),
     ...Object.keys(resource.actions)
-      .filter(verb => typeof given?.actions[verb] !== 'function')
+      .filter(verb => typeof handlers?.actions[verb] !== 'function')
       .map(verb => `${resource.name}.${verb} has no handler: give implement() a function ${resource.name}.${verb}`),
     ...Object.entries(resource.actions)
-      .filter(([, action]) => given?.keep && (action.effect === 'move' || action.kept))
+      .filter(([, action]) => handlers?.keep && (action.effect === 'move' || action.kept))
       .map(
         ([verb]) =>
           `${resource.name}.${verb} moves the item or keeps an output, which only the store supports: remove keep from the handlers`,
       ),
-    ...(given?.keep && resource.given.unique
+    ...(handlers?.keep && resource.given.unique
       ? [`${resource.name} has unique keys, which only the store keeps: leave them to its provider`]
       : []),
-    ...(given?.keep && hasComputedFields(resource)
+    ...(handlers?.keep && hasComputedFields(resource)
       ? [`${resource.name} has computed fields, which only the store's items have: let its provider give them`]
       : []),
-    ...(hasComputedFields(resource) !== (given?.compute !== undefined)
+    ...(hasComputedFields(resource) !== (handlers?.compute !== undefined)
       ? [
-          given?.compute
+          handlers?.compute
             ? `implement() has ${resource.name}.compute, and no field of the resource is computed(): mark its fields, or remove it`
             : `${resource.name} has computed fields: give implement() a function ${resource.name}.compute that makes them`,
         ]
       : []),
-    ...(derived.length > 0 && !given?.derive
+    ...(derived.length > 0 && !handlers?.derive
       ? [
           `${resource.name} has fields that the service alone sets (${derived.join(', ')}): give implement() a function ${resource.name}.derive that makes them, or mark them optional()`,
         ]

@@ -13,13 +13,15 @@ import { fieldNameText } from './declared-names.ts'
 /** The mistakes in what a rule says, resource by resource. */
 export function forResources<T>(
   { resources }: Service,
-  said: Readonly<Record<string, T>> | undefined,
-  what: string,
+  declarations: Readonly<Record<string, T>> | undefined,
+  subject: string,
   check: (resource: Resource, of: T) => string[],
 ): string[] {
-  return Object.entries(said ?? {}).flatMap(([name, of]) => {
+  return Object.entries(declarations ?? {}).flatMap(([name, of]) => {
     const resource = resources.find(each => each.name === name)
-    return resource ? check(resource, of) : [`${what} of "${name}", which is not a resource: name one of the service's`]
+    return resource
+      ? check(resource, of)
+      : [`${subject} of "${name}", which is not a resource: name one of the service's`]
   })
 }
 
@@ -101,13 +103,14 @@ function renameMistakes({ contract, rule, resource, name, place }: OtherFieldPla
 }
 
 function retypeMistakes({ contract, rule, resource, name, place }: OtherFieldPlace, retype: Retype): string[] {
-  const known = Object.keys(fieldsInVersion(rule, resource))
+  const names = Object.keys(fieldsInVersion(rule, resource))
   const newest = newestNameOf(rule, resource, name)
   const field = resource.fields[newest]
-  if (!field || !known.includes(name)) {
-    const [meant] = Object.entries(resource.fields).find(([, each]) => each === retype.newest) ?? []
-    const renamed = meant && `, or give ${meant} this name by renames: { ${resource.name}: { ${name}: '${meant}' } }`
-    return [`${place} is retyped, but the version has no such field: use ${known.join(', ')}${renamed ?? ''}`]
+  if (!field || !names.includes(name)) {
+    const [intended] = Object.entries(resource.fields).find(([, each]) => each === retype.newest) ?? []
+    const renamed =
+      intended && `, or give ${intended} this name by renames: { ${resource.name}: { ${name}: '${intended}' } }`
+    return [`${place} is retyped, but the version has no such field: use ${names.join(', ')}${renamed ?? ''}`]
   }
   const fixed = fixedMistake(field, newest)
   const related = findRelation(contract, resource, newest)

@@ -17,7 +17,7 @@ export const findPortMistakes = (app: Implementation, port: Port): readonly stri
 
 /** A port answers every exchange of its WSDL. */
 function exchangeMistakes({ ports = {} }: Implementation, { port, exchanges }: Port): string[] {
-  const given = ports[port] ?? {}
+  const handlers = ports[port] ?? {}
   return [
     ...Object.entries(exchanges).flatMap(([name, exchange]) => [
       ...contentMistakes(`${port}.${name}`, exchange),
@@ -25,9 +25,9 @@ function exchangeMistakes({ ports = {} }: Implementation, { port, exchanges }: P
       ...attachmentMistakes(`${port}.${name}`, exchange),
     ]),
     ...Object.keys(exchanges)
-      .filter(name => !Object.hasOwn(given, name))
+      .filter(name => !Object.hasOwn(handlers, name))
       .map(name => `${port}.${name} has no handler: give implement() one, or remove the exchange from the port`),
-    ...Object.keys(given)
+    ...Object.keys(handlers)
       .filter(name => !Object.hasOwn(exchanges, name))
       .map(name => `implement() has a handler ${port}.${name}, which is not an exchange of the port: remove it`),
   ]

@@ -47,14 +47,14 @@ const isReshape = (group: Partial<Reshape> | undefined): boolean =>
   Array.isArray(group?.newest) && isRecordOf(each => isMadeWith('shape', each), group.former) && hasPair(group)
 
 function newestFieldMistakes({ contract, rule, resource, place }: VersionPlace, group: Reshape): string[] {
-  const { name: own, fields } = resource
-  const known = Object.keys(fields)
-  if (group.of !== own) return [`${place} is one of ${group.of}: write it as reshape(${own}, …)`]
+  const { name: resourceName, fields } = resource
+  const names = Object.keys(fields)
+  if (group.of !== resourceName) return [`${place} is one of ${group.of}: write it as reshape(${resourceName}, …)`]
   if (group.newest.length === 0) return [`${place} names no field of the newest version: name those that it replaces`]
   return [
     ...group.newest.flatMap(name => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-      if (!field) return [`${place}: "${name}" is not a field: use ${known.join(', ')}`]
+      if (!field) return [`${place}: "${name}" is not a field: use ${names.join(', ')}`]
       const fixed = fixedMistake(field, name)
       if (fixed !== undefined) return [`${place}: ${name} ${fixed}: leave it as it is`]
       if (field.access)
@@ -62,7 +62,7 @@ function newestFieldMistakes({ contract, rule, resource, place }: VersionPlace, 
       const related = findRelation(contract, resource, name)
       if (related !== undefined)
         return [`${place}: ${name} is what the relation ${related} goes by: a version can only rename it`]
-      return countUses(rule, own, name) > 1
+      return countUses(rule, resourceName, name) > 1
         ? [`${place}: ${name} is left out, renamed, retyped or in another group as well: say one of these`]
         : []
     }),
@@ -73,13 +73,13 @@ function newestFieldMistakes({ contract, rule, resource, place }: VersionPlace, 
 }
 
 /** How many rules of a version concern a field of the newest one. */
-function countUses({ without, renames, retypes, reshapes }: VersionRule, own: string, name: string): number {
-  const newest = Object.values(renames?.[own] ?? {})
+function countUses({ without, renames, retypes, reshapes }: VersionRule, resourceName: string, name: string): number {
+  const newest = Object.values(renames?.[resourceName] ?? {})
   const uses = [
-    without?.[own]?.includes(name),
+    without?.[resourceName]?.includes(name),
     newest.includes(name),
-    Object.hasOwn(retypes?.[own] ?? {}, name),
-    ...(reshapes?.[own] ?? []).flatMap(each => each.newest.map(used => used === name)),
+    Object.hasOwn(retypes?.[resourceName] ?? {}, name),
+    ...(reshapes?.[resourceName] ?? []).flatMap(each => each.newest.map(used => used === name)),
   ]
   return uses.filter(Boolean).length
 }

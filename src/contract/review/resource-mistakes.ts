@@ -19,13 +19,13 @@ const ruleMembers: MembersOf<Rules> = {
 export function findMistakesOfResource(contract: Service, resource: Resource): string[] {
   const { name, fields, actions, states } = resource
   const unreachable = states.filter(state => states[0] && !reachableStates(resource.machine, states[0]).has(state))
-  const own = [...Object.values(actions).map(action => action.rel), ...Object.keys(resource.files)]
+  const relations = [...Object.values(actions).map(action => action.rel), ...Object.keys(resource.files)]
   const lists = Object.entries(resource.given.relations ?? {}).flatMap(([rel, relation]) =>
     'of' in relation && !isNestedRelation(relation, resource, contract.resources) ? [[rel, relation.of] as const] : [],
   )
   const nested = listNested(resource, contract.resources).map(each => each.name)
-  const places = [...own, ...lists.map(([, of]) => of), ...nested]
-  const rels = [...own, ...lists.map(([rel]) => rel), ...nested]
+  const places = [...relations, ...lists.map(([, of]) => of), ...nested]
+  const rels = [...relations, ...lists.map(([rel]) => rel), ...nested]
   return [
     ...(fields['id']?.shape.kind === 'id' ? [] : [`${name} has no identifier: declare \`id: t.id('…')\``]),
     ...(resource.isSingle ? singleMistakes(resource) : []),
@@ -104,12 +104,12 @@ const fileExample = "{ mediaTypes: ['image/png'], max: 1_000_000 }, max in octet
 
 function actionMistakes(contract: Service, { name, states }: Resource, verb: string, action: AnyAction): string[] {
   const place = `${name}.${verb}`
-  const known = states.length > 0 ? `use ${states.join(', ')}` : 'declare it in states'
+  const cure = states.length > 0 ? `use ${states.join(', ')}` : 'declare it in states'
   const unknown = [...action.from, ...(action.to === undefined ? [] : [action.to])].filter(
     state => !states.includes(state),
   )
   return [
-    ...unknown.map(state => `${place} leads from or to the unknown state "${state}": ${known}`),
+    ...unknown.map(state => `${place} leads from or to the unknown state "${state}": ${cure}`),
     ...(segmentText.test(action.rel ?? '') && action.rel !== verb
       ? []
       : [

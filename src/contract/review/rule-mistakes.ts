@@ -40,18 +40,18 @@ const listScalarNames = (resource: Resource): string =>
     .flatMap(([name, field]) => (isScalarField(field) ? [name] : []))
     .join(', ')
 
-function scalarMistakes(resource: Resource, list: readonly string[] | undefined, what: string): string[] {
+function scalarMistakes(resource: Resource, list: readonly string[] | undefined, rule: string): string[] {
   const { name, fields } = resource
   return (list ?? [])
     .map(each => each.replace(/^-/, ''))
     .filter(each => !fields[each] || !isScalarField(fields[each]))
-    .map(each => `${name}: ${what} names "${each}", which is not a scalar field: use ${listScalarNames(resource)}`)
+    .map(each => `${name}: ${rule} names "${each}", which is not a scalar field: use ${listScalarNames(resource)}`)
 }
 
-const stateMistakes = ({ name, states }: Resource, list: readonly string[] | undefined, what: string): string[] =>
+const stateMistakes = ({ name, states }: Resource, list: readonly string[] | undefined, rule: string): string[] =>
   (list ?? [])
     .filter(state => !states.includes(state))
-    .map(state => `${name}: ${what} names the unknown state "${state}": use ${states.join(', ')}`)
+    .map(state => `${name}: ${rule} names the unknown state "${state}": use ${states.join(', ')}`)
 
 /** What lists are filtered and sorted by, and the indexes for it. */
 function comparisonMistakes(resource: Resource): string[] {
@@ -121,10 +121,10 @@ function doingMistakes({ name, given, actions, files }: Resource): string[] {
 function grantMistakes(contract: Service, resource: Resource): string[] {
   const { name, fields, given } = resource
   const grants = Object.entries(given.allow)
-  const boundMistakesOf = (list: readonly Grant[], what: string): string[] =>
+  const boundMistakesOf = (list: readonly Grant[], operation: string): string[] =>
     list.flatMap(({ where }) => [
-      ...scalarMistakes(resource, Object.keys(where), what),
-      ...owningMistakes(resource, what, Object.keys(where)),
+      ...scalarMistakes(resource, Object.keys(where), operation),
+      ...owningMistakes(resource, operation, Object.keys(where)),
     ])
   return [
     ...(grants.length > 0 ? [] : [`${name} grants nothing to any role: add grants to rules({ allow: … })`]),
@@ -156,13 +156,13 @@ const isText: ScalarCases<boolean> = {
   ref: () => true,
 }
 /** A claim is text, which never equals a value of another kind. */
-const owningMistakes = ({ name, fields }: Resource, what: string, keys: readonly string[]): string[] =>
+const owningMistakes = ({ name, fields }: Resource, place: string, keys: readonly string[]): string[] =>
   keys.flatMap(key => {
     const shape = fields[key]?.shape
     return shape === undefined || !isScalar(shape) || foldScalar(shape, isText)
       ? []
       : [
-          `${name}: ${what} binds "${key}" to a claim, which is text and never equals ${shape.kind}: bind a t.string(), t.ref() or other text`,
+          `${name}: ${place} binds "${key}" to a claim, which is text and never equals ${shape.kind}: bind a t.string(), t.ref() or other text`,
         ]
   })
 
@@ -200,9 +200,9 @@ function bulkFaultMistakes({ name, given: { faults } }: Resource): string[] {
 
 /** Clients can find out whatever they may compare, search or sort by, or are told about. */
 function internalMistakes(contract: Service, { name, fields, given }: Resource): string[] {
-  const told = { ...given, unique: given.unique?.flat() }
+  const rules = { ...given, unique: given.unique?.flat() }
   return (['filter', 'sort', 'order', 'search', 'searchBy', 'unique'] as const).flatMap(rule =>
-    (told[rule] ?? [])
+    (rules[rule] ?? [])
       .map(each => each.replace(/^-/, ''))
       .filter(path => fieldsOfPath(contract, fields, path).some(field => field?.isInternal))
       .map(
