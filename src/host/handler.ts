@@ -94,10 +94,10 @@ export async function createHandler(app: Implementation, options: HandlerOptions
     return (closing ??= open.close(limit))
   }
   return {
-    fetch: (request, ...given) => {
+    fetch: (request, ...args) => {
       const { pathname, search } = new URL(request.url)
       const target = stripMountPath(pathname + search, prefix)
-      const facts = { from: address(request, given), carrier: request }
+      const facts = { from: address(request, args), carrier: request }
       return serveFetchExchange(target === undefined ? elsewhere : context, request, target ?? '/', facts)
     },
     node: (request, response) => {
@@ -122,4 +122,4 @@ export async function createHandler(app: Implementation, options: HandlerOptions
   }
 }
 
-const toCaller = (known: HostedCaller | undefined): Caller | undefined => known && { claims: {}, ...known }
+const toCaller = (hosted: HostedCaller | undefined): Caller | undefined => hosted && { claims: {}, ...hosted }

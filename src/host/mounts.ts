@@ -96,7 +96,7 @@ const linksOfEndpoint = (path: string | undefined): readonly DocumentLink[] =>
 /** The modules that write messages are loaded with the first page that shows a message. */
 function createLazyMessages(context: FaceContext): NonNullable<RestOptions['messages']> {
   const load = createLazily(async () => (await import('./soap/soap-messages.ts')).createMessageView(context))
-  return (...asked) => chain(load(), write => write(...asked))
+  return (...args) => chain(load(), write => write(...args))
 }
 
 function createSoapMount(context: FaceContext, { security, elsewhere }: MountParts): Mount {
@@ -129,14 +129,14 @@ const loadedAfterMs = 2000
  * modules are for SOAP.
  */
 function createLazily<T>(make: () => Promise<T>): () => Maybe<T> {
-  let made: Maybe<T> | undefined
+  let loaded: Maybe<T> | undefined
   const attempt = async (): Promise<T> => {
     try {
-      return (made = await make())
+      return (loaded = await make())
     } catch (thrown) {
-      made = undefined
+      loaded = undefined
       throw thrown
     }
   }
-  return () => (made ??= attempt())
+  return () => (loaded ??= attempt())
 }

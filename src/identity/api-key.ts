@@ -21,13 +21,13 @@ export interface KeySpec {
 }
 
 const prefix = 'dk-' // so that scanners can find leaked keys
-const printOf = (key: string): string => hash('sha256', key, 'base64url')
+const keyDigestOf = (key: string): string => hash('sha256', key, 'base64url')
 
 /** Issues a new key, which cannot be shown again, and appends its line to the file. */
 export function issueKey(file: string, { expires, ...spec }: KeySpec): string {
   const key = `${prefix}${randomBytes(32).toString('base64url')}`
   const line = {
-    hash: printOf(key),
+    hash: keyDigestOf(key),
     ...spec,
     ...(expires !== undefined && { expires: new Date(expires).toISOString() }),
   }
@@ -58,8 +58,8 @@ export function openApiKeys(file: string, watching: Watching): ApiKeys {
   return {
     any: () => current().size > 0,
     find: key => {
-      const known = current().get(printOf(key))
-      return known && known.until > watching.clock() ? known.caller : undefined
+      const entry = current().get(keyDigestOf(key))
+      return entry && entry.until > watching.clock() ? entry.caller : undefined
     },
   }
 }
@@ -70,8 +70,8 @@ function parseKeys(text: string): Map<string, KnownKey> {
 }
 
 function parseLine(line: string, at: number): [string, KnownKey] {
-  const refuseLine = (what: string): never => {
-    throw new Error(`line ${at} ${what}: write lines with diglot key`)
+  const refuseLine = (problem: string): never => {
+    throw new Error(`line ${at} ${problem}: write lines with diglot key`)
   }
   const found: Json | undefined = attempt(() => JSON.parse(line), isSyntaxError)
   if (found === undefined) return refuseLine('is not JSON')
@@ -85,5 +85,5 @@ function parseLine(line: string, at: number): [string, KnownKey] {
   return [print, { caller: { subject, roles, claims }, until }]
 }
 
-const isTexts = (given: unknown): given is Readonly<Record<string, string>> =>
-  typeof given === 'object' && given !== null && Object.values(given).every(each => typeof each === 'string')
+const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
+  typeof value === 'object' && value !== null && Object.values(value).every(each => typeof each === 'string')

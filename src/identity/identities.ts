@@ -89,8 +89,8 @@ export function createIdentities(sources: IdentitySources): People {
   async function byToken(token: string, tag: string): Promise<Caller | undefined> {
     const found = await verifyToken(trust, token, clock())
     if (!found?.caller.subject) return undefined
-    const kept = trust.ours ? await person(found.caller.subject) : undefined
-    const claims = { ...kept?.caller.claims, ...found.caller.claims }
+    const record = trust.ours ? await person(found.caller.subject) : undefined
+    const claims = { ...record?.caller.claims, ...found.caller.claims }
     return proven.remember(tag, { ...found.caller, claims }, found.expires)
   }
 
@@ -102,8 +102,8 @@ export function createIdentities(sources: IdentitySources): People {
     }
     if (from > clock() || until <= clock()) return undefined
     for (const name of names) {
-      const kept = await person(name)
-      if (kept) return proven.remember(tag, kept.caller, until)
+      const record = await person(name)
+      if (record) return proven.remember(tag, record.caller, until)
     }
     return undefined
   }
@@ -147,9 +147,9 @@ function createSessions(
 
   async function byCookie(value: string, tag: string): Promise<Caller | undefined> {
     const found = readSessionSubject(value)
-    const kept = found === undefined ? undefined : await person(found)
-    const session = kept?.canSignIn ? verifySession(signing, value, kept.salt) : undefined
-    return kept && session && rememberSession(tag, kept.caller, session)
+    const record = found === undefined ? undefined : await person(found)
+    const session = record?.canSignIn ? verifySession(signing, value, record.salt) : undefined
+    return record && session && rememberSession(tag, record.caller, session)
   }
 
   const byCallerCookie = (value: string, tag: string): Promise<Caller | undefined> | undefined => {
@@ -163,8 +163,8 @@ function createSessions(
       return proven.recall(tag) ?? (value.startsWith('~') ? byCallerCookie(value, tag) : byCookie(value, tag))
     },
     session: async (name, mark) => {
-      const kept = await person(name)
-      return kept?.canSignIn ? issueSession(signing, name, kept.salt, clock(), mark) : undefined
+      const record = await person(name)
+      return record?.canSignIn ? issueSession(signing, name, record.salt, clock(), mark) : undefined
     },
     callerSession: (caller, mark) => issueCallerSession(signingCallers, caller, clock(), mark),
     endSessions: async end => {
@@ -202,9 +202,9 @@ class ProvenCallers {
   }
 
   recall(tag: string): Caller | undefined {
-    const known = this.#known.get(tag)
+    const remembered = this.#known.get(tag)
     const now = this.#clock()
-    return known && known.since <= now && now < known.until ? known.caller : undefined
+    return remembered && remembered.since <= now && now < remembered.until ? remembered.caller : undefined
   }
 
   /** @param until in milliseconds since 1970, like the clock */

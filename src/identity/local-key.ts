@@ -34,9 +34,9 @@ export function openLocalKey(file: string): LocalKey {
   try {
     return createLocalKey(createPrivateKey(readExisting(file) ?? createKeyFile(file)))
   } catch (cause) {
-    const why = messageOf(cause)
+    const reason = messageOf(cause)
     throw new Unusable(
-      `the key ${file} cannot be used: ${why}: give the PEM file of a private key, or a path where this user may make one`,
+      `the key ${file} cannot be used: ${reason}: give the PEM file of a private key, or a path where this user may make one`,
       { cause },
     )
   }

@@ -143,14 +143,14 @@ export function createOpenIdSignIn(provider: OpenIdProvider, sources: OpenIdSour
         return { address, state: sent.state, sealed: seal(sources.secret, { ...sent, to, until }) }
       }),
     finish: async (returned, sealed) => {
-      const kept = unseal<KeptSignIn>(sources.secret, sealed)
-      if (!kept || kept.until <= clock() || returned.searchParams.get('state') !== kept.state)
+      const saved = unseal<KeptSignIn>(sources.secret, sealed)
+      if (!saved || saved.until <= clock() || returned.searchParams.get('state') !== saved.state)
         return { kind: 'invalid' }
       return ask(async (library, configuration) => {
         try {
-          return await redeemCode(library, configuration, provider, returned, kept)
+          return await redeemCode(library, configuration, provider, returned, saved)
         } catch (thrown) {
-          if (thrown instanceof library.AuthorizationResponseError) return { kind: 'declined', to: kept.to }
+          if (thrown instanceof library.AuthorizationResponseError) return { kind: 'declined', to: saved.to }
           if (isOutage(thrown)) throw new Unavailable(retrySeconds, thrown)
           failed(thrown)
           return { kind: 'invalid' }
@@ -193,19 +193,19 @@ async function redeemCode(
   configuration: Configuration,
   provider: OpenIdProvider,
   returned: URL,
-  kept: KeptSignIn,
+  saved: KeptSignIn,
 ): Promise<SignInEnd> {
   const tokens = await library.authorizationCodeGrant(configuration, returned, {
-    pkceCodeVerifier: kept.verifier,
-    expectedState: kept.state,
-    expectedNonce: kept.nonce,
+    pkceCodeVerifier: saved.verifier,
+    expectedState: saved.state,
+    expectedNonce: saved.nonce,
     idTokenExpected: true,
   })
   const claims = tokens.claims()
   if (!claims) return { kind: 'invalid' }
   const mark = digestSession(typeof claims['sid'] === 'string' ? claims['sid'] : undefined)
   const hint = findSignOutAddress(provider, configuration) === undefined ? undefined : tokens.id_token
-  return { kind: 'proven', caller: readTokenCaller(claims, provider), to: kept.to, mark, hint }
+  return { kind: 'proven', caller: readTokenCaller(claims, provider), to: saved.to, mark, hint }
 }
 
 /** (5) */
@@ -235,8 +235,8 @@ function createSignOut(
       }).href
     },
     readReturn: state => {
-      const kept = unseal<KeptSignOut>(secret, state)
-      return kept && kept.until > clock() ? kept.to : ''
+      const saved = unseal<KeptSignOut>(secret, state)
+      return saved && saved.until > clock() ? saved.to : ''
     },
   }
 }
@@ -295,8 +295,8 @@ interface KeptSignIn {
 type KeptSignOut = Pick<KeptSignIn, 'to' | 'until'>
 
 /** (1) `<JSON in base64url>.<tag>` */
-function seal(secret: Uint8Array, kept: KeptSignIn | KeptSignOut): string {
-  const text = encodeBase64Url(Buffer.from(JSON.stringify(kept)))
+function seal(secret: Uint8Array, saved: KeptSignIn | KeptSignOut): string {
+  const text = encodeBase64Url(Buffer.from(JSON.stringify(saved)))
   return `${text}.${authenticationTag(secret, text)}`
 }
 

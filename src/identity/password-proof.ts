@@ -59,7 +59,7 @@ interface ProvenPassword {
 }
 
 /** A name that was looked up, before any guess is judged. */
-interface Asked {
+interface LookedUpName {
   readonly name: string
   readonly from: string
   /** For an unknown name: a record that no password fits. */
@@ -80,17 +80,17 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
   const underWay = new Map<string, Promise<Caller | undefined>>()
 
   async function provePassword(name: string, password: string, from: string, tag: string): Promise<Caller | undefined> {
-    const asked = await guesses.ask(name, from)
-    const { person, failures } = asked
+    const lookup = await guesses.ask(name, from)
+    const { person, failures } = lookup
     if (lockout.isLocked(failures)) return undefined // (1) No await until the guess counts.
     turns.requirePlace(from) // (3)
-    const known = proven.get(tag)
-    if (known?.salt === person.salt && known.since <= clock() && clock() < known.until) {
-      if (people) return known.caller
+    const remembered = proven.get(tag)
+    if (remembered?.salt === person.salt && remembered.since <= clock() && clock() < remembered.until) {
+      if (people) return remembered.caller
       if (sources.accepts(person)) return callerOfPerson(name, person) // (4)
     }
     const caller = await lockout.countWhile(failures, async () =>
-      guesses.conclude(asked, await turns.take(from, () => judgePassword(asked, password))),
+      guesses.conclude(lookup, await turns.take(from, () => judgePassword(lookup, password))),
     )
     if (!caller) return undefined
     await lockout.recordSuccess(failures)
@@ -99,7 +99,7 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
     return caller
   }
 
-  async function judgePassword({ name, person, isKnown }: Asked, password: string): Promise<Caller | undefined> {
+  async function judgePassword({ name, person, isKnown }: LookedUpName, password: string): Promise<Caller | undefined> {
     const rights = people && (await people.prove(name, password))
     if (people) return rights && callerWith(name, rights)
     const fits = await isPasswordOf(person, password)
@@ -124,13 +124,13 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
 function createDigestProof({ key, accepts }: ProofSources, guesses: Guesses): Identities['digest'] {
   const sealedForNobody = sealPassword(key, '', encodeBase64(randomBytes(12)))
   return async (name, isMadeOf, from) => {
-    const asked = await guesses.ask(name, from)
-    if (guesses.lockout.isLocked(asked.failures)) return undefined // (1)
-    const { sealed } = asked.person
-    const password = unsealPassword(key, asked.isKnown && sealed !== undefined ? name : '', sealed ?? sealedForNobody)
+    const lookup = await guesses.ask(name, from)
+    if (guesses.lockout.isLocked(lookup.failures)) return undefined // (1)
+    const { sealed } = lookup.person
+    const password = unsealPassword(key, lookup.isKnown && sealed !== undefined ? name : '', sealed ?? sealedForNobody)
     const fits = isMadeOf(password ?? '') && password !== undefined && sealed !== undefined
-    const caller = fits && accepts(asked.person) ? callerOfPerson(name, asked.person) : undefined
-    return caller ?? guesses.lockout.countWhile(asked.failures, () => guesses.conclude(asked, caller))
+    const caller = fits && accepts(lookup.person) ? callerOfPerson(name, lookup.person) : undefined
+    return caller ?? guesses.lockout.countWhile(lookup.failures, () => guesses.conclude(lookup, caller))
   }
 }
 
@@ -142,14 +142,14 @@ function createGuesses({ store, key, clock, people, onLock }: ProofSources) {
   const unknown = JSON.stringify(createUnknown())
   return {
     lockout,
-    ask: async (name: string, from: string): Promise<Asked> => {
+    ask: async (name: string, from: string): Promise<LookedUpName> => {
       const { text, failures } = await store.read(async reader => ({
         text: people ? undefined : await readPersonText(reader, name),
         failures: await lockout.readFailures(reader, name, from, clock()),
       }))
       return { name, from, person: parsePerson(text ?? unknown), isKnown: text !== undefined, failures }
     },
-    conclude: async ({ failures, from }: Asked, caller: Caller | undefined): Promise<Caller | undefined> => {
+    conclude: async ({ failures, from }: LookedUpName, caller: Caller | undefined): Promise<Caller | undefined> => {
       if (caller) return caller
       if (await lockout.recordFailure(failures, clock())) onLock?.(from)
       return undefined

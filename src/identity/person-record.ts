@@ -41,7 +41,7 @@ export async function preparePeople(
   const all: (readonly [string, StoredPerson])[] = []
   for (const person of people) all.push([person.subject, await createRecord(person, key)])
   return async (writer, now) => {
-    for (const [subject, kept] of all) await keepPerson(writer, subject, kept, now)
+    for (const [subject, record] of all) await keepPerson(writer, subject, record, now)
   }
 }
 

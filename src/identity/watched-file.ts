@@ -42,7 +42,7 @@ export function watchOctets<T>(
       )
     }
   }
-  let seen = mark()
+  let lastMark = mark()
   let value = load()
   let looked = clock()
   return () => {
@@ -50,8 +50,8 @@ export function watchOctets<T>(
     if (now - looked < lookEveryMs && now >= looked) return value
     looked = now
     const next = mark()
-    if (next === seen) return value
-    seen = next
+    if (next === lastMark) return value
+    lastMark = next
     try {
       value = load()
     } catch (thrown) {

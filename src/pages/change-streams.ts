@@ -63,12 +63,12 @@ export class ChangeStreams {
     const until = performance.now() + streamMs
     let after = from
     while (performance.now() < until && !this.#notifier.isStopped) {
-      const seen = this.#notifier.mark()
-      const found = await this.#looks.find(seen, caller, after)
+      const mark = this.#notifier.mark()
+      const found = await this.#looks.find(mark, caller, after)
       after = found.next
       if (found.octets.length > 0) yield found.octets
       if (found.more) continue
-      await this.#notifier.waitForChange(seen, after)
+      await this.#notifier.waitForChange(mark, after)
       yield encodeText(`id: ${after}\n:\n\n`) // where to continue after changes that were not reported
     }
   }

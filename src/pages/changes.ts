@@ -54,7 +54,7 @@ export interface ChangesPage {
 
 export function createChangesPage(context: FaceContext, store: Store, limiter: Limiter): ChangesPage {
   const notifier = new ChangeNotifier(store, beatEveryMs)
-  const looks = new SharedLooks((caller, after) => lookAfter(context, store, caller, after))
+  const looks = new SharedLooks((caller, after) => readNextEvents(context, store, caller, after))
   const feed: Feed = { context, store, limiter, streams: new ChangeStreams(notifier, looks) }
   return {
     mount: createPages(context, { '/changes': { GET: entry => readChanges(feed, entry) } }, { name: 'rest' }),
@@ -83,13 +83,13 @@ async function readChanges(feed: Feed, { request, query, pairs, now }: Entry): P
     })
   const type = negotiateType(request.fields['accept'], offers)
   if (!type) return refuseReader(406, `available media types: ${offers.join(', ')}`)
-  const asked = parsePosition(pairs, type === events ? request.fields['last-event-id'] : undefined)
-  if (typeof asked === 'string') return refuseReader(400, asked)
-  if (type === events) return replyWithStream(streams, { caller, name }, asked.after, request.method === 'HEAD')
-  const found = await changesFor(context.app, feed.store, caller, { ...asked, now })
+  const position = parsePosition(pairs, type === events ? request.fields['last-event-id'] : undefined)
+  if (typeof position === 'string') return refuseReader(400, position)
+  if (type === events) return replyWithStream(streams, { caller, name }, position.after, request.method === 'HEAD')
+  const found = await changesFor(context.app, feed.store, caller, { ...position, now })
   return replyWithPage(context, found, type, {
     self: query === '' ? '/changes' : `/changes?${query}`,
-    next: `/changes?after=${found.next}&limit=${asked.limit}`,
+    next: `/changes?after=${found.next}&limit=${position.limit}`,
   })
 }
 
@@ -140,7 +140,7 @@ function replyWithStream(
 }
 
 /** What a stream sends next: the changes that the caller may see, as events. */
-async function lookAfter(
+async function readNextEvents(
   context: FaceContext,
   store: Store,
   caller: Caller,
@@ -148,10 +148,10 @@ async function lookAfter(
 ): Promise<StreamLook> {
   const found = await changesFor(context.app, store, caller, { after, limit: defaultLimit, now: context.clock() })
   const gone = found.missed === undefined ? '' : `id: ${found.next}\nevent: gone\ndata: ${writeGone(found.missed)}\n\n`
-  const told = found.changes.map(
+  const events = found.changes.map(
     change => `id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(context.app, change))}\n\n`,
   )
-  return { next: found.next, more: found.more, octets: new TextEncoder().encode(gone + told.join('')) }
+  return { next: found.next, more: found.more, octets: new TextEncoder().encode(gone + events.join('')) }
 }
 
 const feedFields = {
@@ -173,14 +173,14 @@ function parsePosition(
   pairs: Pairs,
   lastEventId: string | undefined,
 ): { readonly after: number | undefined; readonly limit: number } | string {
-  const given = new Map(pairs)
+  const parameters = new Map(pairs)
   const unknown = pairs.find(
     ([name], at) => !['after', 'limit'].includes(name) || pairs.findIndex(each => each[0] === name) !== at,
   )
   if (unknown) return `${unknown[0]}: is unknown here or given twice: use after and limit, each once`
-  const place = lastEventId === '' ? undefined : (lastEventId ?? given.get('after'))
+  const place = lastEventId === '' ? undefined : (lastEventId ?? parameters.get('after'))
   const after = place === undefined ? undefined : wholeNumber(place)
-  const limit = wholeNumber(given.get('limit') ?? String(defaultLimit))
+  const limit = wholeNumber(parameters.get('limit') ?? String(defaultLimit))
   if (Number.isNaN(after)) return 'after: must be a whole number from 0'
   return limit >= 1 && limit <= limitMax ? { after, limit } : `limit: must be a whole number from 1 to ${limitMax}`
 }

@@ -43,8 +43,8 @@ export const safeLocalPath = (to: string): string | undefined =>
 
 /** Adds these cookies after the response's own. */
 export function addCookies(response: Response, ...cookies: readonly string[]): Response {
-  const own = response.fields['set-cookie'] ?? []
-  return { ...response, fields: { ...response.fields, 'set-cookie': [own, cookies].flat() } }
+  const ownCookies = response.fields['set-cookie'] ?? []
+  return { ...response, fields: { ...response.fields, 'set-cookie': [ownCookies, cookies].flat() } }
 }
 
 /** The fields of the form, or the status of a refusal. */

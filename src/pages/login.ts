@@ -69,9 +69,9 @@ async function signIn(context: FaceContext, people: People, entry: Entry): Promi
       'Secured connection required',
       writeNotice('Passwords are accepted over TLS only. Open this page with https.'),
     )
-  const given = await readForm(request, formOctets)
-  if (typeof given === 'number') return respondWithPage(context, given, 'Sign in', writeSignIn(''))
-  return proveAndRedirect(context, people, entry, given)
+  const form = await readForm(request, formOctets)
+  if (typeof form === 'number') return respondWithPage(context, form, 'Sign in', writeSignIn(''))
+  return proveAndRedirect(context, people, entry, form)
 }
 
 const refuseForeignForm = (context: FaceContext): Response =>
@@ -86,12 +86,12 @@ async function proveAndRedirect(
   context: FaceContext,
   people: People,
   { request, notes }: Entry,
-  given: URLSearchParams,
+  form: URLSearchParams,
 ): Promise<Response> {
-  const name = given.get('name') ?? ''
-  const to = given.get('to') ?? ''
+  const name = form.get('name') ?? ''
+  const to = form.get('to') ?? ''
   try {
-    const caller = await people.password(name, given.get('password') ?? '', request.from)
+    const caller = await people.password(name, form.get('password') ?? '', request.from)
     const session = caller && (await people.session(name))
     if (!session)
       return {
@@ -119,8 +119,8 @@ async function proveAndRedirect(
 
 async function signOut(context: FaceContext, entry: Entry, openid: OpenIdSignIn | undefined): Promise<Response> {
   if (isCrossOrigin(entry, context.settings)) return refuseForeignForm(context) // (2)
-  const given = await readForm(entry.request, formOctets)
-  const to = typeof given === 'number' ? '' : (given.get('to') ?? '')
+  const form = await readForm(entry.request, formOctets)
+  const to = typeof form === 'number' ? '' : (form.get('to') ?? '')
   const here = redirectWithCookie(context, entry.request, to, '', 0)
   return openid ? signOutThere(context, openid, entry, to, here) : here
 }

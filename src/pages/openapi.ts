@@ -31,23 +31,23 @@ export async function describeService(
 }
 
 export function createOpenApiPage(context: FaceContext, codings: Readonly<Record<string, Coding>>): Mount {
-  const known = new Map<OpenApiVersion, Promise<StaticText>>()
+  const documents = new Map<OpenApiVersion, Promise<StaticText>>()
   const describe = async (release: OpenApiVersion): Promise<StaticText> => ({
     mediaType: `application/vnd.oai.openapi+json;version=${release}`,
     content: await describeService(context.app, context.settings.publicUrl ?? context.settings.prefix, release),
   })
   const find = (release: OpenApiVersion): Promise<StaticText> => {
-    const text = known.get(release) ?? describe(release)
-    known.set(release, text)
+    const text = documents.get(release) ?? describe(release)
+    documents.set(release, text)
     return text
   }
   return createPages(context, {
     '/openapi.json': {
       GET: async entry => {
-        const asked = entry.pairs.find(([name]) => name === 'openapi')?.[1] ?? '3.1'
-        if (asked !== '3.1' && asked !== '3.2')
-          return respond(400, { detail: `openapi=${asked} is not a release that is written: ask for 3.1 or 3.2` })
-        return replyWithText(entry, await find(asked), codings)
+        const version = entry.pairs.find(([name]) => name === 'openapi')?.[1] ?? '3.1'
+        if (version !== '3.1' && version !== '3.2')
+          return respond(400, { detail: `openapi=${version} is not a release that is written: ask for 3.1 or 3.2` })
+        return replyWithText(entry, await find(version), codings)
       },
     },
   })

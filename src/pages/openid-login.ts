@@ -45,9 +45,9 @@ export function createOpenIdPages(
   openid: OpenIdSignIn,
 ): Readonly<Record<string, Page>> {
   return {
-    [beginning]: { GET: entry => answerOutage(context, entry, () => leave(context, openid, entry)) },
-    [returning]: { GET: entry => answerOutage(context, entry, () => comeBack(context, people, openid, entry)) },
-    [goneReturning]: { GET: entry => comeBackSignedOut(context, openid, entry) },
+    [beginning]: { GET: entry => answerOutage(context, entry, () => startSignIn(context, openid, entry)) },
+    [returning]: { GET: entry => answerOutage(context, entry, () => finishSignIn(context, people, openid, entry)) },
+    [goneReturning]: { GET: entry => finishSignOut(context, openid, entry) },
     [backChannel]: { POST: entry => receiveLogout(people, openid, entry) },
   }
 }
@@ -59,14 +59,19 @@ function returnAddressOf(entry: Entry, { settings }: FaceContext, path = returni
   return `${origin}${prefixOf(settings)}${path}`
 }
 
-async function leave(context: FaceContext, openid: OpenIdSignIn, entry: Entry): Promise<Response> {
+async function startSignIn(context: FaceContext, openid: OpenIdSignIn, entry: Entry): Promise<Response> {
   const to = safeLocalPath(new Map(entry.pairs).get('to') ?? '') ?? ''
   const { address, state, sealed } = await openid.begin(returnAddressOf(entry, context), to)
   const cookie = writeStateCookie(context, entry, state, sealed, signInSeconds)
   return { status: 303, fields: { 'cache-control': 'no-store', location: address, 'set-cookie': cookie } }
 }
 
-async function comeBack(context: FaceContext, people: People, openid: OpenIdSignIn, entry: Entry): Promise<Response> {
+async function finishSignIn(
+  context: FaceContext,
+  people: People,
+  openid: OpenIdSignIn,
+  entry: Entry,
+): Promise<Response> {
   const { request, pairs } = entry
   const state = new Map(pairs).get('state') ?? ''
   const sealed = parseCookies(request.fields['cookie'] ?? '').get(stateCookieName(context, entry, state))
@@ -94,11 +99,11 @@ async function beginSession(
     const response = redirectWithCookie(context, entry.request, to, found.value, sessionSeconds)
     return hint === undefined ? response : addCookies(response, writeHintCookie(context, entry, hint))
   }
-  const why =
+  const reason =
     rights === 'token'
       ? `${title} names more roles and claims of yours than a cookie holds. The operator of this service can choose fewer.`
       : `${title} knows you as ${caller.subject}, and this service has no person of that name.`
-  return respondWithPage(context, 403, 'No access', writeNotice(why)) // (3)
+  return respondWithPage(context, 403, 'No access', writeNotice(reason)) // (3)
 }
 
 /**
@@ -125,7 +130,7 @@ export async function signOutThere(
   return addCookies({ ...page, fields: { ...page.fields, ...cookies, refresh: `0;url=${address}` } }, forgotten)
 }
 
-const comeBackSignedOut = (context: FaceContext, openid: OpenIdSignIn, { pairs }: Entry): Response => {
+const finishSignOut = (context: FaceContext, openid: OpenIdSignIn, { pairs }: Entry): Response => {
   const to = openid.readReturn(new Map(pairs).get('state') ?? '')
   const location = safeLocalPath(to) ?? `${prefixOf(context.settings)}/`
   return { status: 303, fields: { 'cache-control': 'no-store', location } }
@@ -133,17 +138,17 @@ const comeBackSignedOut = (context: FaceContext, openid: OpenIdSignIn, { pairs }
 
 /** (5) Back-Channel Logout 1.0 §2.8: 200, or 400 with the reason. */
 async function receiveLogout(people: People, openid: OpenIdSignIn, { request }: Entry): Promise<Response> {
-  const given = await readForm(request, logoutOctets)
-  if (typeof given === 'number') return respondToLogout(given, 'a form with a logout_token is needed')
-  const end = await openid.readLogout(given.get('logout_token') ?? '')
+  const form = await readForm(request, logoutOctets)
+  if (typeof form === 'number') return respondToLogout(form, 'a form with a logout_token is needed')
+  const end = await openid.readLogout(form.get('logout_token') ?? '')
   if (typeof end === 'string') return respondToLogout(400, end)
   return (await people.endSessions(end)) ? respondToLogout(200) : respondToLogout(400, 'the token was sent before')
 }
 
-const respondToLogout = (status: number, why?: string): Response => ({
+const respondToLogout = (status: number, reason?: string): Response => ({
   status,
   fields: { 'cache-control': 'no-store', 'content-type': 'application/json' },
-  content: JSON.stringify(why === undefined ? {} : { error: 'invalid_request', error_description: why }),
+  content: JSON.stringify(reason === undefined ? {} : { error: 'invalid_request', error_description: reason }),
 })
 
 const ends = {

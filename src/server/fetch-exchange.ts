@@ -38,8 +38,12 @@ export async function serveFetchExchange(
   }
 }
 
-function createRequest(given: FetchRequest, target: string, { from = '', scheme, host, carrier }: HostFacts): Request {
-  const { method, headers, url } = given
+function createRequest(
+  fetchRequest: FetchRequest,
+  target: string,
+  { from = '', scheme, host, carrier }: HostFacts,
+): Request {
+  const { method, headers, url } = fetchRequest
   const at = new URL(url)
   const fields: Record<string, string> = Object.create(null)
   for (const [name, value] of headers) fields[name] = value
@@ -48,11 +52,14 @@ function createRequest(given: FetchRequest, target: string, { from = '', scheme,
     method,
     target,
     fields,
-    content: given.body === null ? noContent : new FetchContent(given.body, fields['content-length'], given.signal),
+    content:
+      fetchRequest.body === null
+        ? noContent
+        : new FetchContent(fetchRequest.body, fields['content-length'], fetchRequest.signal),
     scheme: (scheme ?? at.protocol.slice(0, -1)) === 'https' ? 'https' : 'http',
     version: '1.1',
     from: addressBlock(from),
-    gone: () => given.signal,
+    gone: () => fetchRequest.signal,
     ...(carrier && { carrier }),
   }
 }

@@ -77,9 +77,9 @@ export function mountInFastify(
 }
 
 /** A loopback address that a proxy reports is not this machine's, and grants none of its rights. */
-function chooseAddress({ socket }: IncomingMessage, told: string | undefined): string | undefined {
-  if (told === undefined) return undefined
-  const from = addressBlock(told)
+function chooseAddress({ socket }: IncomingMessage, statedAddress: string | undefined): string | undefined {
+  if (statedAddress === undefined) return undefined
+  const from = addressBlock(statedAddress)
   return from !== peerAddress(socket) && isLoopbackAddress(from) ? 'unknown' : from
 }
 
@@ -87,8 +87,8 @@ function chooseAddress({ socket }: IncomingMessage, told: string | undefined): s
  * The client's address as Deno (`remoteAddr`), Bun (`requestIP`) and the Node server of Hono
  * (`incoming`) provide it; undefined elsewhere.
  */
-export function findFetchAddress(request: globalThis.Request, given: readonly unknown[]): string | undefined {
-  for (const each of given) {
+export function findFetchAddress(request: globalThis.Request, args: readonly unknown[]): string | undefined {
+  for (const each of args) {
     if (typeof each !== 'object' || each === null) continue
     const { remoteAddr, requestIP, incoming } = each as {
       readonly remoteAddr?: { readonly hostname?: string }

@@ -162,7 +162,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
       const response = this.#session.context.serve(request)
       if (response instanceof Promise) {
         response.then(
-          given => this.#serve(given),
+          response => this.#serve(response),
           error => this.#fail(error),
         )
       } else this.#serve(response)

@@ -79,8 +79,8 @@ export const defaultLimits: ServerLimits = {
 /** Behind a proxy every client has its address; explicitly set limits take precedence. */
 export const proxiedLimits = (
   isBehindProxy: boolean,
-  given: Partial<ServerLimits> | undefined,
-): Partial<ServerLimits> => ({ ...(isBehindProxy && { connectionsPerAddress: Infinity }), ...given })
+  limits: Partial<ServerLimits> | undefined,
+): Partial<ServerLimits> => ({ ...(isBehindProxy && { connectionsPerAddress: Infinity }), ...limits })
 
 /**
  * What the parsers themselves accept: more than the limits above, so that the face sees a long

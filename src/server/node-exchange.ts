@@ -82,7 +82,7 @@ class NodeExchange implements ContentOwner {
       const response = this.#context.serve(request)
       if (response instanceof Promise)
         response.then(
-          given => this.#answer(given),
+          response => this.#answer(response),
           error => this.#fail(error),
         )
       else this.#answer(response)

@@ -56,19 +56,19 @@ export function describeServerCertificate({ certificate }: Tls): { readonly name
   return { names: subjectAltName ?? subject, validTo: validToDate.toISOString() }
 }
 
-function readPem(given: string, what: string): string {
-  if (given.includes('-----BEGIN ')) return given
+function readPem(source: string, subject: string): string {
+  if (source.includes('-----BEGIN ')) return source
   let text: string
   try {
-    text = readFileSync(given, 'utf8')
+    text = readFileSync(source, 'utf8')
   } catch (cause) {
-    throw new StartFailure('key', `${what} cannot be read: ${messageOf(cause)}`, {
+    throw new StartFailure('key', `${subject} cannot be read: ${messageOf(cause)}`, {
       cause,
       cure: 'check the path, and that this user may read the file',
     })
   }
   if (text.includes('-----BEGIN ')) return text
-  throw new StartFailure('key', `${what} in ${given} is not PEM`, {
+  throw new StartFailure('key', `${subject} in ${source} is not PEM`, {
     cure: 'convert it: openssl x509 -inform der, or openssl pkey -inform der',
   })
 }

@@ -71,8 +71,8 @@ export async function postSafely(message: OutboundMessage, stop: AbortSignal, re
   const signal = AbortSignal.any([stop, AbortSignal.timeout(postMs)])
   const status = await sendPost(url, await pinAddress(url, resolve, signal), message, signal)
   if (status >= 200 && status < 300) return
-  const why = `${url.origin} answered a reply with ${status}`
-  throw retryableStatuses.has(status) || status >= 500 ? new Error(why) : new Undeliverable(why)
+  const problem = `${url.origin} answered a reply with ${status}`
+  throw retryableStatuses.has(status) || status >= 500 ? new Error(problem) : new Undeliverable(problem)
 }
 
 /** RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4. */

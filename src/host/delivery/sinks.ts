@@ -148,9 +148,9 @@ async function deliverNextChanges(
   delivery: Delivery,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const seen = await readNextChanges(delivering, sink)
-  if (seen.lease !== 'held') return seen.lease === 'due' && takeLease(delivering, sink)
-  const { found, after, expired } = seen
+  const batch = await readNextChanges(delivering, sink)
+  if (batch.lease !== 'held') return batch.lease === 'due' && takeLease(delivering, sink)
+  const { found, after, expired } = batch
   if (expired > after) return skipExpired(delivering, sink, after, expired)
   let reached = after
   for (const change of found.filter(each => !sink.resources || sink.resources.includes(each.resource))) {
@@ -160,11 +160,11 @@ async function deliverNextChanges(
     await Promise.race([sink.deliver(event, signal), rejectOnAbort(signal)]) // a sink may ignore the signal
     delivery.delivered++
     endFailures(delivery)
-    if (!(await moveOn(delivering, sink, reached, change.sequence))) return true
+    if (!(await movePosition(delivering, sink, reached, change.sequence))) return true
     reached = change.sequence
   }
   const end = found.at(-1)?.sequence ?? after
-  if (end !== reached) await moveOn(delivering, sink, reached, end)
+  if (end !== reached) await movePosition(delivering, sink, reached, end)
   return end !== after
 }
 
@@ -174,7 +174,7 @@ function endFailures(delivery: Delivery): void {
 }
 
 async function skipExpired(delivering: Delivering, sink: EventSink, after: number, expired: number): Promise<boolean> {
-  await moveOn(delivering, sink, after, expired)
+  await movePosition(delivering, sink, after, expired)
   delivering.failed(sink.name, new Error(`changes up to ${expired} expired before they were delivered`))
   return true
 }
@@ -200,7 +200,7 @@ function readNextChanges({ store, clock, id }: Delivering, { name }: EventSink) 
  * (4) @returns whether this instance may continue from there: no other instance has done so while
  *     this one was suspended for longer than its lease
  */
-function moveOn(delivering: Delivering, { name }: EventSink, from: number, to: number): Promise<boolean> {
+function movePosition(delivering: Delivering, { name }: EventSink, from: number, to: number): Promise<boolean> {
   return delivering.store.write(async writer => {
     if (toPosition(await writer.recall(space, name)) !== from) return false
     await writer.forget(space, name)

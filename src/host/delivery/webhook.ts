@@ -98,12 +98,12 @@ function postEvent(
   return new Promise((done, fail) => {
     const { request } = process.getBuiltinModule(target.protocol === 'https:' ? 'node:https' : 'node:http')
     const options = { method: 'POST', headers, signal, agent: false, ...(!isPrivate && { lookup: lookUpPublic }) }
-    const asked = request(target, options, answer => {
+    const outgoing = request(target, options, answer => {
       answer.on('error', () => {}) // (3)
       done({ status: answer.statusCode ?? 0, after: answer.headers['retry-after'] })
       answer.destroy()
     })
-    asked.on('error', fail).end(content)
+    outgoing.on('error', fail).end(content)
   })
 }
 

@@ -29,8 +29,10 @@ export async function backUpDatabase(data: string, to: string): Promise<void> {
     requireSoundCopy(unfinished)
     renameSync(unfinished, to)
   } catch (cause) {
-    const why = messageOf(cause)
-    throw new Error(`${data} cannot be copied to ${to}: ${why}: check both paths, and the room on the disk`, { cause })
+    const reason = messageOf(cause)
+    throw new Error(`${data} cannot be copied to ${to}: ${reason}: check both paths, and the room on the disk`, {
+      cause,
+    })
   } finally {
     source.close()
     remove()
@@ -49,11 +51,11 @@ function openSource(data: string): DatabaseSync {
 const everyPage = 2 ** 31 - 1
 
 function requireSoundCopy(file: string): void {
-  const made = new DatabaseSync(file, { readOnly: true })
+  const copy = new DatabaseSync(file, { readOnly: true })
   try {
-    const found = made.prepare('pragma quick_check').get()?.['quick_check']
+    const found = copy.prepare('pragma quick_check').get()?.['quick_check']
     if (found !== 'ok') throw new Error(`the copy is damaged: ${found}`)
   } finally {
-    made.close()
+    copy.close()
   }
 }

@@ -95,7 +95,7 @@ export class WorkerFailed extends Error {
 /**
  * Starts `count` processes of this program with its arguments; calls `failed` for each that dies.
  */
-export function forkWorkers(count: number, failed: (why: string) => void): ClusterWorkers {
+export function forkWorkers(count: number, failed: (reason: string) => void): ClusterWorkers {
   const counting = createMemoryWindows()
   const living = new Set<Worker>()
   const listening = new Set<Worker>()
@@ -126,11 +126,11 @@ export function forkWorkers(count: number, failed: (why: string) => void): Clust
         if (listening.size === count) resolve(firstLines)
     }
   }
-  const replace = (worker: Worker, how: string, status: number): void => {
+  const replace = (worker: Worker, end: string, status: number): void => {
     living.delete(worker)
     const listened = listening.delete(worker)
     if (closing) return
-    failed(`a worker ended (${how})`)
+    failed(`a worker ended (${end})`)
     if (!firstLines) {
       reject(new WorkerFailed(status))
       return

@@ -8,21 +8,21 @@ import type { OverloadGuard } from './overload.ts'
 import type { StoreFiller } from './store-filler.ts'
 
 export function addFrontGauges(figures: Metrics, load: OverloadGuard, listener: HttpListener): void {
-  const one = (value: () => number) => () => [{ labels: {}, value: value() }]
+  const single = (value: () => number) => () => [{ labels: {}, value: value() }]
   figures.addGauge(
     'diglot_requests_in_flight',
     'Requests that are not answered yet.',
-    one(() => load.inFlight),
+    single(() => load.inFlight),
   )
   figures.addGauge(
     'diglot_connections',
     'Connections open now.',
-    one(() => listener.connections()),
+    single(() => listener.connections()),
   )
   figures.addGauge(
     'diglot_requests_shed_total',
     'Requests refused under load.',
-    one(() => load.shed),
+    single(() => load.shed),
     'counter',
   )
 }

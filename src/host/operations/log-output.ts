@@ -46,9 +46,9 @@ export class LogOutput {
   #finish(): boolean {
     const until = performance.now() + (this.#lost === 0 ? waitMs : 0) // (3)
     while (this.#rest.length > 0) {
-      const taken = writeSome(this.#file, this.#rest)
-      if (typeof taken === 'number') this.#rest = this.#rest.subarray(taken)
-      else if (taken === 'never' || performance.now() >= until) return false
+      const written = writeSome(this.#file, this.#rest)
+      if (typeof written === 'number') this.#rest = this.#rest.subarray(written)
+      else if (written === 'never' || performance.now() >= until) return false
       else Atomics.wait(sleeper, 0, 0, retryMs)
     }
     return true

@@ -81,7 +81,7 @@ export class Metrics {
 
   /** All figures, in the form of prom-client. */
   async listFamilies(): Promise<Family[]> {
-    const asked = [...this.#gauges].map(async ([name, { help, read, type, aggregator }]): Promise<Family> => {
+    const readings = [...this.#gauges].map(async ([name, { help, read, type, aggregator }]): Promise<Family> => {
       const values = await readInTime(read())
       return createFamily(name, type, help, [...values], aggregator)
     })
@@ -102,7 +102,7 @@ export class Metrics {
           [...counts].map(([status, value]) => ({ labels: { face, status: String(status) }, value })),
         ),
       ),
-      ...(await Promise.all(asked)),
+      ...(await Promise.all(readings)),
     ]
   }
 }
@@ -136,12 +136,12 @@ export function addStoreGauges(figures: Metrics, stores: readonly (readonly [str
 }
 
 /** A store that is busy or out of reach has no figures, and does not delay others. */
-async function readInTime(asked: ReturnType<Gauge['read']>): Promise<readonly MetricSample[]> {
-  if (!(asked instanceof Promise)) return asked
+async function readInTime(reading: ReturnType<Gauge['read']>): Promise<readonly MetricSample[]> {
+  if (!(reading instanceof Promise)) return reading
   const late = new AbortController()
   const none = setTimeout(gaugeMs, [], { signal: late.signal, ref: false })
   none.catch(() => {})
-  return Promise.race([asked.catch(() => []), none]).finally(() => late.abort())
+  return Promise.race([reading.catch(() => []), none]).finally(() => late.abort())
 }
 const gaugeMs = 500
 

@@ -150,16 +150,16 @@ export function createSpans(api: OpenTelemetryApi): Spans {
  */
 export type TraceFields = Readonly<Record<string, string>>
 
-const given = new AsyncLocalStorage<TraceFields>()
+const hostTrace = new AsyncLocalStorage<TraceFields>()
 
 /** Answers such that `findTraceFields` finds the request's fields in all code that this runs. */
 export function answerInTrace({ fields }: Request, answer: () => Maybe<Response>): Maybe<Response> {
-  const known = readTraceFields(fields)
-  return known ? given.run(known, answer) : answer()
+  const trace = readTraceFields(fields)
+  return trace ? hostTrace.run(trace, answer) : answer()
 }
 
 /** The trace fields of the request under way; empty if it has none. */
-export const findTraceFields = (): TraceFields => given.getStore() ?? {}
+export const findTraceFields = (): TraceFields => hostTrace.getStore() ?? {}
 
 /** §3.2.2.3: zeros are not an identifier. §3.3.1.5: a list of 512 characters is passed on. */
 function readTraceFields({ traceparent = '', tracestate }: HttpFields): TraceFields | undefined {

@@ -34,9 +34,9 @@ export class OutageLog {
     const error = cause === undefined ? { error: 'no cause is known' } : errorFields(cause)
     const text = 'error' in error ? String(error.error) : ''
     const key = this.#causes.size < causesMax || this.#causes.has(text) ? text : ''
-    const known = this.#causes.get(key)
-    if (known) {
-      known.suppressed++
+    const outage = this.#causes.get(key)
+    if (outage) {
+      outage.suppressed++
       return
     }
     const added: OutageCause = { fields: error, suppressed: 0 }

@@ -91,8 +91,8 @@ function parsePeople(text: string): Person[] {
 }
 
 function parsePersonLine(line: string, at: number): Person {
-  const wrong = (what: string): never => {
-    throw new Error(`line ${at} ${what}: give {"subject":"…","password":"…","roles":["…"],"claims":{"…":"…"}}`)
+  const wrong = (problem: string): never => {
+    throw new Error(`line ${at} ${problem}: give {"subject":"…","password":"…","roles":["…"],"claims":{"…":"…"}}`)
   }
   const found: unknown = attempt(() => JSON.parse(line), isSyntaxError)
   if (typeof found !== 'object' || found === null) return wrong('is not a JSON object')
@@ -106,5 +106,5 @@ function parsePersonLine(line: string, at: number): Person {
   return { subject, password, roles, claims }
 }
 
-const hasTexts = (given: unknown): given is Readonly<Record<string, string>> =>
-  typeof given === 'object' && given !== null && Object.values(given).every(each => typeof each === 'string')
+const hasTexts = (value: unknown): value is Readonly<Record<string, string>> =>
+  typeof value === 'object' && value !== null && Object.values(value).every(each => typeof each === 'string')

@@ -20,7 +20,7 @@ export interface FillerSite {
 }
 
 /** What is being completed, as this process has seen it. */
-interface Filling {
+interface FillingState {
   readonly begunAt: number
   readonly rowsBefore: number
   toldAt: number
@@ -30,7 +30,7 @@ interface Filling {
 export class StoreFiller {
   readonly #store: Pick<Store, 'fill'>
   readonly #site: FillerSite
-  readonly #fillings = new Map<string, Filling>()
+  readonly #fillings = new Map<string, FillingState>()
   #isOver = false
   #isRunning = false
 
@@ -75,7 +75,7 @@ export class StoreFiller {
     else if (now - filling.toldAt >= lineEveryMs) this.#tell(filling, now, 'filling goes on')
   }
 
-  #tell(filling: Filling, now: number, message: string): void {
+  #tell(filling: FillingState, now: number, message: string): void {
     const { what, rowsDone, rowsTotal, phase } = filling.progress
     const seconds = (now - filling.begunAt) / 1000
     const rate = seconds > 0 ? { rowsPerSecond: Math.round((rowsDone - filling.rowsBefore) / seconds) } : {}

@@ -83,9 +83,9 @@ export const listSpoken = (spoken: SpokenVersions): readonly [SoapVersion, ...So
   spoken === 'both' ? [soap12, soap11] : [spoken === '1.1' ? soap11 : soap12]
 
 /** Whether the request is a browser's, with a query that no description has. */
-export function isForPage(path: string, { request, path: asked, query }: Entry): boolean {
+export function isForPage(path: string, { request, path: requestedPath, query }: Entry): boolean {
   const { method, fields } = request
-  if (asked !== path || (query !== '' && !query.startsWith('operation='))) return false
+  if (requestedPath !== path || (query !== '' && !query.startsWith('operation='))) return false
   if (method === 'GET' || method === 'HEAD') return isAcceptOfBrowser(fields['accept'])
   // A form names its operation; `curl -d`, too, sends this type by default.
   return method === 'POST' && query !== '' && parseMediaType(fields['content-type'] ?? '')?.essence === formType
@@ -177,11 +177,11 @@ async function tryOperation<O>(page: PagedEndpoint<O>, entry: Entry, caller: Cal
 }
 
 function readTrial<O>(page: PagedEndpoint<O>, entry: Entry, operation: O, pairs: Pairs): SoapTrial {
-  const given = new Map(pairs)
+  const parameters = new Map(pairs)
   const spoken = listSpoken(page.spoken)
-  const version = spoken.find(each => each.number === given.get(ownControls.version)) ?? spoken[0]
-  const written = given.get(ownControls.message)
-  const isDraft = given.get(ownControls.next) !== 'send'
+  const version = spoken.find(each => each.number === parameters.get(ownControls.version)) ?? spoken[0]
+  const written = parameters.get(ownControls.message)
+  const isDraft = parameters.get(ownControls.next) !== 'send'
   if (written !== undefined) return { version, envelope: written.replaceAll('\r\n', '\n'), isDraft }
   return { isDraft, ...page.readTyped(entry, operation, pairs, version) }
 }

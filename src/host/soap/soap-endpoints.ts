@@ -73,12 +73,15 @@ export function createSoapEndpoints(
 
 /** The WSDL of a port, with the names that its clients know. */
 function describePort(port: Port, security: MessageSecurityPort): NonNullable<SoapOptions['describe']> {
-  const kept = new Map<string, Description>()
+  const descriptions = new Map<string, Description>()
   const attach = attachPortPolicy(port, security)
   return (query, address) => {
     if (query.toLowerCase() !== 'wsdl') return undefined
-    const description = kept.get(address) ?? { mediaType, content: writePortWsdl(port, address, attach(address)) }
-    if (kept.size < textsKept) kept.set(address, description)
+    const description = descriptions.get(address) ?? {
+      mediaType,
+      content: writePortWsdl(port, address, attach(address)),
+    }
+    if (descriptions.size < textsKept) descriptions.set(address, description)
     return description
   }
 }
@@ -107,14 +110,14 @@ function describeEndpoint(
     xsd: () => writeXsd(contract, version),
   }
   const queries: readonly string[] = listDescriptions(soap)
-  const kept = new Map<string, Description>()
+  const descriptions = new Map<string, Description>()
   return (query, address) => {
     const key = query.toLowerCase()
     const write = queries.includes(key) ? written[key] : undefined
     if (!write) return undefined
     const at = `${key} ${address}`
-    const description = kept.get(at) ?? { mediaType, content: write(address) }
-    if (kept.size < textsKept) kept.set(at, description)
+    const description = descriptions.get(at) ?? { mediaType, content: write(address) }
+    if (descriptions.size < textsKept) descriptions.set(at, description)
     return description
   }
 }

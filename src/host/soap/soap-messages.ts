@@ -30,18 +30,18 @@ export function createMessageView(context: FaceContext): MessageWriter {
       return [version, { bound, messages, namespace: namespaceOf(contract, version) }] as const
     }),
   )
-  return (version, operation, asked, outcome) => {
+  return (version, operation, source, outcome) => {
     const view = views.get(version)
     const message = view?.messages.get(operation.name)
     const written = view?.bound.get(operation.name)
     if (!view || !message?.response || !written) return undefined
-    const row = requestValues(message.request, asked)
+    const row = requestValues(message.request, source)
     return {
       address: `/soap/${version}`,
       action: message.action,
       request: writeEnvelope(soap12, writeRequestBody(view.namespace, message, row)),
-      response: writeShown(asked.shownCharacters, outcome, shown =>
-        writeEnvelope(soap12, written.write(responseValues(message, asked.query, shown), inlineWriting, soap12)),
+      response: writeShown(source.shownCharacters, outcome, shown =>
+        writeEnvelope(soap12, written.write(responseValues(message, source.query, shown), inlineWriting, soap12)),
       ),
     }
   }
@@ -53,10 +53,10 @@ const writeShown = (characters: number, outcome: Outcome, write: (outcome: Outco
     ? writeShownRows(characters, outcome.page.items, items => write({ ...outcome, page: { ...outcome.page, items } }))
     : write(outcome)
 
-type AskedOfPage = Parameters<MessageWriter>[2]
+type PageSource = Parameters<MessageWriter>[2]
 
 /** The request that the address of a page stands for, as far as a message can express it. */
-function requestValues({ fields, main }: Message['request'], { id, query }: AskedOfPage): Values {
+function requestValues({ fields, main }: Message['request'], { id, query }: PageSource): Values {
   if (!query) return id === undefined || !('id' in fields) ? {} : { id }
   const { size, words, filters, sort } = query
   const where = Object.fromEntries(filters.filter(({ is }) => is === 'eq').map(({ field, value }) => [field, value]))

@@ -124,8 +124,8 @@ export const listDescriptions = (spoken: Endpoint['versions'] = 'both'): readonl
   )
 
 function writeBlocks(messages: readonly Message[]): PageMarkup {
-  const own = [...new Set(messages.flatMap(({ headers }) => headers.map(({ name }) => name)))]
-  const named = own.length === 0 ? '' : ` The contract adds ${own.join(', ')}.`
+  const names = [...new Set(messages.flatMap(({ headers }) => headers.map(({ name }) => name)))]
+  const named = names.length === 0 ? '' : ` The contract adds ${names.join(', ')}.`
   return buildElement(
     'p',
     {},

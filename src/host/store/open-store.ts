@@ -40,9 +40,9 @@ export async function findFormerDatabase(
   app: Implementation,
   { data, database }: Pick<ServeOptions, 'data' | 'database'>,
 ): Promise<{ readonly file: string; readonly service: string } | undefined> {
-  const own = dataFileOf(app, {})
-  if (data !== undefined || database !== undefined || existsSync(own)) return undefined
-  const folder = dirname(own)
+  const ownFile = dataFileOf(app, {})
+  if (data !== undefined || database !== undefined || existsSync(ownFile)) return undefined
+  const folder = dirname(ownFile)
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const file = join(folder, name)
     const service = name.endsWith('.sqlite') ? await readServiceName(file) : undefined

@@ -46,18 +46,18 @@ export function explainStoreFailure(thrown: unknown, database: string | undefine
   if (code === 'ERR_MODULE_NOT_FOUND' && database !== undefined)
     return new StoreFailure('PostgreSQL needs its driver: npm install pg', { cause })
   if (code === '' && !(thrown instanceof Unavailable)) return thrown
-  const why = messageOf(cause ?? 'no reply')
+  const reason = messageOf(cause ?? 'no reply')
   return database === undefined
-    ? new StoreFailure(`the database file ${file} cannot be opened: ${why}: ${fileCure(why)}`, { cause })
+    ? new StoreFailure(`the database file ${file} cannot be opened: ${reason}: ${fileCure(reason)}`, { cause })
     : new StoreFailure(
-        `the database at ${databaseHostOf(database)} cannot be used: ${why}: check that it runs, and its address, name and credentials`,
+        `the database at ${databaseHostOf(database)} cannot be used: ${reason}: check that it runs, and its address, name and credentials`,
         { cause },
       )
 }
 
-const fileCure = (why: string): string => {
-  if (/locked/.test(why)) return 'wait for the process that holds it, or stop it'
-  if (/not a database|malformed/.test(why)) return 'give another file, or a copy that diglot backup has made'
+const fileCure = (reason: string): string => {
+  if (/locked/.test(reason)) return 'wait for the process that holds it, or stop it'
+  if (/not a database|malformed/.test(reason)) return 'give another file, or a copy that diglot backup has made'
   return 'check the path, and that this user may read and write the file and its folder'
 }
 

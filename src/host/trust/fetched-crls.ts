@@ -30,14 +30,14 @@ const retryMs = 60_000
 
 /** @param address http or https; http is enough, since lists are signed */
 export function fetchLists(address: string, { clock, failed }: Watching): FetchedLists {
-  let known: readonly RevocationList[] = []
+  let lists: readonly RevocationList[] = []
   let dueAt = Number.NEGATIVE_INFINITY
   let fetching: Promise<void> | undefined
-  const isFresh = (): boolean => known.length > 0 && clock() < endOf(known)
+  const isFresh = (): boolean => lists.length > 0 && clock() < endOf(lists)
   const take = (next: readonly RevocationList[]): void => {
-    if (startOf(next) < startOf(known)) throw new Error(`${address} has an older list than before`) // (3)
-    if (startOf(next) > startOf(known) || known.length === 0) known = next
-    const end = endOf(known)
+    if (startOf(next) < startOf(lists)) throw new Error(`${address} has an older list than before`) // (3)
+    if (startOf(next) > startOf(lists) || lists.length === 0) lists = next
+    const end = endOf(lists)
     dueAt = Math.max(clock() + retryMs, Math.min(clock() + renewMs, end))
   }
   const renew = (): void => {
@@ -53,7 +53,7 @@ export function fetchLists(address: string, { clock, failed }: Watching): Fetche
   return {
     current: () => {
       renew()
-      return known
+      return lists
     },
     awaited: () => {
       renew()

@@ -34,16 +34,16 @@ export function createOcspClient(): (request: OcspRequest) => Promise<Buffer> {
 
 /** (3) */
 async function requestStatus({ address, request, isCacheable, signal }: OcspRequest): Promise<Buffer> {
-  const own = { redirect: 'manual', signal } as const
+  const options = { redirect: 'manual', signal } as const
   const accept = 'application/ocsp-response'
   const short = isCacheable ? shortAddress(address, request) : undefined
   if (short !== undefined) {
-    const answer = await fetch(short, { ...own, headers: { accept } })
+    const answer = await fetch(short, { ...options, headers: { accept } })
     if (answer.status === 200) return readOcspAnswer(answer)
     await answer.body?.cancel()
   }
   const headers = { 'content-type': 'application/ocsp-request', accept }
-  return readOcspAnswer(await fetch(address, { ...own, method: 'POST', headers, body: new Uint8Array(request) }))
+  return readOcspAnswer(await fetch(address, { ...options, method: 'POST', headers, body: new Uint8Array(request) }))
 }
 
 /** RFC 5019 §5, RFC 6960 §A.1: the address with the request in it, if that is short enough. */

@@ -54,14 +54,14 @@ export function watchSigners(
     readGroup(settings, undefined, place, watching),
     ...partners.map((each, at) => readGroup(each, each.people, `${place}.partners[${at}]`, watching)),
   ]
-  let seen: readonly (readonly Certificate[])[] = []
+  let former: readonly (readonly Certificate[])[] = []
   let found: CurrentSigners | undefined
   return () => {
     const now = groups.flatMap(({ files }) => files.map(read => read()))
-    if (found && now.every((each, at) => each === seen[at])) return found
-    seen = now
+    if (found && now.every((each, at) => each === former[at])) return found
+    former = now
     try {
-      found = combine(groups, settings, place, sources)
+      found = combineGroups(groups, settings, place, sources)
     } catch (thrown) {
       if (!found) throw thrown
       watching.failed(thrown)
@@ -70,8 +70,13 @@ export function watchSigners(
   }
 }
 
-function readGroup(given: Omit<Partner, 'people'>, people: Group['people'], place: string, watching: Watching): Group {
-  const { authorities, intermediates, certificates, signerFiles = [] } = given
+function readGroup(
+  partner: Omit<Partner, 'people'>,
+  people: Group['people'],
+  place: string,
+  watching: Watching,
+): Group {
+  const { authorities, intermediates, certificates, signerFiles = [] } = partner
   const read = (name: string, list: OneOrMore<CertificateSource> | undefined) =>
     readCertificateList(list, `${place}.${name}`)
   return {
@@ -84,7 +89,7 @@ function readGroup(given: Omit<Partner, 'people'>, people: Group['people'], plac
   }
 }
 
-function combine(
+function combineGroups(
   groups: readonly Group[],
   settings: SignerSettings,
   place: string,

@@ -201,7 +201,7 @@ function readX509Data(data: Element): KeyReference {
   const carried = children.filter(({ name }) => name === X509CertificateName)
   if (carried.length > 0) {
     const found = carried.map(each => limitCertificate(readBase64(each)))
-    const at = found.length > 1 ? findLast(found) : 0
+    const at = found.length > 1 ? findLastCertificate(found) : 0
     return { kind: 'certificates', der: found[at]!, others: found.filter((_, index) => index !== at) }
   }
   const names = children.filter(({ name }) => name !== X509CRLName)
@@ -235,7 +235,7 @@ function readCertificateName(element: Element): CertificateReference {
 }
 
 /** The index of the last certificate of their path; if they do not form a path, of the first. */
-function findLast(carried: readonly Buffer[]): number {
+function findLastCertificate(carried: readonly Buffer[]): number {
   const parsed = carried.slice(0, carriedMax + 1).map(parseCertificate)
   const issuers = new Set(parsed.flatMap(each => (each && !each.isSelfIssued ? [each.issuerKey] : [])))
   return Math.max(

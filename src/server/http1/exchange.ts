@@ -62,7 +62,7 @@ export class Http1Exchange implements ContentOwner {
       const response = context.serve(request)
       if (response instanceof Promise) {
         response.then(
-          given => this.#answer(given, false),
+          response => this.#answer(response, false),
           error => this.#fail(error),
         )
       } else this.#answer(response, false)

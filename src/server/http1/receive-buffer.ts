@@ -35,9 +35,9 @@ export class ReceiveBuffer {
 
   /** Removes the first `count` octets, for a reader that keeps them. */
   takeOwned(count: number): Buffer {
-    const taken = this.octets.subarray(0, count)
+    const octets = this.octets.subarray(0, count)
     this.drop(count)
-    return this.#isLent ? copyOctets(taken) : taken
+    return this.#isLent ? copyOctets(octets) : octets
   }
 
   /** Removes the first `count` octets. */
