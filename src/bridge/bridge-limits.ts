@@ -22,8 +22,8 @@ export interface BridgeLimits {
   readonly longestPassing: number
 }
 
-export function completeLimits(given: Partial<BridgeLimits> = {}): BridgeLimits {
-  const calls = given.calls ?? 64
+export function completeLimits(limits: Partial<BridgeLimits> = {}): BridgeLimits {
+  const calls = limits.calls ?? 64
   return {
     callsOfCaller: Math.ceil(calls / 2),
     waiting: 1024,
@@ -32,7 +32,7 @@ export function completeLimits(given: Partial<BridgeLimits> = {}): BridgeLimits 
     pause: 5000,
     longest: longestDefault,
     longestPassing: 1024 ** 3,
-    ...given,
+    ...limits,
     calls,
   }
 }

@@ -23,7 +23,7 @@ import { createBridgeProvider, type ResourceBehind } from './bridged-resource.ts
 import { Circuit } from './circuit.ts'
 import { verbOf } from './exchange-members.ts'
 import { type BridgedResource, setNothing } from './guess-resources.ts'
-import { EndedBy, type Ends, LaterDesk } from './later-desk.ts'
+import { type EndContext, FaultEnd, LaterDesk } from './later-desk.ts'
 import { completeLaterLimits, type LaterLimits } from './later-limits.ts'
 import type { LaterReader, PortAnswer, PortCall, PortCaller } from './port-caller.ts'
 
@@ -86,7 +86,7 @@ export function createBridge(
       return [port, once]
     }),
   )
-  const askOf = (port: Port): Ask => askAgain(port, asks.get(port.port) as Ask) // one for each port
+  const askOf = (port: Port): Ask => retryRead(port, asks.get(port.port) as Ask) // one for each port
   const desk = createDesk(contract.ports, callers, limits, options)
   const handlers = contract.ports.map(port => {
     const exchanges = Object.entries(port.exchanges).map(([name, exchange]) => {
@@ -132,7 +132,7 @@ function createDesk(
     receivedMax: calls,
     note,
     pass: ({ port, name, exchange }, answer, ends, isTold) =>
-      passOn(`${port.port}.${name}`, exchange, answer, ends, isTold ? () => {} : note),
+      passOutcome(`${port.port}.${name}`, exchange, answer, ends, isTold ? () => {} : note),
     failureOf: findFailure,
   })
 }
@@ -147,7 +147,7 @@ function findFailure(pass: () => unknown): string | undefined {
     pass()
     return undefined
   } catch (thrown) {
-    if (thrown instanceof EndedBy) return thrown.fault
+    if (thrown instanceof FaultEnd) return thrown.fault
     if (!(thrown instanceof Refused)) throw thrown
     const refusal = thrown.refusal as Refusal // no other is thrown by `passOn`
     return refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind
@@ -172,7 +172,7 @@ const keepTurn = (
 
 type Ask = (exchange: string, party: string, call: PortCall) => Promise<PortAnswer>
 /** A read is repeated once if its connection was lost. */
-const askAgain =
+const retryRead =
   ({ exchanges }: Port, once: Ask): Ask =>
   async (name, party, call) => {
     const first = await once(name, party, call)
@@ -185,7 +185,7 @@ const askAgain =
 function reachResource(port: Port, ask: Ask, note: BridgeOptions['note']): ResourceBehind {
   const exchangeOf = (name: string) => port.exchanges[name] as PortExchange // the guess found it there
   const pass = (name: string, answer: PortAnswer) =>
-    passOn(`${port.port}.${name}`, exchangeOf(name), answer, resourceEnds(exchangeOf(name)), note)
+    passOutcome(`${port.port}.${name}`, exchangeOf(name), answer, resourceEnds(exchangeOf(name)), note)
   const refuseAfter = (name: string, why: string, reason: string): never => {
     note(`${port.port}.${name}: ${why}`)
     return refuseAs(BadGateway, reason)
@@ -214,7 +214,7 @@ function placeInItem(refusal: Refusal, path: readonly string[]): Refusal {
   const place = (each: FieldProblem) => (isInItem(each.path) ? { ...each, path: each.path.slice(path.length) } : each)
   return { ...refusal, problems: refusal.problems.map(place) }
 }
-const resourceEnds = (exchange: PortExchange): Ends => ({
+const resourceEnds = (exchange: PortExchange): EndContext => ({
   setHeader: () => {},
   fail: (name, _detail, reason = name) =>
     refuseAs(fault(name, { status: statusOfPortFault(exchange, name), title: name }), reason),
@@ -240,12 +240,14 @@ async function askThrough(
     return answer
   }
   circuit.begin()
-  const end = (failure: PortAnswer | undefined) => (isLeft(failure) ? figures.count(answer) : settle(failure ?? answer))
+  const end = (failure: PortAnswer | undefined) =>
+    hasReaderLeft(failure) ? figures.count(answer) : settle(failure ?? answer)
   void answer.passing.failure.then(end, () => settle(undefined))
   return answer
 }
 /** The rest of a response is not known once its reader has left. */
-const isLeft = (failure: PortAnswer | undefined): boolean => failure?.kind === 'silence' && failure.why === 'closed'
+const hasReaderLeft = (failure: PortAnswer | undefined): boolean =>
+  failure?.kind === 'silence' && failure.why === 'closed'
 /** The other reasons arise after a response, or on this side. */
 const unanswered: ReadonlySet<SilenceReason> = new Set(['unreachable', 'late', 'lost', 'no-http'])
 
@@ -270,7 +272,7 @@ function createLaterHandler(
     const found = await desk.start(laterJobName(port, name), { caller, party, mayStart, once, patience }, later =>
       ask(name, party, { input, blocks, caller, later }),
     )
-    return found instanceof StartedCall ? found : passOn(place, exchange, found, context, note)
+    return found instanceof StartedCall ? found : passOutcome(place, exchange, found, context, note)
   }
 }
 
@@ -282,15 +284,15 @@ function createBridgeHandler({ place, name, exchange, ask, note }: AskedExchange
       caller: context.caller,
       passing: context.passing,
     })
-    return passOn(place, exchange, answer, context, note)
+    return passOutcome(place, exchange, answer, context, note)
   }
 }
 
-function passOn(
+function passOutcome(
   place: string,
   exchange: PortExchange,
   answer: PortAnswer,
-  context: Ends,
+  context: EndContext,
   note: BridgeOptions['note'],
 ): unknown {
   switch (answer.kind) {
@@ -330,7 +332,7 @@ function passOn(
 function passAnswer(
   place: string,
   { blocks, content, passing }: Extract<PortAnswer, { kind: 'answer' }>,
-  context: Ends,
+  context: EndContext,
   note: BridgeOptions['note'],
 ): unknown {
   try {
@@ -348,9 +350,9 @@ function passAnswer(
       cut(thrown)
       throw thrown
     })
-  return replaceEach(content, PassingOctets, octets => octets.through(pieces => noteCut(pieces, cut), wait))
+  return replaceEach(content, PassingOctets, octets => octets.through(pieces => reportCut(pieces, cut), wait))
 }
-async function* noteCut(pieces: Pieces, cut: (thrown: unknown) => void): Pieces {
+async function* reportCut(pieces: Pieces, cut: (thrown: unknown) => void): Pieces {
   try {
     yield* pieces
   } catch (thrown) {

@@ -21,7 +21,7 @@ import {
   findVersion,
   type ItemOfReads,
   joinWrites,
-  lacksOfCreate,
+  lacksCreatedMembers,
   readChange,
   readCreate,
   readRemove,
@@ -69,42 +69,42 @@ function requireDescription(place: string, given: unknown): ResourceDescription 
 /** Throws an error that ends with the place in the map. */
 type RefuseSlot = (slot: DescribedMember, why: string) => never
 
-function describeOne(ports: readonly Port[], name: string, said: ResourceDescription): BridgedResource {
+function describeOne(ports: readonly Port[], name: string, description: ResourceDescription): BridgedResource {
   const refuse: RefuseSlot = (slot, why) => {
-    throw new Error(`resources.${name}.${slot}: ${said[slot]} ${why}`)
+    throw new Error(`resources.${name}.${slot}: ${description[slot]} ${why}`)
   }
-  const port = findPort(ports, said, refuse)
-  const of = (slot: (typeof exchangeSlots)[number]) => port.exchanges[said[slot] ?? ''] as PortExchange // `findPort`
+  const port = findPort(ports, description, refuse)
+  const of = (slot: (typeof exchangeSlots)[number]) => port.exchanges[description[slot] ?? ''] as PortExchange // `findPort`
   for (const slot of exchangeSlots)
-    if (said[slot] !== undefined && takesBlocks(of(slot)))
+    if (description[slot] !== undefined && takesBlocks(of(slot)))
       refuse(slot, 'has header blocks, which a resource does not send: leave it an action')
   for (const slot of ['get', 'list'] as const)
     if (!of(slot).isSafe) refuse(slot, 'does not say that it is safe: write safe: true in its exchange')
-  const { item, list, fields } = readReads(said, of, refuse)
-  const version = said.version ?? findVersion(item.item, item.form)
-  const read: ItemOfReads = { ...item, noun: singularName(name), fields, key: said.id, version }
-  const writes = joinWrites(read, readWrites(said, of, read, refuse))
-  if (said.version !== undefined && writes.compared !== said.version)
+  const { item, list, fields } = readReads(description, of, refuse)
+  const version = description.version ?? findVersion(item.item, item.form)
+  const read: ItemOfReads = { ...item, noun: singularName(name), fields, key: description.id, version }
+  const writes = joinWrites(read, readWrites(description, of, read, refuse))
+  if (description.version !== undefined && writes.compared !== description.version)
     refuse('version', 'is not sent by update or remove: name a member that they send, or leave it out')
-  const grants = grantsOf(port, said.get)
-  if (!isDeepStrictEqual(grants, grantsOf(port, said.list)))
-    refuse('list', `is for other callers than ${said.get}: give both the same allow`)
-  const given = { name, noun: read.noun, fields, key: said.id, port, read: grants }
-  const { resource, mistake } = declareItems(given, writes)
+  const grants = grantsOf(port, description.get)
+  if (!isDeepStrictEqual(grants, grantsOf(port, description.list)))
+    refuse('list', `is for other callers than ${description.get}: give both the same allow`)
+  const draft = { name, noun: read.noun, fields, key: description.id, port, read: grants }
+  const { resource, mistake } = declareItems(draft, writes)
   if (!resource) throw new Error(`resources.${name}: ${mistake}`)
-  return bindReads(port, item, list, { resource, writes, key: said.id })
+  return bindReads(port, item, list, { resource, writes, key: description.id })
 }
 
-function findPort(ports: readonly Port[], said: ResourceDescription, refuse: RefuseSlot): Port {
-  const named = exchangeSlots.filter(slot => said[slot] !== undefined)
-  const has = ({ exchanges }: Port, slot: DescribedMember) => Object.hasOwn(exchanges, said[slot] ?? '')
+function findPort(ports: readonly Port[], description: ResourceDescription, refuse: RefuseSlot): Port {
+  const named = exchangeSlots.filter(slot => description[slot] !== undefined)
+  const has = ({ exchanges }: Port, slot: DescribedMember) => Object.hasOwn(exchanges, description[slot] ?? '')
   const found = ports.find(port => named.every(slot => has(port, slot)))
   if (found) return found
   const [unknown] = named.filter(slot => !ports.some(port => has(port, slot)))
   const all = ports.flatMap(({ exchanges }) => Object.keys(exchanges)).join(', ')
   if (unknown) return refuse(unknown, `is not an exchange of the map: it has ${all}`)
   const [other = 'list'] = named.filter(slot => !ports.some(port => has(port, 'get') && has(port, slot)))
-  return refuse(other, `is of another port than ${said.get}: name exchanges of one port`)
+  return refuse(other, `is of another port than ${description.get}: name exchanges of one port`)
 }
 
 type ExchangeOf = (slot: (typeof exchangeSlots)[number]) => PortExchange
@@ -129,26 +129,26 @@ function readReads({ get, list: listed, id, version }: ResourceDescription, of: 
   return { item, list, fields }
 }
 
-function readWrites(said: ResourceDescription, of: ExchangeOf, read: ItemOfReads, refuse: RefuseSlot) {
+function readWrites(description: ResourceDescription, of: ExchangeOf, read: ItemOfReads, refuse: RefuseSlot) {
   const create =
-    said.create === undefined
+    description.create === undefined
       ? undefined
-      : (readCreate(said.create, of('create'), read) ??
+      : (readCreate(description.create, of('create'), read) ??
         refuse(
           'create',
           'must send an item or members of one, require nothing else, and return the identifier of the new item',
         ))
   const change =
-    said.update === undefined
+    description.update === undefined
       ? undefined
-      : (readChange(said.update, of('update'), read) ??
+      : (readChange(description.update, of('update'), read) ??
         refuse('update', 'must send an item or members of one, with its identifier, and require nothing else'))
-  if (change && lacksOfCreate(change, create, read))
-    refuse('update', `does not send all that ${said.create} needs: an item that was changed would not be whole`)
+  if (change && lacksCreatedMembers(change, create, read))
+    refuse('update', `does not send all that ${description.create} needs: an item that was changed would not be whole`)
   const remove =
-    said.remove === undefined
+    description.remove === undefined
       ? undefined
-      : (readRemove(said.remove, of('remove'), read) ??
+      : (readRemove(description.remove, of('remove'), read) ??
         refuse('remove', 'must send the identifier of an item, and require nothing else except its version'))
   return { create, change, remove }
 }

@@ -87,10 +87,10 @@ export function simpleTypeOf(member: AnyMember): AnyXmlType | undefined {
 export const unspacedName = (name: string): string => name.replace(/[_-]/g, '').toLowerCase()
 
 /** The member that a message asks for: for an order, `id` also means `orderId`. */
-export function findKey(fields: Fields, asked: string, noun: string): string | undefined {
+export function findKey(fields: Fields, member: string, noun: string): string | undefined {
   const one = unspacedName(noun)
-  const short = unspacedName(asked).startsWith(one) ? unspacedName(asked).slice(one.length) : unspacedName(asked)
-  const names = [unspacedName(asked), short, `${one}${short}`]
+  const short = unspacedName(member).startsWith(one) ? unspacedName(member).slice(one.length) : unspacedName(member)
+  const names = [unspacedName(member), short, `${one}${short}`]
   const key = Object.keys(fields).find(name => names.includes(unspacedName(name)))
   return key !== undefined && isKeyField(fields[key]) ? key : undefined
 }

@@ -69,7 +69,7 @@ export interface ListMark {
 
 /** The resources that can be read from these ports, for the callers of their exchanges. */
 export function guessResources(ports: readonly Port[]): readonly BridgedResource[] {
-  const guesses = ports.map(leaveLater).flatMap(port => {
+  const guesses = ports.map(omitLater).flatMap(port => {
     const reads = Object.entries(port.exchanges).filter(([name, each]) => isRead(name, each) && !takesBlocks(each))
     const items = reads.flatMap(([name, each]) => readItemExchange(name, each) ?? [])
     const lists = reads.flatMap(([name, each]) => readListExchange(name, each) ?? [])
@@ -83,7 +83,7 @@ export function guessResources(ports: readonly Port[]): readonly BridgedResource
 }
 
 /** Leaves out exchanges that are answered later, since a resource is read and changed at once. */
-const leaveLater = (port: Port): Port => ({
+const omitLater = (port: Port): Port => ({
   ...port,
   exchanges: Object.fromEntries(Object.entries(port.exchanges).filter(([, { later }]) => later === undefined)),
 })
@@ -156,9 +156,9 @@ function joinReads(port: Port, item: ItemExchange, list: ListExchange): BridgedR
   const writes = guessWrites(port, { ...item, fields, key, version: findVersion(item.item, item.form) })
   const read = grantsOf(port, item.exchange)
   if (!isDeepStrictEqual(read, grantsOf(port, list.exchange))) return undefined
-  const given = { name: pluralOf(item.noun), noun: item.noun, fields, key, port, read }
-  const whole = declareItems(given, writes)
-  const { resource } = whole.resource ? whole : declareItems(given, noWrites)
+  const draft = { name: pluralOf(item.noun), noun: item.noun, fields, key, port, read }
+  const whole = declareItems(draft, writes)
+  const { resource } = whole.resource ? whole : declareItems(draft, noWrites)
   return resource && bindReads(port, item, list, { resource, writes: whole.resource ? writes : noWrites, key })
 }
 export const grantsOf = (port: Port, exchange: string): readonly Grant[] => port.exchanges[exchange]?.allow ?? []

@@ -87,13 +87,17 @@ export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
   }
   const create = find('create', (name, each) => readCreate(name, each, read))
   const found = find('change', (name, each) => readChange(name, each, read))
-  const change = found && lacksOfCreate(found, create, read) ? undefined : found
+  const change = found && lacksCreatedMembers(found, create, read) ? undefined : found
   const remove = find('remove', (name, each) => readRemove(name, each, read))
   return joinWrites(read, { create, change, remove })
 }
 
 /** A change has to send what a new item needs; otherwise a changed item would be incomplete. */
-export const lacksOfCreate = (change: BridgedWrite, create: BridgedWrite | undefined, read: ItemOfReads): boolean =>
+export const lacksCreatedMembers = (
+  change: BridgedWrite,
+  create: BridgedWrite | undefined,
+  read: ItemOfReads,
+): boolean =>
   create !== undefined && lacksNeeded(change, { ...create, needed: create.needed.filter(name => name !== read.key) })
 
 /** The writes found for a resource, at most one for each verb. */

@@ -47,19 +47,19 @@ export function writeKeptAnswer(exchange: PortExchange, answer: PortAnswer): str
 
 /** @param text the result of `writeKeptAnswer` */
 export function readKeptAnswer(exchange: PortExchange, text: string): PortAnswer {
-  const kept = JSON.parse(text) as PortAnswer // each member is unchanged, except for values of messages
-  if (kept.kind === 'answer') {
+  const answer = JSON.parse(text) as PortAnswer // each member is unchanged, except for values of messages
+  if (answer.kind === 'answer') {
     const { output, replyHeaders } = exchange
-    const content = typeof output === 'object' ? readKeptValue(output, String(kept.content)) : undefined
+    const content = typeof output === 'object' ? readKeptValue(output, String(answer.content)) : undefined
     const blocks = Object.fromEntries(
-      Object.entries(kept.blocks).map(([name, value]) => [
+      Object.entries(answer.blocks).map(([name, value]) => [
         name,
         readKeptValue(rootNamed(replyHeaders, name), String(value)),
       ]),
     )
     return { kind: 'answer', content, blocks }
   }
-  if (kept.kind !== 'fault' || !kept.declared) return kept
-  const { name, detail } = kept.declared
-  return { ...kept, declared: { name, detail: readKeptValue(rootNamed(exchange.faults, name), String(detail)) } }
+  if (answer.kind !== 'fault' || !answer.declared) return answer
+  const { name, detail } = answer.declared
+  return { ...answer, declared: { name, detail: readKeptValue(rootNamed(exchange.faults, name), String(detail)) } }
 }

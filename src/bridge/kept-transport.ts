@@ -37,12 +37,12 @@ export function createKeptTransport(base: string, options: KeptTransportOptions 
   const { longest = longestDefault, decoders = {} } = options
   const { origin } = new URL(base)
   const pool = createHttpPool(base, options)
-  const ask: RestTransport = async (asked, bounds, reception) => {
+  const ask: RestTransport = async (request, bounds, reception) => {
     try {
       const response = await pool.send({
-        method: asked.method,
-        target: asked.address.slice(origin.length),
-        ...(await writeSent(asked)),
+        method: request.method,
+        target: request.address.slice(origin.length),
+        ...(await writeSent(request)),
         timeLimit: bounds.timeLimit,
         signal: reception.signal,
         passing: choosePassing(bounds, reception),

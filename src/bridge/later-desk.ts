@@ -45,7 +45,7 @@ import {
 } from './reply-receipt.ts'
 
 /** Ends the call here according to the answer from there. */
-export type Ends = Pick<ExchangeContext, 'setHeader' | 'fail'>
+export type EndContext = Pick<ExchangeContext, 'setHeader' | 'fail'>
 
 /** An exchange whose responses come later. */
 export interface LaterPlace {
@@ -63,7 +63,7 @@ export interface DeskOptions {
   readonly receivedMax: number
   readonly note: (line: string) => void
   /** Ends the call as an answer demands; `isTold`: the operator already knows of it. */
-  readonly pass: (place: LaterPlace, answer: PortAnswer, ends: Ends, isTold: boolean) => unknown
+  readonly pass: (place: LaterPlace, answer: PortAnswer, ends: EndContext, isTold: boolean) => unknown
   /** The name of the fault that ends a call; undefined: none does. */
   readonly failureOf: (pass: () => unknown) => string | undefined
 }
@@ -71,7 +71,7 @@ export interface DeskOptions {
 /** Milliseconds within which a message has to be received when many arrive. */
 const turnLimitMs = 30_000
 /** The messages that wait for their turn, and those of one call. */
-const turnsOf = ({ receivedMax, limits }: DeskOptions): LineBounds => ({
+const receivingBounds = ({ receivedMax, limits }: DeskOptions): LineBounds => ({
   ...{ running: receivedMax, runningOfCaller: 1, waiting: limits.answers, waitingOfCaller: 4 },
 })
 
@@ -108,7 +108,7 @@ export class LaterDesk implements LaterCalls {
   constructor(places: readonly LaterPlace[], options: DeskOptions) {
     this.#places = new Map(places.map(each => [laterJobName(each.port.port, each.name), each]))
     this.#options = options
-    this.#turns = new WaitingLines(turnsOf(options), 'too many calls wait for later answers')
+    this.#turns = new WaitingLines(receivingBounds(options), 'too many calls wait for later answers')
   }
 
   listFigures(): readonly Figure[] {
@@ -127,9 +127,9 @@ export class LaterDesk implements LaterCalls {
     } satisfies LaterReceiver
   }
 
-  readonly answer: LaterCalls['answer'] = (job, kept, ends) => {
+  readonly answer: LaterCalls['answer'] = (job, text, ends) => {
     const place = this.#placeOf(job)
-    return this.#options.pass(place, readKeptAnswer(place.exchange, kept), ends, true)
+    return this.#options.pass(place, readKeptAnswer(place.exchange, text), ends, true)
   }
 
   // Asking
@@ -202,8 +202,8 @@ export class LaterDesk implements LaterCalls {
 
   #noteDoubt(job: string, id: string, first: PortAnswer): void {
     if (first.kind === 'accepted') return
-    const why = first.kind === 'silence' ? `no response (${first.why})` : 'no response of the service'
-    this.#options.note(`${dottedJobName(job)}: ${why}: it may have been carried out, and ${id} waits for its answer`)
+    const reason = first.kind === 'silence' ? `no response (${first.why})` : 'no response of the service'
+    this.#options.note(`${dottedJobName(job)}: ${reason}: it may have been carried out, and ${id} waits for its answer`)
   }
 
   /** The outcome of the call, or that nothing arrived in time. */
@@ -229,7 +229,7 @@ export class LaterDesk implements LaterCalls {
   // Ending
 
   /** False where the call no longer waits (2). */
-  async #settle(job: string, id: string, answer: PortAnswer, taken?: string): Promise<boolean> {
+  async #settle(job: string, id: string, answer: PortAnswer, digest?: string): Promise<boolean> {
     const { ledger } = this.#requireSite()
     const place = this.#placeOf(job)
     const call = await ledger.find(id)
@@ -242,7 +242,7 @@ export class LaterDesk implements LaterCalls {
         state: failure === undefined ? 'completed' : 'failed',
         failure,
         answer: writeKeptAnswer(place.exchange, answer),
-        asked: writeTaken(readProof(call.asked), taken),
+        asked: writeTaken(readProof(call.asked), digest),
       }))
     if (!isEnded) return false
     endBy(false)
@@ -303,8 +303,8 @@ export class LaterDesk implements LaterCalls {
     const found = await this.#find(id, secret) // another message, or the caller, may have ended it
     if (!found) return this.#refuse('unknown', refuseUnknownReply)
     const { call, proof } = found
-    const taken = digestLater(content)
-    if (proof.taken === taken) return acceptReply // (2)
+    const digest = digestLater(content)
+    if (proof.taken === digest) return acceptReply // (2)
     if (call.state !== 'waiting' || !proof.request)
       return this.#refuse('ended', refuseRelation(reader, endedReasons[call.state]))
     if (call.due <= this.#requireSite().clock()) {
@@ -317,7 +317,7 @@ export class LaterDesk implements LaterCalls {
       this.#options.note(`${place}: a message was refused (${answer.why}): ${answer.detail}`)
       return this.#refuse(answer.why, refuseForeignReply(reader, answer)) // (4)
     }
-    if (await this.#settle(call.job, id, answer, taken)) return acceptReply
+    if (await this.#settle(call.job, id, answer, digest)) return acceptReply
     return this.#refuse('ended', refuseRelation(reader, endedReasons.completed))
   }
 
@@ -346,14 +346,14 @@ interface FoundCall {
 }
 
 /** Nothing in a stored answer can be set. */
-const captured: Ends = {
+const captured: EndContext = {
   setHeader: () => {},
   fail: fault => {
-    throw new EndedBy(fault)
+    throw new FaultEnd(fault)
   },
 }
 /** The declared fault that an answer contains. */
-export class EndedBy {
+export class FaultEnd {
   readonly fault: string
   constructor(fault: string) {
     this.fault = fault

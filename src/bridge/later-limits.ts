@@ -10,11 +10,11 @@ export interface LaterLimits {
   readonly answerLimit: number
 }
 
-export const completeLaterLimits = (given: Partial<LaterLimits> = {}): LaterLimits => ({
+export const completeLaterLimits = (limits: Partial<LaterLimits> = {}): LaterLimits => ({
   answers: 10_000,
   answersOfCaller: 100,
   answerLimit: 86_400_000,
-  ...given,
+  ...limits,
 })
 
 /** All exchanges, or the named ones: `GetPrice`, or `ShopPort.GetPrice`. */

@@ -70,7 +70,7 @@ export interface BenchOptions {
 }
 
 /** A conversation, with its first response as evidence. */
-export interface Heard extends Conversation {
+export interface EvidencedConversation extends Conversation {
   readonly exchange: ProbeExchange | undefined
 }
 
@@ -166,7 +166,7 @@ export class Bench {
    * Octets that no library would send, on a separate connection; a response becomes an exchange of
    * the run. The first line of the first piece is for the report.
    */
-  async converse(pieces: readonly OctetPiece[], limits: ConversationLimits): Promise<Heard> {
+  async converse(pieces: readonly OctetPiece[], limits: ConversationLimits): Promise<EvidencedConversation> {
     const { converse } = this.transport
     if (!converse) throw new NotObservable('a socket: a service in memory has no octets of a head')
     await this.#awaitTurn()

@@ -74,7 +74,7 @@ async function fillCollection(bench: Bench, collection: CollectionTarget): Promi
   const { path, operations, items } = collection
   if (items.length > 0 || !operations['POST'] || !bench.options.allowChanges || !bench.mayChange(path))
     return collection
-  const filled = await createFirst(bench, collection).catch((thrown: unknown) => {
+  const filled = await createFirstItem(bench, collection).catch((thrown: unknown) => {
     if (thrown instanceof NotObservable) return thrown.message
     return requireUnreachable(thrown).message
   })
@@ -83,7 +83,7 @@ async function fillCollection(bench: Bench, collection: CollectionTarget): Promi
   return collection
 }
 
-async function createFirst(bench: Bench, collection: CollectionTarget): Promise<CollectionTarget> {
+async function createFirstItem(bench: Bench, collection: CollectionTarget): Promise<CollectionTarget> {
   let answered = 0
   for (const as of [collection.reader, ...bench.callers.filter(each => each !== collection.reader)]) {
     const created = await tryToCreate(bench, collection, as)
@@ -118,7 +118,7 @@ interface Maker {
 export async function createTemporaryItem(bench: Bench): Promise<CreatedItem> {
   bench.requireChanges()
   const { collection, as } = await bench.once('maker', () => findMaker(bench))
-  return createIn(bench, collection, as)
+  return createInCollection(bench, collection, as)
 }
 
 /**
@@ -190,7 +190,7 @@ async function findMaker(bench: Bench): Promise<Maker> {
   const makers: (Maker & { readonly rank: number })[] = []
   for (const collection of changeable(bench).filter(({ items }) => items.length > 0))
     for (const as of [undefined, ...bench.callers])
-      makers.push({ collection, as, rank: await rankMaker(bench, collection, as) })
+      makers.push({ collection, as, rank: await rankCreator(bench, collection, as) })
   makers.sort((a, b) => b.rank - a.rank)
   for (const maker of makers.filter(({ rank }) => rank > 0)) {
     const created = await tryToCreate(bench, maker.collection, maker.as)
@@ -209,7 +209,7 @@ const changeable = (bench: Bench): readonly CollectionTarget[] =>
   bench.service.collections.filter(({ path }) => bench.mayChange(path))
 
 /** HAL links say what this caller may do; without links, the methods say what exists. */
-async function rankMaker(
+async function rankCreator(
   bench: Bench,
   { path, items, operations, itemPath }: CollectionTarget,
   as: CheckCaller | undefined,
@@ -258,15 +258,19 @@ export async function putNewItem(bench: Bench): Promise<ProbeExchange | undefine
 const tryToCreate = (bench: Bench, collection: CollectionTarget, as: CheckCaller | undefined): Promise<ProbeExchange> =>
   bench.send('POST', collection.path, { as, json: draftFor(bench, collection) })
 
-async function createIn(bench: Bench, collection: CollectionTarget, as: CheckCaller | undefined): Promise<CreatedItem> {
+async function createInCollection(
+  bench: Bench,
+  collection: CollectionTarget,
+  as: CheckCaller | undefined,
+): Promise<CreatedItem> {
   const created = await tryToCreate(bench, collection, as)
-  if (!created.isSuccess) throw new NotObservable(sayUncreated(collection, as, created))
+  if (!created.isSuccess) throw new NotObservable(describeUncreated(collection, as, created))
   const item = toCreated(bench, { collection, as }, created, draftFor(bench, collection))
   addRemoval(bench, item)
   return item
 }
 
-function sayUncreated({ path }: CollectionTarget, as: CheckCaller | undefined, { status }: ProbeExchange): string {
+function describeUncreated({ path }: CollectionTarget, as: CheckCaller | undefined, { status }: ProbeExchange): string {
   const cure = status === 401 || status === 403 ? 'a caller that may: --caller' : `\`samples\` of the profile`
   return `a new item: POST ${path} by ${as?.name ?? 'nobody'} was answered ${status}; give ${cure}`
 }
@@ -354,18 +358,18 @@ export async function performAction(bench: Bench): Promise<ActedItem> {
   let refused: ActedItem | undefined
   for (const collection of listStateful(bench))
     for (const as of makersOf(bench, collection)) {
-      const item = await createIn(bench, collection, as).catch(thrown => void needs.add(requireNeed(thrown)))
+      const item = await createInCollection(bench, collection, as).catch(thrown => void needs.add(requireNeed(thrown)))
       const acted = item && (await actAsAnyone(bench, item))
       if (acted && !isOfMadeContent(bench, acted)) return acted
       refused = chooseRefusal(bench, refused, acted)
-      if (item && !acted) needs.add(sayUnoffered(item))
+      if (item && !acted) needs.add(describeUnoffered(item))
     }
   if (refused) return refused
   throw new NotObservable(needs.size > 0 ? [...needs].join('; or ') : actionNeed)
 }
 const actionNeed =
   'an OpenAPI description that has a collection, POST below its items, and links of an item to it: --openapi'
-const sayUnoffered = ({ collection }: CreatedItem): string =>
+const describeUnoffered = ({ collection }: CreatedItem): string =>
   `a caller to whom the links of a new item of ${collection.path} offer an action: --caller`
 
 /**
@@ -441,7 +445,7 @@ export const createActionItem = (bench: Bench) => bench.once('offered actions', 
 async function offerActions(bench: Bench) {
   for (const collection of listStateful(bench))
     for (const as of makersOf(bench, collection)) {
-      const item = await createIn(bench, collection, as).catch(asUndefined)
+      const item = await createInCollection(bench, collection, as).catch(asUndefined)
       const before = item && (await bench.send('GET', item.path, { as }))
       const actions = item && before ? listOffered(bench, item, before) : []
       if (item && before && actions.length > 0) return { item, before, actions }

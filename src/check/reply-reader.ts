@@ -5,7 +5,7 @@
 import type { ProbeReply } from './probe-message.ts'
 
 /** The octets are not an HTTP/1.1 response. */
-export class HeadTooOdd extends Error {}
+export class InvalidHead extends Error {}
 
 const headOctetsMax = 256 * 1024
 const replyOctetsMax = 32 * 1024 * 1024
@@ -33,7 +33,7 @@ export class ReplyReader {
     this.#octets = Buffer.concat([this.#octets, piece])
     while (this.#framing === undefined && this.#readHead());
     if (this.#framing === undefined) {
-      if (this.#octets.length > headOctetsMax) throw new HeadTooOdd('the head of the response does not end')
+      if (this.#octets.length > headOctetsMax) throw new InvalidHead('the head of the response does not end')
       return
     }
     if (this.#octets.length > replyOctetsMax) this.#finish(this.#octets, false)
@@ -74,7 +74,7 @@ export class ReplyReader {
     if (end < 0) return false
     const [start = '', ...rest] = this.#octets.subarray(0, end).toString('latin1').split('\r\n')
     const [, minor, status] = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: |$)/.exec(start) ?? []
-    if (status === undefined) throw new HeadTooOdd(`"${start.slice(0, 60)}" is not a status line of HTTP/1.1`)
+    if (status === undefined) throw new InvalidHead(`"${start.slice(0, 60)}" is not a status line of HTTP/1.1`)
     this.#octets = this.#octets.subarray(end + 4)
     if (status === '100') this.isInvited = true
     if (status.startsWith('1') && status !== '101') return true
@@ -82,7 +82,7 @@ export class ReplyReader {
     this.#isOld = minor === '0'
     this.#lines = rest.map(line => {
       const colon = line.indexOf(':')
-      if (colon <= 0) throw new HeadTooOdd(`"${line.slice(0, 60)}" is not a field line`)
+      if (colon <= 0) throw new InvalidHead(`"${line.slice(0, 60)}" is not a field line`)
       return [line.slice(0, colon), line.slice(colon + 1).trim()] as const
     })
     this.#framing = this.#findFraming()
@@ -95,7 +95,7 @@ export class ReplyReader {
     if (/(?:^|,)\s*chunked\s*$/i.test(this.#field('transfer-encoding') ?? '')) return 'chunked'
     const length = this.#field('content-length')
     if (length === undefined) return 'until close'
-    if (!/^[0-9]{1,15}$/.test(length)) throw new HeadTooOdd(`Content-Length "${length}" is not a number`)
+    if (!/^[0-9]{1,15}$/.test(length)) throw new InvalidHead(`Content-Length "${length}" is not a number`)
     return Number(length)
   }
 
@@ -113,7 +113,7 @@ export class ReplyReader {
       const lineEnd = this.#octets.indexOf('\r\n', at)
       if (lineEnd < 0) return
       const size = /^([0-9a-f]{1,8})\s*(?:;|$)/i.exec(this.#octets.subarray(at, lineEnd).toString('latin1'))?.[1]
-      if (size === undefined) throw new HeadTooOdd('a chunk of the response has an invalid size')
+      if (size === undefined) throw new InvalidHead('a chunk of the response has an invalid size')
       const from = lineEnd + 2
       const length = Number.parseInt(size, 16)
       if (length === 0) {

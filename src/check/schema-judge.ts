@@ -10,7 +10,7 @@ import { findReferenced, isOfHal } from './schema-sample.ts'
 /** A schema may refer to itself. */
 const depthMax = 64
 
-interface Judged {
+interface JudgedValue {
   readonly document: Json
   readonly value: Json
   /** A JSON Pointer (RFC 6901) to the value. */
@@ -23,9 +23,9 @@ export function findMismatch(document: Json, schema: Json | undefined, value: Js
   return judgeValue(schema, { document, value, at: '', depth: 0 })
 }
 
-function judgeValue(given: Json | undefined, judged: Judged): string | undefined {
+function judgeValue(given: Json | undefined, judged: JudgedValue): string | undefined {
   if (given === undefined || given === true || judged.depth > depthMax) return undefined
-  if (given === false) return sayWrong(judged, 'nothing is allowed here')
+  if (given === false) return describeMismatch(judged, 'nothing is allowed here')
   const schema = asRecord(given)
   if (judged.value === null && schema['nullable'] === true) return undefined
   for (const judge of judges) {
@@ -35,16 +35,16 @@ function judgeValue(given: Json | undefined, judged: Judged): string | undefined
   return undefined
 }
 
-type Judge = (schema: ProbedRecord, judged: Judged) => string | undefined
+type Judge = (schema: ProbedRecord, judged: JudgedValue) => string | undefined
 
 const shownCharactersMax = 60
-function sayWrong({ at, value }: Judged, says: string): string {
+function describeMismatch({ at, value }: JudgedValue, says: string): string {
   const shown = writeJson(value)
   const cut = shown.length > shownCharactersMax ? `${shown.slice(0, shownCharactersMax)}…` : shown
   return `${at === '' ? 'the content' : at} is ${cut}: ${says}`
 }
 
-const deeper = (judged: Judged, value = judged.value, at = judged.at): Judged => ({
+const descend = (judged: JudgedValue, value = judged.value, at = judged.at): JudgedValue => ({
   ...judged,
   value,
   at,
@@ -53,17 +53,17 @@ const deeper = (judged: Judged, value = judged.value, at = judged.at): Judged =>
 
 const judgeReference: Judge = (schema, judged) => {
   const reference = asText(schema['$ref'])
-  return reference === undefined ? undefined : judgeValue(findReferenced(judged.document, reference), deeper(judged))
+  return reference === undefined ? undefined : judgeValue(findReferenced(judged.document, reference), descend(judged))
 }
 
 /** §10.2.1. For oneOf, one match is enough here: deciding that two match needs every keyword. */
 const judgeCombination: Judge = ({ allOf, anyOf, oneOf }, judged) => {
   for (const part of asArray(allOf)) {
-    const wrong = judgeValue(part, deeper(judged))
+    const wrong = judgeValue(part, descend(judged))
     if (wrong !== undefined) return wrong
   }
   for (const parts of [asArray(anyOf), asArray(oneOf)]) {
-    const wrong = parts.map(part => judgeValue(part, deeper(judged)))
+    const wrong = parts.map(part => judgeValue(part, descend(judged)))
     if (wrong.length > 0 && !wrong.includes(undefined)) return wrong[0]
   }
   return undefined
@@ -82,10 +82,11 @@ const typeTests: Readonly<Record<string, (value: Json) => boolean>> = {
 const judgeType: Judge = ({ type, enum: choices, const: only }, judged) => {
   const types = [type].flat().flatMap(each => asText(each as Json | undefined) ?? [])
   if (types.length > 0 && !types.some(each => typeTests[each]?.(judged.value) ?? true))
-    return sayWrong(judged, `the schema says ${types.join(' or ')}`)
+    return describeMismatch(judged, `the schema says ${types.join(' or ')}`)
   if (Array.isArray(choices) && !asArray(choices).some(each => sameJson(each, judged.value)))
-    return sayWrong(judged, `the schema says one of ${writeJson(asArray(choices))}`)
-  if (only !== undefined && !sameJson(only, judged.value)) return sayWrong(judged, `the schema says ${writeJson(only)}`)
+    return describeMismatch(judged, `the schema says one of ${writeJson(asArray(choices))}`)
+  if (only !== undefined && !sameJson(only, judged.value))
+    return describeMismatch(judged, `the schema says ${writeJson(only)}`)
   return undefined
 }
 
@@ -103,7 +104,7 @@ const judgeNumber: Judge = (schema, judged) => {
     ['exclusiveMaximum', bound => near(bound) < bound],
     ['multipleOf', step => isMultiple(value, step)],
   ]
-  return sayFirstBound(schema, judged, bounds)
+  return describeFirstBound(schema, judged, bounds)
 }
 
 /** A binary fraction is not exactly the decimal that was written. */
@@ -121,11 +122,11 @@ const judgeText: Judge = (schema, judged) => {
   if (typeof value !== 'string') return undefined
   const { length } = [...value]
   const pattern = formatPatterns[asText(schema['format']) ?? '']
-  if (pattern && !pattern.test(value)) return sayWrong(judged, `the schema says ${asText(schema['format'])}`)
+  if (pattern && !pattern.test(value)) return describeMismatch(judged, `the schema says ${asText(schema['format'])}`)
   const expression = asText(schema['pattern'])
   if (expression !== undefined && matchesPattern(expression, value) === false)
-    return sayWrong(judged, `the schema has pattern ${expression}`)
-  return sayFirstBound(schema, judged, [
+    return describeMismatch(judged, `the schema has pattern ${expression}`)
+  return describeFirstBound(schema, judged, [
     ['minLength', bound => length >= bound],
     ['maxLength', bound => length <= bound],
   ])
@@ -140,12 +141,12 @@ const formatPatterns: Readonly<Record<string, RegExp>> = {
 
 type Bound = readonly [name: string, holds: (bound: number | bigint) => boolean]
 
-function sayFirstBound(schema: ProbedRecord, judged: Judged, bounds: readonly Bound[]): string | undefined {
+function describeFirstBound(schema: ProbedRecord, judged: JudgedValue, bounds: readonly Bound[]): string | undefined {
   const broken = bounds.find(([name, holds]) => {
     const bound = schema[name]
     return (typeof bound === 'number' || typeof bound === 'bigint') && !holds(bound)
   })
-  return broken && sayWrong(judged, `the schema has ${broken[0]} ${schema[broken[0]]}`)
+  return broken && describeMismatch(judged, `the schema has ${broken[0]} ${schema[broken[0]]}`)
 }
 
 const judgeItems: Judge = (schema, judged) => {
@@ -154,12 +155,12 @@ const judgeItems: Judge = (schema, judged) => {
   const items = asArray(value)
   const tuple = asArray(schema['prefixItems'])
   for (const [index, item] of items.entries()) {
-    const wrong = judgeValue(tuple[index] ?? schema['items'], deeper(judged, item, `${at}/${index}`))
+    const wrong = judgeValue(tuple[index] ?? schema['items'], descend(judged, item, `${at}/${index}`))
     if (wrong !== undefined) return wrong
   }
   if (schema['uniqueItems'] === true && new Set(items.map(item => writeJson(item))).size < items.length)
-    return sayWrong(judged, 'the schema says that items differ')
-  return sayFirstBound(schema, judged, [
+    return describeMismatch(judged, 'the schema says that items differ')
+  return describeFirstBound(schema, judged, [
     ['minItems', bound => items.length >= bound],
     ['maxItems', bound => items.length <= bound],
   ])
@@ -176,17 +177,17 @@ const judgeMembers: Judge = (schema, judged) => {
       // OpenAPI §4.8.24: a required member that is write-only is not in responses.
       resolvedMember(document, schema, String(name))['writeOnly'] !== true,
   )
-  if (missing !== undefined) return sayWrong(judged, `the schema requires ${missing}`)
+  if (missing !== undefined) return describeMismatch(judged, `the schema requires ${missing}`)
   const isClosed = schema['patternProperties'] === undefined
   const members = Object.entries(record).filter(([name]) => !isOfHal(name))
   for (const [name, each] of members) {
-    const wrongName = judgeValue(schema['propertyNames'], deeper(judged, name, at))
+    const wrongName = judgeValue(schema['propertyNames'], descend(judged, name, at))
     if (wrongName !== undefined) return wrongName
     const known = memberAt(schema, 'properties', name) ?? (isClosed ? schema['additionalProperties'] : undefined)
-    const wrong = judgeValue(known, deeper(judged, each, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`))
+    const wrong = judgeValue(known, descend(judged, each, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`))
     if (wrong !== undefined) return wrong
   }
-  return sayFirstBound(schema, judged, [['maxProperties', bound => members.length <= bound]])
+  return describeFirstBound(schema, judged, [['maxProperties', bound => members.length <= bound]])
 }
 
 function resolvedMember(document: Json, schema: ProbedRecord, name: string): ProbedRecord {

@@ -25,7 +25,7 @@ import {
   Unreachable,
 } from './probe-message.ts'
 import { openProbeTunnel } from './proxy-socket.ts'
-import { HeadTooOdd, ReplyReader } from './reply-reader.ts'
+import { InvalidHead, ReplyReader } from './reply-reader.ts'
 
 /** How the checker connects to a service. */
 export interface SocketOptions {
@@ -151,7 +151,7 @@ class SocketCarrier {
       try {
         reader.add(piece)
       } catch (thrown) {
-        reject(thrown instanceof HeadTooOdd ? new Unreachable(thrown.message) : thrown)
+        reject(thrown instanceof InvalidHead ? new Unreachable(thrown.message) : thrown)
         return
       }
       // Octets that should not follow the head of a response to HEAD may arrive after it.
@@ -263,7 +263,7 @@ function readConversation(octets: Buffer, tookMs: number): Omit<Conversation, 'i
   try {
     reader.add(octets)
   } catch (thrown) {
-    if (!(thrown instanceof HeadTooOdd)) throw thrown
+    if (!(thrown instanceof InvalidHead)) throw thrown
     return { reply: undefined, replies: 0 }
   }
   const replies = octets.toString('latin1').match(/HTTP\/1\.[01] [2-5]\d{2} /g)?.length ?? 0

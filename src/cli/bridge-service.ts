@@ -185,7 +185,7 @@ const callerOptions = ({ timeLimit, longest, longestPassing, authorization }: Br
   longestPassing,
   fields: authorization === undefined ? {} : { authorization: readFileSync(authorization, 'utf8').trim() },
 })
-function tellLosses(losses: readonly Loss[]): void {
+function printLosses(losses: readonly Loss[]): void {
   for (const { place, detail } of losses) console.error(`${place}: ${detail}`)
 }
 
@@ -258,7 +258,7 @@ async function bridgeRest(
     failUsage('--lenient is about answers in XML: those of a REST service are read so in any case, so leave it out')
   const { describeBridge } = await import('../bridge/bridged-service.ts')
   const { createBridgedRestCaller } = await import('../bridge/rest-caller.ts')
-  if (map === undefined) tellLosses(described.losses) // a map has them at its head
+  if (map === undefined) printLosses(described.losses) // a map has them at its head
   const { rest, contract } =
     map === undefined
       ? { rest: described, contract: describeBridge(described.name, described.namespace, [described.port]) }
@@ -290,7 +290,7 @@ async function importBridge(
   contract: ImportedContract,
 ): Promise<BridgedContract> {
   const { describeBridge, openPort } = await import('../bridge/bridged-service.ts')
-  tellLosses(contract.losses)
+  printLosses(contract.losses)
   if (contract.ports.length === 0) throw new Error(`${file} has no port for SOAP: give a WSDL with a binding`)
   const opened = contract.ports.map(each => openPort(each, grants))
   const ports = markLaterPorts(opened, contract.policies, flags, undefined)

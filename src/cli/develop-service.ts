@@ -48,7 +48,7 @@ async function devCommand(file: string | undefined, flags: DevFlags): Promise<vo
       ended.abort()
       for (const child of checks) child.kill(signal)
     })
-  await serveAgain(ended.signal)
+  await serveAndRestart(ended.signal)
   await Promise.all(checks.map(child => child.exitCode ?? once(child, 'close')))
 }
 
@@ -57,7 +57,7 @@ const reporting = 'WATCH_REPORT_DEPENDENCIES'
 const isWatched = (): boolean => process.env[reporting] !== undefined
 
 /** Serves in a process of its own, and in the next one as soon as a file that it loads changes. */
-async function serveAgain(ended: AbortSignal): Promise<void> {
+async function serveAndRestart(ended: AbortSignal): Promise<void> {
   const words = [...process.execArgv, ...process.argv.slice(1)]
   const stop = new Promise<void>(resolve => ended.addEventListener('abort', () => resolve(), { once: true }))
   while (!ended.aborted) {

@@ -99,8 +99,8 @@ class TypeComparison {
   }
 
   #compareObjects(place: string, from: ObjectType, to: ObjectType): readonly TypeChange[] {
-    const [left, entered] = [findAlone(from, to), findAlone(to, from)]
-    const [before, after] = [putAlone(from, left), putAlone(to, entered)]
+    const [left, entered] = [findSoleOptions(from, to), findSoleOptions(to, from)]
+    const [before, after] = [ungroupMembers(from, left), ungroupMembers(to, entered)]
     const names = new Set([...before.members.keys(), ...after.members.keys()])
     const say =
       (effect: TypeEffect, text: string) =>
@@ -225,7 +225,7 @@ function tagOfOption(option: WireType, types: TypesByName, at: number): string {
 type NamedMember = readonly [name: string, member: WireMember]
 
 /** For choices that the other type does not have: the only option that appears there. */
-function findAlone(type: ObjectType, other: ObjectType): ReadonlyMap<string, NamedMember> {
+function findSoleOptions(type: ObjectType, other: ObjectType): ReadonlyMap<string, NamedMember> {
   const found = new Map<string, NamedMember>()
   for (const [group, { type: choice, isRequired, max = 1 }] of type.members) {
     if (choice.kind !== 'choice' || group.startsWith('{') || other.members.has(group)) continue
@@ -242,7 +242,7 @@ function findAlone(type: ObjectType, other: ObjectType): ReadonlyMap<string, Nam
   return found
 }
 /** The type with these members instead of their groups. */
-const putAlone = (type: ObjectType, alone: ReadonlyMap<string, NamedMember>): ObjectType =>
+const ungroupMembers = (type: ObjectType, alone: ReadonlyMap<string, NamedMember>): ObjectType =>
   alone.size === 0 ? type : { ...type, members: new Map([...type.members].map(each => alone.get(each[0]) ?? each)) }
 
 /** Whether the type allows this name: a wildcard of XML Schema says so for namespaces. */

@@ -30,12 +30,12 @@ const listFieldRows = (fields: Fields, before: string): readonly FieldRow[] =>
     .flatMap(([name, field]) => {
       const path = `${before}${name}`
       return [
-        [path, foldShape(field.shape, held), dueOf(field), annotationOf(field)?.replaceAll('\n', ' ') ?? ''],
+        [path, foldShape(field.shape, held), requirementOf(field), annotationOf(field)?.replaceAll('\n', ' ') ?? ''],
         ...foldShape(field.shape, inner, path),
       ] as const
     })
 
-function dueOf(field: AnyField): string {
+function requirementOf(field: AnyField): string {
   const { isReadOnly, isOptional, isNullable, isAttribute, defaultValue } = field
   const stands = defaultText(field)
   const first = isReadOnly

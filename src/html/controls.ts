@@ -320,9 +320,9 @@ export interface Redraw {
   readonly change: RedrawChange
   readonly name: string
 }
-export function findRedraw(given: ReadonlyMap<string, string>): Redraw | undefined {
+export function findRedraw(pairs: ReadonlyMap<string, string>): Redraw | undefined {
   for (const change of ['add', 'drop', 'show'] as const) {
-    const name = given.get(redrawNames[change])
+    const name = pairs.get(redrawNames[change])
     if (name !== undefined) return { change, name }
   }
   return undefined

@@ -142,8 +142,8 @@ function listEdges({ machine }: DrawnMachine, spots: ReadonlyMap<string, Spot>):
     for (const [verb, target] of Object.entries(ways)) {
       const [from, to] = [spots.get(state), spots.get(target)]
       if (!from || !to || from === to) continue
-      const known = edges.get(`${state} ${target}`)
-      if (known) known.verbs.push(verb)
+      const edge = edges.get(`${state} ${target}`)
+      if (edge) edge.verbs.push(verb)
       else edges.set(`${state} ${target}`, { from, to, verbs: [verb] })
     }
   return [...edges.values()]

@@ -176,20 +176,23 @@ function handleAction(mock: MockSite, resource: Resource, key: string, action: A
   const place = mock.placeOf(`${resource.name}.${key}`)
   return (ctx: Context, item: Values, input: Values): ActionResult => {
     failOnDemand(mock, ctx, action.faults)
-    const output = action.output && { ...makeExample(action.output, place), ...chooseSound(action.output, item, input) }
+    const output = action.output && {
+      ...makeExample(action.output, place),
+      ...pickValidMembers(action.output, item, input),
+    }
     if (action.effect === 'read') return output
     if (action.effect === 'move')
       return { to: String(findTarget(action.input, resource.name, input) ?? mock.idOf(resource.name, 2)) }
     const readOnly = Object.entries(resource.fields).filter(
       ([name, each]) => each.isReadOnly && !/^(id|state)$/.test(name),
     )
-    const set = chooseSound(Object.fromEntries(readOnly), input)
+    const set = pickValidMembers(Object.fromEntries(readOnly), input)
     return output ? { output, set } : { set }
   }
 }
 
 /** Members of these values that the fields allow; the last value with a member counts. */
-function chooseSound(fields: Fields, ...values: readonly Values[]): Values {
+function pickValidMembers(fields: Fields, ...values: readonly Values[]): Values {
   const found: Record<string, unknown> = {}
   for (const value of values)
     for (const [name, field] of Object.entries(fields)) {
@@ -211,7 +214,7 @@ function handleJob(mock: MockSite, { job, input, output, faults }: Job): Readonl
     starting: (ctx: Context) => failOnDemand(mock, ctx, faults),
     run: async (_: unknown, given: Values) => ({
       ...makeExample(output, place),
-      ...chooseSound(output, chooseSound(input, given)),
+      ...pickValidMembers(output, pickValidMembers(input, given)),
     }),
   }
 }

@@ -20,13 +20,13 @@ export const makeExample = (fields: Fields, place: ExamplePlace): Values => comp
  */
 export function completeValue(fields: Fields, value: Values, place: ExamplePlace): Values {
   const isNew = Object.keys(value).length === 0
-  const made: Record<string, unknown> = {}
+  const members: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(fields)) {
     const known = value[name]
     if (known === undefined && field.isOptional && !isNew) continue
-    made[name] = known === null ? null : completeItem(field, known, placeWithin(place, name))
+    members[name] = known === null ? null : completeItem(field, known, placeWithin(place, name))
   }
-  return made
+  return members
 }
 
 /**

@@ -49,7 +49,7 @@ export function makeSchemaExample(
 /** OpenAPI §4.8.25: a discriminator names the option, by its mapping or its name. */
 function nameOption(
   document: OpenApiDocument,
-  schema: ExampleAsked['schema'],
+  schema: ExampleSchema['schema'],
   option: Json | undefined,
   example: Json,
 ): Json {
@@ -66,14 +66,14 @@ function nameOption(
 
 const parseGivenText = (text: string): Json | undefined => attempt((): Json => JSON.parse(text), isSyntaxError)
 
-interface ExampleAsked {
+interface ExampleSchema {
   readonly document: OpenApiDocument
   readonly schema: Readonly<Record<string, Json>>
   readonly place: ExamplePlace
   readonly depth: number
 }
 
-const makers: Readonly<Record<string, (asked: ExampleAsked) => Json>> = {
+const makers: Readonly<Record<string, (asked: ExampleSchema) => Json>> = {
   object: makeObject,
   array: ({ document, schema, place, depth }) => {
     const least = Number(schema['minItems'] ?? 0)
@@ -93,7 +93,7 @@ const makers: Readonly<Record<string, (asked: ExampleAsked) => Json>> = {
 const readBound = (given: Json | undefined, otherwise = Number.POSITIVE_INFINITY): number =>
   given === undefined ? otherwise : Number(given)
 
-function makeObject({ document, schema, place, depth }: ExampleAsked): Json {
+function makeObject({ document, schema, place, depth }: ExampleSchema): Json {
   const required = requiredNamesOf(schema)
   const isLeftOut = (name: string, given: Json): boolean =>
     objectOf(document.resolve(given).value)['writeOnly'] === true || (depth >= depthOfOptional && !required.has(name))
@@ -109,14 +109,14 @@ function makeObject({ document, schema, place, depth }: ExampleAsked): Json {
 }
 
 /** A name that the map's schema allows, if it restricts names. */
-function makeMapName(document: OpenApiDocument, schema: ExampleAsked['schema'], place: ExamplePlace): string {
+function makeMapName(document: OpenApiDocument, schema: ExampleSchema['schema'], place: ExamplePlace): string {
   if (schema['propertyNames'] === undefined) return 'example'
   const names = objectOf(document.resolve(schema['propertyNames']).value)
   return String(makeSchemaExample(document, { type: 'string', ...names }, place))
 }
 
 /** A multiple of what is required, on the lower bound or near it. */
-function makeNumber(schema: ExampleAsked['schema'], place: ExamplePlace, part: number): number {
+function makeNumber(schema: ExampleSchema['schema'], place: ExamplePlace, part: number): number {
   const step = readBound(schema['multipleOf'], part === 1 ? 1 : 0.01)
   const above = schema['exclusiveMinimum']
   const least = typeof above === 'number' ? above + step : readBound(schema['minimum'], 0) + (above === true ? step : 0)
@@ -147,7 +147,7 @@ const textsOfFormats: Readonly<Record<string, (number: number) => string>> = {
   decimal: number => `${number}.50`,
 }
 
-function makeFormatted(schema: ExampleAsked['schema'], place: ExamplePlace): string {
+function makeFormatted(schema: ExampleSchema['schema'], place: ExamplePlace): string {
   const form = textsOfFormats[stringOf(schema['format'])]
   const number = (createChoose(place)(90) + place.item) % 100
   const pattern = stringOf(schema['pattern'])

@@ -54,21 +54,21 @@ export function createOpenApiMock(
     try {
       return await site.answer(request)
     } catch (thrown) {
-      if (thrown instanceof Ended) return thrown.response
+      if (thrown instanceof EarlyResponse) return thrown.response
       throw thrown
     }
   }
 }
 
 /** Thrown to end a request early with this response. */
-class Ended {
+class EarlyResponse {
   readonly response: Response
   constructor(response: Response) {
     this.response = response
   }
 }
-const endWith = (status: number, detail: string, fields: Response['fields'] = {}): never => {
-  throw new Ended(respond(status, { detail, fields }))
+const endRequest = (status: number, detail: string, fields: Response['fields'] = {}): never => {
+  throw new EarlyResponse(respond(status, { detail, fields }))
 }
 
 interface MockedRoute {
@@ -139,9 +139,9 @@ class OpenApiSite {
       given.ifNoneMatch === '*' && !isReading(request) && this.#items.at(path.replace(/\/$/, '')) === undefined
     const etag = isFree ? undefined : this.#readTag(asked, path)
     const result = evaluatePreconditions(given, request.method, etag === undefined ? undefined : { etag })
-    if (result === 'not-modified') throw new Ended({ status: 304, fields: etag === undefined ? {} : { etag } })
+    if (result === 'not-modified') throw new EarlyResponse({ status: 304, fields: etag === undefined ? {} : { etag } })
     if (result === 'failed')
-      throw new Ended(
+      throw new EarlyResponse(
         this.#refuse(operation, [412], etag === undefined ? 'there is nothing' : `the ETag is ${etag} now`),
       )
   }
@@ -170,12 +170,12 @@ class OpenApiSite {
       const { method } = request
       const operation = route.operations.get(method) ?? (method === 'HEAD' ? route.operations.get('GET') : undefined)
       const allow = [...route.operations.keys(), ...(route.operations.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
-      if (!operation && method === 'OPTIONS') throw new Ended({ status: 204, fields: { allow } })
-      if (!operation) return endWith(405, `${route.template} has no ${method}`, { allow })
-      const pairs = parseQuery(query) ?? endWith(400, 'the query is not percent-encoded as it should be')
+      if (!operation && method === 'OPTIONS') throw new EarlyResponse({ status: 204, fields: { allow } })
+      if (!operation) return endRequest(405, `${route.template} has no ${method}`, { allow })
+      const pairs = parseQuery(query) ?? endRequest(400, 'the query is not percent-encoded as it should be')
       return { request, path: path.slice(base.length) || '/', base, pairs, route, values, operation }
     }
-    return endWith(404, `the description has no address ${path}`)
+    return endRequest(404, `the description has no address ${path}`)
   }
   #findRoute(path: string) {
     for (const route of this.#routes) {
@@ -204,7 +204,7 @@ class OpenApiSite {
     }
     if (security.some(each => Object.keys(each).every(isThere))) return
     const names = security.map(each => Object.keys(each).join(' and ')).join(', or ')
-    throw new Ended(
+    throw new EarlyResponse(
       this.#refuse(operation, [401], `credentials are missing: ${names}`, {
         'www-authenticate': 'Bearer realm="mock"',
       }),
@@ -215,9 +215,10 @@ class OpenApiSite {
     const described = this.#document.resolve(operation.request).value
     const contents = objectOf(described['content'])
     const octets = await request.content.bytes(contentMax)
-    if (!octets) return endWith(413, `a mock reads ${contentMax} octets at most`)
+    if (!octets) return endRequest(413, `a mock reads ${contentMax} octets at most`)
     if (octets.length === 0) {
-      if (described['required'] === true) throw new Ended(this.#refuse(operation, [400, 422], 'content is required'))
+      if (described['required'] === true)
+        throw new EarlyResponse(this.#refuse(operation, [400, 422], 'content is required'))
       return undefined
     }
     if (Object.keys(contents).length === 0) return undefined
@@ -225,18 +226,18 @@ class OpenApiSite {
     const essence = type?.essence ?? ''
     const found = Object.entries(contents).find(([name]) => negotiateType(name.split(';')[0], [essence]) !== undefined)
     if (!found)
-      return endWith(415, `send one of ${Object.keys(contents).join(', ')}`, {
+      return endRequest(415, `send one of ${Object.keys(contents).join(', ')}`, {
         accept: Object.keys(contents).join(', '),
       })
     if (!isJsonType(essence)) return undefined
     const { value, failure } = parseJson(octets)
-    if (failure) throw new Ended(this.#refuse(operation, [400], `not JSON: ${failure.reason} at ${failure.at}`))
+    if (failure) throw new EarlyResponse(this.#refuse(operation, [400], `not JSON: ${failure.reason} at ${failure.at}`))
     const wrong = findMismatch(
       this.#toSent(this.#document.root),
       this.#toSent(objectOf(found[1])['schema'] ?? true),
       value,
     )
-    if (wrong !== undefined) throw new Ended(this.#refuse(operation, [422, 400], wrong))
+    if (wrong !== undefined) throw new EarlyResponse(this.#refuse(operation, [422, 400], wrong))
     return value
   }
 
@@ -270,13 +271,13 @@ class OpenApiSite {
             : request.fields[name.toLowerCase()]
       const value = readParameter(this.#document, parameter, place === 'query' ? { pairs } : { text })
       if (value === undefined && parameter['required'] === true)
-        throw new Ended(this.#refuse(operation, [400, 422], `${name} is required in the ${place}`))
+        throw new EarlyResponse(this.#refuse(operation, [400, 422], `${name} is required in the ${place}`))
       const schema = schemaOfParameter(this.#document, parameter)
       if (value === undefined || schema === undefined) continue
       const wrong = findMismatch(this.#document.root, schema, value)
       if (wrong !== undefined) {
         const statuses: readonly [number, ...number[]] = place === 'path' ? [404, 400, 422] : [400, 422]
-        throw new Ended(this.#refuse(operation, statuses, `${name} ${wrong.replace(/^the content /, '')}`))
+        throw new EarlyResponse(this.#refuse(operation, statuses, `${name} ${wrong.replace(/^the content /, '')}`))
       }
     }
   }
@@ -397,11 +398,12 @@ class OpenApiSite {
     const parameter = route.names.at(-1) ?? 'id'
     const known = this.#items.at(address)
     if (known === 'gone' && operation.method !== 'PUT')
-      throw new Ended(this.#refuse(operation, [404, 410], 'it was removed'))
+      throw new EarlyResponse(this.#refuse(operation, [404, 410], 'it was removed'))
     if (operation.method === 'DELETE') this.#items.set(address, undefined)
     if (!isJsonObject(example)) return { content: example }
     const key = identifierMember(example, parameter)
-    const named = key === undefined ? example : { ...example, [key]: likeOf(example[key], values.get(parameter) ?? '') }
+    const named =
+      key === undefined ? example : { ...example, [key]: parseLike(example[key], values.get(parameter) ?? '') }
     const before = known === 'gone' || known === undefined ? named : { ...named, ...known }
     const now = ['PUT', 'PATCH', 'POST'].includes(operation.method)
       ? {
@@ -480,7 +482,7 @@ function identifierMember(item: JsonObject, parameter: string): string | undefin
   return names.find(name => ['string', 'number'].includes(typeof item[name]))
 }
 /** The text from an address in the type of the member. */
-const likeOf = (like: Json | undefined, text: string): Json =>
+const parseLike = (like: Json | undefined, text: string): Json =>
   typeof like === 'number' && /^-?\d+$/.test(text) ? Number(text) : text
 
 /** Items from one example would have the same identifier, so they are numbered. */

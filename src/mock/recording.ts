@@ -95,7 +95,7 @@ export function createRecorder(to: string, folder: string): (request: Request) =
     recordings.set(key, recording)
     if (recording.answers.length < answersMax) recording.answers.push(recordAnswer(answer, known))
     writeFileSync(join(folder, nameFile(recording)), `${JSON.stringify(recording, undefined, 2)}\n`, { mode: 0o600 })
-    return moveOrigin(answer, address.origin, request)
+    return replaceOrigin(answer, address.origin, request)
   }
 }
 
@@ -181,7 +181,7 @@ export function createReplay(folder: string): (request: Request) => Promise<Resp
       fields: {},
     }
     const whole = text === undefined ? requireBase64(octets ?? '') : Buffer.from(text)
-    return moveOrigin({ status, fields, content: whole }, found.origin, request)
+    return replaceOrigin({ status, fields, content: whole }, found.origin, request)
   }
 }
 
@@ -197,7 +197,7 @@ function readRecordings(folder: string): readonly Recording[] {
 }
 
 /** Replaces the service's addresses by the mock's, so that its links lead here. */
-function moveOrigin({ status, fields, content }: WholeAnswer, origin: string, request: Request): Response {
+function replaceOrigin({ status, fields, content }: WholeAnswer, origin: string, request: Request): Response {
   const here = `${request.scheme}://${request.fields['host'] ?? 'localhost'}`
   const kept = Object.entries(fields).filter(([name]) => keptFields.has(name))
   const moved = kept.map(([name, value]) => [name, value.replaceAll(origin, here)] as const)

@@ -123,7 +123,7 @@ export function expectOneContentByTag(trial: Trial): void {
 const lookAfterMs = 1100
 
 /** Reads an item from the start of the run twice more: it must have the same validators. */
-export async function lookAgain(trial: Trial, { path, as, read }: ReadItem): Promise<void> {
+export async function readItemAgain(trial: Trial, { path, as, read }: ReadItem): Promise<void> {
   const second = await trial.send('GET', path, { as })
   await setTimeout(lookAfterMs)
   const looks = [read, second, await trial.send('GET', path, { as })]

@@ -7,7 +7,7 @@ import { sendMessage } from '../soap-discovery.ts'
 import type { SoapWords } from '../soap-message.ts'
 import { isAnswer } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
-import { expectEachRefused, type Hostile } from './hostile-message.ts'
+import { expectEachRefused, type HostileMessages } from './hostile-message.ts'
 import { findEncoded } from './message-rules.ts'
 
 const hugeCount = 2_147_483_647
@@ -61,7 +61,7 @@ const encodings: Readonly<Record<SoapWords['number'], EncodingWords>> = {
   },
 }
 
-function writeHostileValues(words: SoapWords, body: string): Hostile {
+function writeHostileValues(words: SoapWords, body: string): HostileMessages {
   const { uri, arrays, reference, identifier } = encodings[words.number]
   const names = `xmlns:e="${uri}" xmlns:d="http://www.w3.org/2001/XMLSchema" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"`
   const write = (attributes: string, content: string, behind = ''): string =>

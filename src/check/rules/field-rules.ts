@@ -26,7 +26,7 @@ import {
   expectOneContentByTag,
   expectSoundFields,
   expectVary,
-  lookAgain,
+  readItemAgain,
 } from './caching-checks.ts'
 import { listedTypes } from './interface-rules.ts'
 import { checkQueries } from './query-checks.ts'
@@ -144,7 +144,7 @@ export const fieldRules: readonly CheckRule[] = [
       if (trial.bench.options.allowChanges) await expectNewTag(trial)
       for (const each of trial.bench.service.collections) await expectConditionalList(trial, each)
       await expectVary(trial, item)
-      await lookAgain(trial, item)
+      await readItemAgain(trial, item)
       expectSoundFields(trial)
       expectOneContentByTag(trial)
     },

@@ -9,10 +9,10 @@ import type { Trial } from '../trial.ts'
 const quickMs = 5000
 
 /** By name: a whole message that replaces that of a safe operation. */
-export type Hostile = readonly (readonly [what: string, text: string | Uint8Array])[]
+export type HostileMessages = readonly (readonly [what: string, text: string | Uint8Array])[]
 
 /** Sends each instead of the message of each safe operation, and expects all to be refused. */
-export async function expectAllRefused(trial: Trial, write: (probe: ProbeOperation) => Hostile): Promise<void> {
+export async function expectAllRefused(trial: Trial, write: (probe: ProbeOperation) => HostileMessages): Promise<void> {
   for (const probe of await listProbeOperations(trial.bench)) await expectEachRefused(trial, probe, write(probe))
 }
 
@@ -20,7 +20,7 @@ export async function expectAllRefused(trial: Trial, write: (probe: ProbeOperati
 export async function expectEachRefused(
   trial: Trial,
   probe: ProbeOperation,
-  messages: Hostile,
+  messages: HostileMessages,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   for (const [what, text] of messages) {

@@ -3,7 +3,7 @@
  * same octet however its length is read, so nothing is left over on a connection that a gateway
  * shares.
  */
-import type { Heard } from '../bench.ts'
+import type { EvidencedConversation } from '../bench.ts'
 import { readSomeItem } from '../materials.ts'
 import { type OctetPiece, requireUnreachable, Unreachable } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
@@ -14,16 +14,16 @@ const toOctets = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 const addressedHost = ({ bench }: Trial): string => new URL(bench.transport.origin).host
 
 /** GET of the entry with these lines after Host, followed by content. */
-const sendHead = (trial: Trial, lines: readonly string[], content = ''): Promise<Heard> =>
+const sendHead = (trial: Trial, lines: readonly string[], content = ''): Promise<EvidencedConversation> =>
   sendLines(trial, [`Host: ${addressedHost(trial)}`, ...lines], content)
 
-function sendLines(trial: Trial, lines: readonly string[], content = ''): Promise<Heard> {
+function sendLines(trial: Trial, lines: readonly string[], content = ''): Promise<EvidencedConversation> {
   const head = [`GET ${trial.bench.service.basePath} HTTP/1.1`, ...lines, '', ''].join('\r\n')
   return trial.bench.converse([{ octets: toOctets(head + content) }], limits)
 }
 
 /** The status refuses, or the connection ends without a response. */
-function expectNo(trial: Trial, what: string, { exchange, isClosed, replies }: Heard): void {
+function expectRefusal(trial: Trial, what: string, { exchange, isClosed, replies }: EvidencedConversation): void {
   const status = exchange?.status
   const isRefused = status === undefined || (status >= 400 && status < 500) || status === 501 || status === 505
   trial.expect(isRefused, `${what} is refused${isRefused ? '' : `, not answered ${status}`}`, exchange)
@@ -32,7 +32,7 @@ function expectNo(trial: Trial, what: string, { exchange, isClosed, replies }: H
 }
 
 /** Refused, or answered once with nothing further read from that connection. */
-function expectEnd(trial: Trial, what: string, { exchange, isClosed, replies }: Heard): void {
+function expectEnd(trial: Trial, what: string, { exchange, isClosed, replies }: EvidencedConversation): void {
   const closes = isClosed || /\bclose\b/i.test(exchange?.fields['connection'] ?? '')
   const isSafe = replies < 2 && (exchange === undefined || exchange.status >= 400 || closes)
   trial.expect(isSafe, `${what} is refused, or the connection ends after one answer`, exchange)
@@ -71,9 +71,9 @@ export const httpAttacks: readonly CheckRule[] = [
     says: 'a request without Host, with two, or with one that names no host is refused (RFC 9112 §3.2)',
     how: 'GET of the entry with each of them, as octets',
     probe: async (trial: Trial) => {
-      expectNo(trial, 'a request with two Host fields', await sendHead(trial, [`Host: ${elsewhere}`]))
-      expectNo(trial, 'a request without Host', await sendLines(trial, ['Accept: */*']))
-      expectNo(trial, 'a Host with a space', await sendLines(trial, ['Host: a b']))
+      expectRefusal(trial, 'a request with two Host fields', await sendHead(trial, [`Host: ${elsewhere}`]))
+      expectRefusal(trial, 'a request without Host', await sendLines(trial, ['Accept: */*']))
+      expectRefusal(trial, 'a Host with a space', await sendLines(trial, ['Host: a b']))
     },
   },
   {
@@ -92,7 +92,7 @@ export const httpAttacks: readonly CheckRule[] = [
     says: 'lengths that contradict each other, or are no numbers, are refused (RFC 9112 §6.3)',
     how: 'GET of the entry with two Content-Length fields, a list of two, and a number with a sign',
     probe: async (trial: Trial) => {
-      for (const lines of contradictions) expectNo(trial, lines.join(', '), await sendHead(trial, lines, '\r\n'))
+      for (const lines of contradictions) expectRefusal(trial, lines.join(', '), await sendHead(trial, lines, '\r\n'))
     },
   },
   {
@@ -101,7 +101,7 @@ export const httpAttacks: readonly CheckRule[] = [
     how: 'GET of the entry with a space before the colon, an unknown coding, chunked that is not last, and a control character',
     probe: async (trial: Trial) => {
       for (const line of disguises)
-        expectNo(trial, JSON.stringify(line), await sendHead(trial, [line, 'Content-Length: 5'], noContent))
+        expectRefusal(trial, JSON.stringify(line), await sendHead(trial, [line, 'Content-Length: 5'], noContent))
     },
   },
   {
@@ -121,9 +121,9 @@ export const httpAttacks: readonly CheckRule[] = [
     how: 'GET of the entry with a field of 128 KiB, and of a target of 128 KiB',
     probe: async (trial: Trial) => {
       const filler = 'a'.repeat(headOctets)
-      expectNo(trial, 'a field of 128 KiB', await sendHead(trial, [`X-Probe: ${filler}`]))
+      expectRefusal(trial, 'a field of 128 KiB', await sendHead(trial, [`X-Probe: ${filler}`]))
       const octets = toOctets(`GET /${filler} HTTP/1.1\r\nHost: ${addressedHost(trial)}\r\n\r\n`)
-      expectNo(trial, 'a target of 128 KiB', await trial.bench.converse([{ octets }], limits))
+      expectRefusal(trial, 'a target of 128 KiB', await trial.bench.converse([{ octets }], limits))
     },
   },
   {

@@ -97,7 +97,7 @@ function expectSelection(trial: Trial, all: ProbeExchange, found: readonly Probe
 }
 
 /** Another search, for nonsense words; without q in its content, it returns its usual results. */
-async function searchSenselessly(trial: Trial, { posted, as }: StartedPost): Promise<readonly ProbeExchange[]> {
+async function searchNonsense(trial: Trial, { posted, as }: StartedPost): Promise<readonly ProbeExchange[]> {
   const { service } = trial.bench
   const search = service.searches.find(({ path }) => path === posted.request.target)
   const schema = search && schemaOfContent(service.openapi, memberAt(search.operations['POST'], 'requestBody'))
@@ -195,7 +195,7 @@ export const jobRules: readonly CheckRule[] = [
         const isOther = !sameJson([...namesOnPage(second.json)], [...namesOnPage(read.json)])
         trial.expect(isOther, 'the next page of a search has other results', read, second)
       }
-      expectSelection(trial, read, await searchSenselessly(trial, { posted, as, location }))
+      expectSelection(trial, read, await searchNonsense(trial, { posted, as, location }))
     },
   },
   {

@@ -15,13 +15,13 @@ import type { Trial } from '../trial.ts'
 import { isVendorType, listedTypes } from './interface-rules.ts'
 import { expectRestKept } from './release-checks.ts'
 
-interface Flood {
+interface LimitTrial {
   readonly sent: readonly ProbeExchange[]
   readonly other: ProbeExchange | undefined
 }
 
 /** Sends the request of the profile once more than its limit allows, and once as another caller. */
-const exceedLimit = (bench: Bench): Promise<Flood | undefined> =>
+const exceedLimit = (bench: Bench): Promise<LimitTrial | undefined> =>
   bench.once('limit', async () => {
     const { limit } = bench.profile
     if (!limit) return undefined

@@ -470,7 +470,7 @@ async function followPages(trial: Trial, first: ProbeExchange, as: CheckCaller |
     const before = page
     page = await trial.send('GET', path, { as })
     trial.expectStatus(page, [200], 'a next page')
-    if (count === 0) await goBack(trial, before, page, as)
+    if (count === 0) await expectPreviousPage(trial, before, page, as)
   }
   if (page === first) return
   const isCut = count === pagesMax && linksIn(page.json).some(({ rel }) => rel === 'next')
@@ -499,7 +499,7 @@ function findNextPage(trial: Trial, page: ProbeExchange): string | undefined {
 }
 
 /** `previous` of the second page is the first page, and `self` is the page itself. */
-async function goBack(
+async function expectPreviousPage(
   trial: Trial,
   first: ProbeExchange,
   second: ProbeExchange,

@@ -3,7 +3,7 @@ import type { CheckRule } from '../rule.ts'
 import { listProbeOperations, sendMessage } from '../soap-discovery.ts'
 import { isAnswer, type SoapWords, soapFields, writeSoapMessage } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
-import { expectEachRefused, type Hostile } from './hostile-message.ts'
+import { expectEachRefused, type HostileMessages } from './hostile-message.ts'
 
 const partCount = 2000
 const fieldCount = 2000
@@ -32,7 +32,7 @@ export const packageAttacks: readonly CheckRule[] = [
 const writeRawPart = (fields: readonly string[], content: string): string =>
   `--${boundary}\r\n${fields.join('\r\n')}\r\n\r\n${content}\r\n`
 
-function writeFloods(words: SoapWords, body: string): Hostile {
+function writeFloods(words: SoapWords, body: string): HostileMessages {
   const message = writeSoapMessage(words, { body })
   const rootFields = [`Content-Type: application/xop+xml; charset=utf-8; type="${words.mediaType}"`, 'Content-ID: <root@probe>'] // biome-ignore format: two fields
   const root = writeRawPart(rootFields, message)
