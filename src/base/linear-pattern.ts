@@ -96,9 +96,9 @@ function buildSteps(alternatives: readonly (readonly PatternPart[])[]): readonly
   const atoms = new Map<string, Atom>()
   const atomOf = (source: string): Atom => {
     const expression = new RegExp(`^(?:${source})$`, 'v')
-    const made = atoms.get(source) ?? (character => expression.test(character))
-    atoms.set(source, made)
-    return made
+    const matches = atoms.get(source) ?? (character => expression.test(character))
+    atoms.set(source, matches)
+    return matches
   }
   /** Adds the part behind a step that leads to it; gives the step in which it ends. */
   const addPart = (part: PatternPart, from: number): number => {

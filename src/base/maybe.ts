@@ -30,7 +30,7 @@ export function settle<T>(work: () => Maybe<T>, failed: (thrown: unknown) => May
 }
 
 /**
- * The same for a work with its own subject: what `work` makes of it goes to `done`, and what either
+ * The same for work with its own subject: what `work` makes of it goes to `done`, and what either
  * throws to `failed`. Every request passes here, so no closure is made for it where nothing has to
  * be awaited.
  */

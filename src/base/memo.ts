@@ -5,11 +5,11 @@
  * must not answer undefined.
  */
 export function memoizeByObject<K extends object, V>(make: (of: K) => V): (of: K) => V {
-  const known = new WeakMap<K, V>()
+  const cache = new WeakMap<K, V>()
   return of => {
-    let made = known.get(of)
-    if (made === undefined) known.set(of, (made = make(of)))
-    return made
+    let value = cache.get(of)
+    if (value === undefined) cache.set(of, (value = make(of)))
+    return value
   }
 }
 
@@ -35,22 +35,22 @@ export function memoizeLatest<K, V>(make: (of: K) => V): (of: K) => V {
 
 /** What is made when it is first asked for, and once. */
 export function memoizeOnce<V extends NonNullable<unknown>>(make: () => V): () => V {
-  let made: V | undefined
-  return () => (made ??= make())
+  let value: V | undefined
+  return () => (value ??= make())
 }
 
 /** A full memory is emptied, which costs one `make` for each key. */
 function memoizeByKey<K, V>(make: (of: K) => V, size: number, isKept: (of: K) => boolean): (of: K) => V {
-  const known = new Map<K, V>()
+  const cache = new Map<K, V>()
   return of => {
-    const before = known.get(of)
+    const before = cache.get(of)
     if (before !== undefined) return before
-    const made = make(of)
+    const value = make(of)
     if (isKept(of)) {
-      if (known.size >= size) known.clear()
-      known.set(of, made)
+      if (cache.size >= size) cache.clear()
+      cache.set(of, value)
     }
-    return made
+    return value
   }
 }
 

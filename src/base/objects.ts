@@ -17,10 +17,10 @@ export const pickMembers = <V>(value: Readonly<Record<string, V>>, of: object): 
   Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(of, name)))
 
 /** The object with some of its methods replaced. */
-export function extendObject<T extends object>(base: T, own: Partial<T>): T {
+export function extendObject<T extends object>(base: T, members: Partial<T>): T {
   return new Proxy(base, {
     get: (target, name) => {
-      const value: unknown = Reflect.get(own, name) ?? Reflect.get(target, name)
+      const value: unknown = Reflect.get(members, name) ?? Reflect.get(target, name)
       return typeof value === 'function' ? value.bind(target) : value
     },
   })

@@ -43,12 +43,12 @@ export class TimeShares {
    */
   spend(party: string, heldMs: number, nowMs: number, since: number): void {
     this.#forget(nowMs)
-    const known = this.#used.get(party)
-    const left = known ? leftOf(known, nowMs - heldMs) : 0
+    const used = this.#used.get(party)
+    const left = used ? remainingMs(used, nowMs - heldMs) : 0
     const ms = left + heldMs
     const rest = this.#rests.get(party)
     const isResting = rest && nowMs < rest.untilMs // and has gone on, since others had not asked
-    const seen = isResting ? rest.seen : known && left > 0 ? known.seen : since
+    const seen = isResting ? rest.seen : used && left > 0 ? used.seen : since
     if (ms < turnMs) {
       this.#used.set(party, { ms, atMs: nowMs, seen })
       return
@@ -73,11 +73,12 @@ export class TimeShares {
     if (nowMs < this.#forgetsAtMs) return
     this.#forgetsAtMs = nowMs + restMaxMs
     for (const [party, { untilMs }] of this.#rests) if (untilMs <= nowMs) this.#rests.delete(party)
-    for (const [party, used] of this.#used) if (leftOf(used, nowMs) === 0) this.#used.delete(party)
+    for (const [party, used] of this.#used) if (remainingMs(used, nowMs) === 0) this.#used.delete(party)
   }
 }
 
-const leftOf = ({ ms, atMs }: Used, nowMs: number): number => Math.max(0, ms - Math.max(0, nowMs - atMs) / restFactor)
+const remainingMs = ({ ms, atMs }: Used, nowMs: number): number =>
+  Math.max(0, ms - Math.max(0, nowMs - atMs) / restFactor)
 
 /** Whose requests come at the moment: so long work knows whether it holds up others. */
 export class RecentCallers {

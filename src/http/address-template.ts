@@ -64,8 +64,8 @@ function spellLiteral(literal: string, isInQuery: boolean): string {
   return literal.replace(/(?:%[0-9A-Fa-f]{2})+|[^%]+|%/g, (piece, at: number) => {
     if (!/^%./.test(piece)) return encodeURI(piece)
     const isOfPath = pathEnd < 0 || at < pathEnd
-    const meant = isOfPath ? decodePercent(piece) : undefined
-    return meant === undefined ? piece.toUpperCase() : encodeSegment(meant)
+    const decoded = isOfPath ? decodePercent(piece) : undefined
+    return decoded === undefined ? piece.toUpperCase() : encodeSegment(decoded)
   })
 }
 

@@ -113,8 +113,8 @@ export interface Challenge {
 export function writeChallenges(challenges: readonly Challenge[]): string {
   return challenges
     .map(({ scheme, token68, parameters }) => {
-      const given = Object.entries(parameters).map(([name, value]) => `${name}=${quoteString(value)}`)
-      const rest = token68 ?? given.join(', ')
+      const parts = Object.entries(parameters).map(([name, value]) => `${name}=${quoteString(value)}`)
+      const rest = token68 ?? parts.join(', ')
       return rest === '' ? scheme : `${scheme} ${rest}`
     })
     .join(', ')

@@ -70,21 +70,27 @@ export function freshnessLifetime(fields: HttpFields, shared: boolean): number |
 
 /**
  * §4.2.3, milliseconds.
- * @param asked when the request was sent, by the clock of `now`
+ * @param requestedAt when the request was sent, by the clock of `now`
  * @param answered when the response arrived, by the same clock
  */
-export function currentAge(fields: HttpFields, asked: number, answered: number, now: number): number {
+export function currentAge(fields: HttpFields, requestedAt: number, answered: number, now: number): number {
   const date = parseDate(fields['date'] ?? '') ?? answered
   const apparent = Math.max(0, answered - date)
-  const corrected = (parseSeconds(splitElements(fields['age'] ?? '')[0]) ?? 0) * 1000 + (answered - asked)
+  const corrected = (parseSeconds(splitElements(fields['age'] ?? '')[0]) ?? 0) * 1000 + (answered - requestedAt)
   return Math.max(apparent, corrected) + (now - answered)
 }
 
 /** §4.2 and §5.2.2.4: whether a stored response may be used without revalidation. */
-export function isFresh(fields: HttpFields, shared: boolean, asked: number, answered: number, now: number): boolean {
+export function isFresh(
+  fields: HttpFields,
+  shared: boolean,
+  requestedAt: number,
+  answered: number,
+  now: number,
+): boolean {
   const control = parseCacheControl(fields['cache-control'] ?? '')
   if (control['no-cache'] !== undefined) return false
-  return currentAge(fields, asked, answered, now) < (freshnessLifetime(fields, shared) ?? 0)
+  return currentAge(fields, requestedAt, answered, now) < (freshnessLifetime(fields, shared) ?? 0)
 }
 
 /**
@@ -102,9 +108,9 @@ export function writeVary(...names: readonly (string | undefined)[]): string {
  * §4.1: whether a response stored for one request can answer another, by the fields that its Vary
  * names.
  */
-export function matchesVary(vary: string | undefined, stored: HttpFields, asked: HttpFields): boolean {
+export function matchesVary(vary: string | undefined, stored: HttpFields, request: HttpFields): boolean {
   const names = splitElements(vary ?? '').map(name => name.toLowerCase())
-  return !names.includes('*') && names.every(name => normalizeList(stored[name]) === normalizeList(asked[name]))
+  return !names.includes('*') && names.every(name => normalizeList(stored[name]) === normalizeList(request[name]))
 }
 
 /** White space between list elements is ignored. */

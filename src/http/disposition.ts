@@ -40,10 +40,10 @@ export interface Disposition {
 export function parseDisposition(field: string): Disposition | undefined {
   const cursor = cursorOver(field)
   const type = readToken(cursor).toLowerCase()
-  const given = readParameters(cursor)
+  const parameters = readParameters(cursor)
   skipSpace(cursor)
-  if (type === '' || given === undefined || !isAtEnd(cursor)) return undefined
-  const exact = given['filename*'] === undefined ? undefined : parseExtValue(given['filename*'])
-  const filename = exact ?? given['filename']
-  return { type, parameters: given, ...(filename !== undefined && { filename: stripDirectories(filename) }) }
+  if (type === '' || parameters === undefined || !isAtEnd(cursor)) return undefined
+  const exact = parameters['filename*'] === undefined ? undefined : parseExtValue(parameters['filename*'])
+  const filename = exact ?? parameters['filename']
+  return { type, parameters, ...(filename !== undefined && { filename: stripDirectories(filename) }) }
 }

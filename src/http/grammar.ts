@@ -129,9 +129,9 @@ export function quoteString(value: string): string {
   return `"${value.replace(/[\0-\x08\x0a-\x1f\x7f]/g, '?').replace(/["\\]/g, '\\$&')}"`
 }
 
-export function writeParameters(given: Parameters): string {
+export function writeParameters(parameters: Parameters): string {
   let text = ''
-  for (const name in given) text += `;${name}=${writeTokenOrQuoted(given[name]!)}`
+  for (const name in parameters) text += `;${name}=${writeTokenOrQuoted(parameters[name]!)}`
   return text
 }
 

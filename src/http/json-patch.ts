@@ -78,23 +78,23 @@ function malformedPatch(reason: string, operation?: number): PatchResult {
  * §4: one operation, or the reason why the value is not one. Members that the RFC does not define
  * are ignored.
  */
-function readPatchOperation(given: Json): PatchOperation | string {
-  if (!isRecord(given)) return 'an operation must be an object'
-  const op = findOwn(given, 'op')
-  const path = readPointer(findOwn(given, 'path'))
+function readPatchOperation(operation: Json): PatchOperation | string {
+  if (!isRecord(operation)) return 'an operation must be an object'
+  const op = findOwn(operation, 'op')
+  const path = readPointer(findOwn(operation, 'path'))
   if (path === undefined) return '"path" is not a JSON Pointer'
   switch (op) {
     case 'add':
     case 'replace':
     case 'test': {
-      const value = findOwn(given, 'value')
+      const value = findOwn(operation, 'value')
       return value === undefined ? `"${op}" has no "value"` : { op, path, value }
     }
     case 'remove':
       return { op, path }
     case 'move':
     case 'copy': {
-      const from = readPointer(findOwn(given, 'from'))
+      const from = readPointer(findOwn(operation, 'from'))
       if (from === undefined) return '"from" is not a JSON Pointer'
       if (op === 'move' && from.length < path.length && from.every((token, at) => token === path[at]))
         return 'a value cannot move into itself (RFC 6902 §4.4)'

@@ -57,11 +57,11 @@ export function readMediaType(cursor: TextCursor): MediaType | undefined {
   if (type === '' || !skipCharacter(cursor, '/')) return undefined
   const subtype = readToken(cursor).toLowerCase()
   if (subtype === '') return undefined
-  const given = readParameters(cursor)
-  if (given === undefined) return undefined
+  const parameters = readParameters(cursor)
+  if (parameters === undefined) return undefined
   const plus = subtype.lastIndexOf('+')
   const suffix = plus < 0 ? '' : subtype.slice(plus + 1)
-  return { type, subtype, essence: `${type}/${subtype}`, suffix, parameters: given }
+  return { type, subtype, essence: `${type}/${subtype}`, suffix, parameters }
 }
 
 /** JSON, or a format based on it (RFC 6839 §3.1); parameters do not matter. */

@@ -93,9 +93,9 @@ function measurePrecision(range: MediaRange, offer: MediaType): number {
 function matchesParameters(range: MediaRange, offer: MediaType): boolean {
   if (range.size === 0) return true
   for (const name in range.parameters) {
-    const asked = range.parameters[name]!
+    const expected = range.parameters[name]!
     const has = offer.parameters[name] ?? (name === 'charset' ? 'utf-8' : undefined)
-    if (has !== asked && (name !== 'charset' || has?.toLowerCase() !== asked.toLowerCase())) return false
+    if (has !== expected && (name !== 'charset' || has?.toLowerCase() !== expected.toLowerCase())) return false
   }
   return true
 }
@@ -139,9 +139,9 @@ const parseWeighted: (field: string) => readonly WeightedName[] = memoizeByText(
   splitElements(field).flatMap(element => {
     const cursor = cursorOver(element)
     const name = readToken(cursor).toLowerCase()
-    const given = readParameters(cursor)
-    const quality = parseWeight(given?.['q'])
-    if (name === '' || given === undefined || quality === undefined || cursor.at < element.length) return []
+    const parameters = readParameters(cursor)
+    const quality = parseWeight(parameters?.['q'])
+    if (name === '' || parameters === undefined || quality === undefined || cursor.at < element.length) return []
     return [{ name, quality }]
   }),
 )

@@ -56,9 +56,9 @@ function readPreferenceParameters(cursor: TextCursor): Readonly<Record<string, s
   while (skipCharacter(cursor, ';')) {
     skipSpace(cursor)
     if (isAtEnd(cursor) || cursor.text[cursor.at] === ';') continue
-    const one = readWord(cursor)
-    if (!one) return undefined
-    found[one[0]] ??= one[1]
+    const word = readWord(cursor)
+    if (!word) return undefined
+    found[word[0]] ??= word[1]
   }
   return isAtEnd(cursor) ? found : undefined
 }

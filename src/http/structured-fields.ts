@@ -242,9 +242,9 @@ function writeMember(of: StructuredMember): string | undefined {
   return items === undefined ? undefined : joinDefined([`(${items})`, writeItemParameters(of.parameters)], '')
 }
 
-function writeItemParameters(given: ItemParameters): string | undefined {
+function writeItemParameters(parameters: ItemParameters): string | undefined {
   return joinDefined(
-    [...given].map(([name, value]) => {
+    [...parameters].map(([name, value]) => {
       const key = writeKey(name)
       if (value.kind === 'boolean' && value.value) return key && `;${key}`
       return joinDefined([key && `;${key}`, writeBare(value)], '=')

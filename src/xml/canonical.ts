@@ -160,8 +160,8 @@ class CanonicalWriter {
       return
     }
     const { comments, without } = this.#form
-    const kept = node.children.filter(each => each !== without && (comments || each.kind !== 'comment'))
-    for (const [index, each] of kept.entries()) {
+    const children = node.children.filter(each => each !== without && (comments || each.kind !== 'comment'))
+    for (const [index, each] of children.entries()) {
       if (index > 0) this.#out.write('\n')
       if (each.kind === 'element') this.#writeElement(each, true)
       else this.#writeNode(each)
@@ -315,9 +315,10 @@ function apexAttributes(element: Element, version: CanonicalForm['version']): re
   const inherited = inheritedAttributes(element)
   if (version !== '1.1') return inherited.length === 0 ? element.attributes : [...element.attributes, ...inherited]
   const base = joinAncestorBases(element)
-  const own = base === undefined ? element.attributes : element.attributes.filter(({ name }) => name !== baseName)
+  const attributes =
+    base === undefined ? element.attributes : element.attributes.filter(({ name }) => name !== baseName)
   return [
-    ...own,
+    ...attributes,
     ...inherited.filter(({ name }) => inheritableNames.has(name)),
     ...(base ? [{ name: baseName, prefix: 'xml', value: base }] : []),
   ]
@@ -330,8 +331,8 @@ function joinAncestorBases(element: Element): string | undefined {
     if (base !== undefined) around.push(base)
   }
   if (around.length === 0) return undefined
-  const own = element.attribute(baseName)
-  return [...(own === undefined ? [] : [own]), ...around].reduce((inner, base) => joinBases(base, inner))
+  const ownBase = element.attribute(baseName)
+  return [...(ownBase === undefined ? [] : [ownBase]), ...around].reduce((inner, base) => joinBases(base, inner))
 }
 
 /**

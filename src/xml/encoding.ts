@@ -61,18 +61,18 @@ const declarationPattern =
  */
 export function openSource(original: Uint8Array, charset: string | undefined): XmlSource {
   const marked = findByteOrderMark(original)
-  const told = charset === undefined ? undefined : requireEncoding(charset, marked)
-  const first = marked ?? told ?? 'utf-8'
+  const fromCharset = charset === undefined ? undefined : requireEncoding(charset, marked)
+  const first = marked ?? fromCharset ?? 'utf-8'
   const bytes = isWide(first) ? decodeWide(original, marked ? 2 : 0, first) : original
   const { encoding: declared, to } = readDeclarationAt(bytes, marked === 'utf-8' ? 3 : 0)
   if (declared === undefined || (isWide(first) && declared.toLowerCase() === 'utf-16'))
     return decodeNarrow(bytes, to, first)
-  const said = requireEncoding(declared, marked)
-  const settled = marked !== undefined || told !== undefined || isWide(said)
-  if (settled && said !== first) {
+  const fromDeclaration = requireEncoding(declared, marked)
+  const settled = marked !== undefined || fromCharset !== undefined || isWide(fromDeclaration)
+  if (settled && fromDeclaration !== first) {
     throw new Malformed(`the declared encoding ${declared} contradicts ${first}`, 0)
   }
-  return decodeNarrow(bytes, to, said)
+  return decodeNarrow(bytes, to, fromDeclaration)
 }
 
 const isWide = (encoding: Encoding) => encoding === 'utf-16le' || encoding === 'utf-16be'

@@ -41,13 +41,13 @@ const mergePaths = (authority: string | undefined, base: string, path: string): 
  */
 export function removeDotSegments(path: string): string {
   const isAbsolute = path.startsWith('/')
-  const kept: string[] = []
+  const segments: string[] = []
   for (const segment of path.split('/')) {
     if (segment === '' || segment === '.') continue
-    if (segment !== '..') kept.push(segment)
-    else if (kept.length > 0 && kept.at(-1) !== '..') kept.pop()
-    else if (!isAbsolute) kept.push(segment)
+    if (segment !== '..') segments.push(segment)
+    else if (segments.length > 0 && segments.at(-1) !== '..') segments.pop()
+    else if (!isAbsolute) segments.push(segment)
   }
-  const isFolder = kept.length > 0 && /(?:^|\/)\.{0,2}$/.test(path)
-  return `${isAbsolute ? '/' : ''}${kept.join('/')}${isFolder ? '/' : ''}`
+  const isFolder = segments.length > 0 && /(?:^|\/)\.{0,2}$/.test(path)
+  return `${isAbsolute ? '/' : ''}${segments.join('/')}${isFolder ? '/' : ''}`
 }

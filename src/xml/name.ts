@@ -60,10 +60,10 @@ export function internTransient(uri: string, local: string, born?: () => void): 
   const found = space.kept.get(local) ?? space.passing.get(local)?.deref()
   if (found) return found
   born?.()
-  const made: Name = { uri: space.uri, local }
-  space.passing.set(local, new WeakRef(made))
-  forgottenNames.register(made, { space, local })
-  return made
+  const name: Name = { uri: space.uri, local }
+  space.passing.set(local, new WeakRef(name))
+  forgottenNames.register(name, { space, local })
+  return name
 }
 
 /**

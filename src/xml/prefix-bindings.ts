@@ -57,9 +57,9 @@ export class Bindings {
   #createBinding(prefix: string, uri: string, depth: number, hidden: Binding | undefined, known: boolean): Binding {
     const previous = this.innermost
     const count = previous.count + 1
-    const made: Binding = { prefix, uri, depth, hidden, previous, count, scope: {}, follower: undefined }
-    if (known && count <= listedMax) previous.follower = made
-    return made
+    const binding: Binding = { prefix, uri, depth, hidden, previous, count, scope: {}, follower: undefined }
+    if (known && count <= listedMax) previous.follower = binding
+    return binding
   }
 
   /** Restores the state in which this binding was the innermost. */

@@ -115,17 +115,17 @@ function enterToken(bytes: Buffer, from: number, to: number, slot: number): QNam
   const prefix = colon < 0 ? '' : written.slice(0, colon)
   const local = written.slice(colon + 1)
   if (!isNcName(local) || (colon >= 0 && !isNcName(prefix))) return undefined
-  const made =
+  const token =
     prefix === 'xmlns'
       ? new QNameToken('xmlns', internText(local), to - from)
       : new QNameToken(internText(prefix), local, to - from)
   if (to - from <= slotOctets && to > from) {
-    tokens[slot] = made
-    made.slot = slot
+    tokens[slot] = token
+    token.slot = slot
     lengths[slot] = to - from
     for (let at = from, place = slot * slotOctets; at < to; at++, place++) spelling[place] = bytes[at]!
   }
-  return made
+  return token
 }
 
 /** Empty except during `internText`. */

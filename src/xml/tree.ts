@@ -227,11 +227,11 @@ export function readElement(cursor: Cursor, parent?: Element): Element {
 
 function readStartTag(cursor: Cursor, parent: Element | undefined): Element {
   const attributes = readAllAttributes(cursor)
-  const made = new Element(parent, cursor.name, cursor.prefix, attributes, cursor.declarations())
-  made.from = cursor.from
-  made.inside = cursor.to
-  if (cursor.irregular < cursor.from) made.spelling = cursor.bytes
-  return made
+  const element = new Element(parent, cursor.name, cursor.prefix, attributes, cursor.declarations())
+  element.from = cursor.from
+  element.inside = cursor.to
+  if (cursor.irregular < cursor.from) element.spelling = cursor.bytes
+  return element
 }
 
 /** A growing array reserves room for sixteen more, a literal does not. */
