@@ -42,7 +42,7 @@ for (const { name, skip, build } of stacks)
   describe(name, { skip }, () => {
     for (const original of [album, cabinet])
       describe(basename(original), () => {
-        test('by the original WSDL: what is sent and read is what was read and sent', async () => {
+        test('by the original WSDL: values arrive as they were sent', async () => {
           const served = await serveOriginal(original)
           after(() => served.server.close(0))
           const addresses = served.addresses.filter(each => !isUnfit(name, each))
@@ -52,7 +52,7 @@ for (const { name, skip, build } of stacks)
           const soap12 = addresses.filter(each => each.startsWith('CabinetPort=')).map(each => each.replace('=', '12='))
           await judgeClient(path, original, { ...served, addresses: soap12 })
         })
-        test('by the WSDLs that are served: what is sent and read is what was read and sent', async () => {
+        test('by the WSDLs that we serve: values arrive as they were sent', async () => {
           const served = await serveOriginal(original)
           after(() => served.server.close(0))
           for (const address of served.addresses.filter(each => !isUnfit(name, each))) {
@@ -87,12 +87,12 @@ async function startCxf(server: string, wsdl: string): Promise<string> {
   return String(said).trim()
 }
 const octets = Uint8Array.from([...Array(256).keys(), 13, 10, 45, 45])
-test('our client asks a service of Apache CXF by its WSDL', { skip: noCxf }, async () => {
+test('our client calls a service of Apache CXF by its WSDL', { skip: noCxf }, async () => {
   using client = createPortClient(await readWsdl(album), { address: await startCxf('AlbumServer', album) })
   const answer = await client['Keep']?.({ title: 'sea', picture: octets, notes: 'blue ✓' })
   assert.deepEqual(answer, { kept: { number: 3 + 260 + 6 }, copy: octets })
 })
-test('our client refers to attachments, and so does a service of Apache CXF', { skip: noCxf }, async () => {
+test('our client refers to attachments, as does a service of Apache CXF', { skip: noCxf }, async () => {
   const { ports } = await readWsdl(cabinet)
   const described = { ports: ports.filter(each => each.port === 'CabinetPort') }
   using client = createPortClient(described, { address: await startCxf('CabinetServer', cabinet) })

@@ -26,10 +26,10 @@ const holds = (name: keyof typeof floors, { ratio, ours, theirs }: Found, unit =
   assert.ok(ratio >= floors[name], `${name}: ${said} is less than ${floors[name]}`)
 }
 
-describe('nothing has become much slower', { skip: process.platform !== 'linux' }, () => {
+describe('no measurement has become much slower', { skip: process.platform !== 'linux' }, () => {
   before(() => peersInstalled())
 
-  it('GET of an item beside bare Fastify', () =>
+  it('GET of an item, compared with bare Fastify', () =>
     inFolder(async folder => {
       const data = join(folder, 'orders.sqlite')
       const [ours, theirs] = [await start('diglot', 'diglot.ts', [data]), await start('Fastify', 'fastify.js', [data])]
@@ -41,10 +41,10 @@ describe('nothing has become much slower', { skip: process.platform !== 'linux' 
       }
     }))
 
-  it('a start to the first answer beside that of Fastify', () =>
+  it('a start to the first response, compared with Fastify', () =>
     inFolder(async folder => holds('start', await compareStarts(folder, few.pairs), 'ms')))
 
-  it('a SOAP call of 1 KB beside npm soap', () =>
+  it('a SOAP call of 1 KB, compared with npm soap', () =>
     inFolder(async folder => {
       const ours = await start('diglot', 'echo.ts')
       const theirs = await start('npm soap', 'soap.js', [wsdlFor(folder), '/soap/v1'])
@@ -55,12 +55,12 @@ describe('nothing has become much slower', { skip: process.platform !== 'linux' 
       }
     }))
 
-  it('parts of the bench whose messages and SQL no other test has still run', async () => {
+  it('parts of the bench whose messages and SQL no other test uses still run', async () => {
     const words = ['--conditions=diglot-source', join(import.meta.dirname, '../../bench/index.ts'), 'write', 'attacks']
     await promisify(execFile)(process.execPath, [...words, '--quick'], { timeout: 300_000 })
   })
 
-  it('events of 10 KB of XML beside saxes', async () => {
+  it('events of 10 KB of XML, compared with saxes', async () => {
     const text = message(78)
     const bytes = new TextEncoder().encode(text)
     assert.equal(saxesEvents(text), events(bytes))
@@ -69,7 +69,7 @@ describe('nothing has become much slower', { skip: process.platform !== 'linux' 
     holds('events', await paired(9, ours, theirs))
   })
 
-  it('10 KB of XML parsed, validated and bound beside libxml2-wasm', async () => {
+  it('10 KB of XML parsed, validated and bound, compared with libxml2-wasm', async () => {
     const bytes = new TextEncoder().encode(orderXml(98))
     const bind = binder()
     const validator = XsdValidator.fromDoc(XmlDocument.fromString(writeXsd(shop, 'v1')))

@@ -59,7 +59,7 @@ for (const stack of partsStacks)
     const { part, named, port } = stack
     const kept = { ...part, ...stack.kept }
 
-    test('parts are a resource: made, listed, compared by tags, changed and removed', async () => {
+    test('parts are a resource: created, listed, compared by tags, changed and removed', async () => {
       const { url, said } = await bridgeOf(stack)
       assert.match(said, stack.says)
       const parts = `${url}/v1/parts`
@@ -108,7 +108,7 @@ for (const stack of partsStacks)
       assert.equal((await send(`${parts}/2`)).status, 404)
     })
 
-    test('each operation has its answer, refusals and failures have the status that fits', async () => {
+    test('each operation returns its response, refusals and failures have fitting statuses', async () => {
       const { url } = await bridgeOf(stack)
       for (const [operation, input, status, answer] of stack.actions) {
         const came = await send(`${url}/v1/${port}/${operation}`, 'POST', input)
@@ -121,7 +121,7 @@ for (const stack of partsStacks)
       assert.deepEqual(paths.sort(), [...tried].sort(), 'all operations are tried')
     })
 
-    test('answers are XML too, with tags; what breaks the schema is 422, and is not sent', async () => {
+    test('responses are XML too, with tags; content that breaks the schema is 422, and is not sent', async () => {
       const { url } = await bridgeOf(stack)
       const [get, member] = stack.get
       const operation = `${url}/v1/${port}/${get}`
@@ -166,7 +166,7 @@ console.log(JSON.stringify([name, listed.data?.items?.length, found, status, fau
 `
   }
 
-  test('they compile strictly, with the types of the service behind', { timeout: 120_000 }, async () => {
+  test('they compile in strict mode, with the types of the backend', { timeout: 120_000 }, async () => {
     symlinkSync(clients, join(place, 'node_modules'))
     writeFileSync(join(place, 'package.json'), '{ "type": "module" }')
     for (const stack of ready) {
@@ -192,7 +192,7 @@ console.log(JSON.stringify([name, listed.data?.items?.length, found, status, fau
   })
 
   for (const stack of ready)
-    test(`the client of ${stack.name} reads a part, and is told what it asks in a wrong way`, async () => {
+    test(`the client of ${stack.name} reads a part, and learns what is wrong with its request`, async () => {
       const { url } = await bridgeOf(stack)
       const told = run(process.execPath, [callOf(stack), new URL(url).origin])
       const absent = stack.actions[1]?.[2]

@@ -95,7 +95,7 @@ for (const [way, options] of ways)
       await check(page, 'signed out')
     })
 
-    it('a problem stands at its field, and what was typed is kept', async () => {
+    it('a problem is shown at its field, and the typed text is kept', async () => {
       const page = await openPage(browser)
       await signIn(page, 'clara')
       await page.goto('/api/v2/orders')
@@ -131,7 +131,7 @@ for (const [way, options] of ways)
       assert.equal(await page.getByRole('link', { name: 'p-2', exact: true }).count(), 1)
     })
 
-    it('a late payment shows the conflict, and what is possible', async () => {
+    it('a late payment shows the conflict, and the possible actions', async () => {
       const page = await openPage(browser)
       await signIn(page, 'clara')
       const at = await placeOrder(page)
@@ -147,7 +147,7 @@ for (const [way, options] of ways)
       await check(page, 'late payment')
     })
 
-    it('an order is edited, and another change in between is not overwritten', async () => {
+    it('an order is edited without overwriting another change', async () => {
       const page = await openPage(browser)
       await signIn(page, 'clara')
       const at = await placeOrder(page)
@@ -177,7 +177,7 @@ for (const [way, options] of ways)
       assert.equal(await page.getByRole('link', { name: 'p-1', exact: true }).count(), 1, 'the lines stay')
     })
 
-    it('orders are filtered, put in order, and turned page by page; a product is made and removed', async () => {
+    it('orders are filtered, sorted and paged; a product is created and removed', async () => {
       const page = await openPage(browser)
       await signIn(page, 'maria')
       await page.goto('/api/v2/orders')
@@ -223,7 +223,7 @@ for (const [way, options] of ways)
       assert.equal(await page.getByText('Brass sundial').count(), 0)
     })
 
-    it('a report is started and looked at; a search is made; problems and decisions are explained', async () => {
+    it('a report is started and viewed; a search is made; problems and decisions are explained', async () => {
       const page = await openPage(browser)
       await signIn(page, 'clara')
       await page.goto('/api/v2')
@@ -261,7 +261,7 @@ for (const [way, options] of ways)
       await check(page, 'decisions')
     })
 
-    it('an operation is tried as a message in both versions, and its fault is shown', async () => {
+    it('an operation is called by a message in both versions, and its fault is shown', async () => {
       const page = await openPage(browser)
       await signIn(page, 'clara')
       await page.getByRole('navigation', { name: 'Service' }).getByRole('link', { name: 'SOAP' }).click()

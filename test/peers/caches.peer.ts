@@ -119,7 +119,7 @@ function battery(cache: Cache): void {
       it(title, { ...(reason !== undefined && { skip: reason }) }, work)
     }
 
-    test('A1.3 A4.19 a public GET is asked once, then served by the cache with its age', async () => {
+    test('A1.3 A4.19 a public GET is fetched once, then served by the cache with its age', async () => {
       const askTwice = async () => {
         await after(1000 - (Date.now() % 1000)) // ages are counted in whole seconds, from a whole second on
         const began = Date.now()
@@ -155,7 +155,7 @@ function battery(cache: Cache): void {
       assert.deepEqual(asked, [])
     })
 
-    test('A4.3 A4.19 past max-age it asks again by the tag, hears 304, and serves what it has', async () => {
+    test('A4.3 A4.19 past max-age the cache revalidates by the tag, receives 304, and serves its copy', async () => {
       const first = await as('anyone', '/api/products/p-3')
       await tooOld()
       const asked = await reached(async () => {
@@ -188,7 +188,7 @@ function battery(cache: Cache): void {
       assert.equal(new Set(first.map(each => each.fields['etag'])).size, types.length)
     })
 
-    test('A5.2 a private answer is never shared: not with another caller, not with nobody', async () => {
+    test('A5.2 a private response is never shared: neither with another caller nor with an anonymous one', async () => {
       for (const target of ['/api/orders/o-1', '/api/orders', '/api/customers/c-1']) {
         const own = await as('alice', target)
         assert.equal(own.status, 200)
@@ -207,7 +207,7 @@ function battery(cache: Cache): void {
       assert.notEqual((await as('alice', '/api/orders/o-2')).status, 200)
     })
 
-    test('A1.3 what a manager is shown of a public product is not what anybody is shown', async () => {
+    test('A1.3 a manager’s view of a public product is not shown to others', async () => {
       const target = '/api/products/p-4'
       const question = { fields: { accept: 'application/prs.hal-forms+json' } }
       const manager = await as('maria', target, question)
@@ -218,7 +218,7 @@ function battery(cache: Cache): void {
       assert.notDeepEqual(manager.content, anybody.content)
     })
 
-    test('A4.4 A4.5 A4.6 A4.20 a change with the tag that the cache served; past max-age it is seen', async () => {
+    test('A4.4 A4.5 A4.6 A4.20 a change with the cached tag is made; past max-age it is seen', async () => {
       const content = JSON.stringify(product)
       const extra = '/api/products/p-extra'
       assert.equal((await as('maria', extra, { method: 'PUT', fields: json, content })).status, 201)
@@ -245,7 +245,7 @@ function battery(cache: Cache): void {
       assert.ok([404, 410].includes((await as('anyone', extra)).status))
     })
 
-    test('A1.8 POST is never answered from a cache, nor is what follows it', async () => {
+    test('A1.8 neither POST nor the request that follows it is answered from a cache', async () => {
       const create = { method: 'POST', fields: json, content: JSON.stringify(product) }
       const one = await as('maria', '/api/products', create)
       const two = await as('maria', '/api/products', create)
@@ -254,7 +254,7 @@ function battery(cache: Cache): void {
       assert.equal((await as('anyone', one.fields['location'] ?? '')).status, 200)
     })
 
-    test('A1.10 a problem is not kept: what was missing is found as soon as it is there', async () => {
+    test('A1.10 a problem is not cached: a missing item is found as soon as it exists', async () => {
       const target = '/api/products/p-later'
       for (let i = 0; i < 2; i++) assert.equal((await as('anyone', target)).status, 404)
       assert.equal(
@@ -289,7 +289,7 @@ function battery(cache: Cache): void {
       assert.equal((await as('anyone', target, { method: 'HEAD' })).fields['content-length'], '1008')
     })
 
-    test('A2.2 A4.21 links and Location lead back through the front', async () => {
+    test('A2.2 A4.21 links and Location lead through the cache', async () => {
       const made = await as('maria', '/api/products', {
         method: 'POST',
         fields: json,
@@ -343,7 +343,7 @@ describe('a cache before a service that codes content itself', {
     assert.equal(new Set(tags.values()).size, 4)
   })
 
-  it('A4.18 Varnish asks for gzip alone; who takes none gets the same content with a weaker tag', async () => {
+  it('A4.18 Varnish requests only gzip; a client without it gets the same content with a weaker tag', async () => {
     const front = await varnish(direct)
     const { fields, content } = await ask(`${front}/api/products`, { fields: { 'accept-encoding': 'gzip, br' } })
     const plain = await ask(`${front}/api/products`)

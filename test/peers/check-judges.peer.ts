@@ -82,7 +82,7 @@ async function judgeByRules(origin: string, { path, callers = [] }: Judged, ids:
 const hasUndeclared = (said: string): boolean =>
   [...said.matchAll(/Unsupported method ([A-Z]+)/g)].some(([, method]) => method !== 'QUERY')
 
-describe('judges agree where they look at the same', { concurrency: 4 }, () => {
+describe('judges agree on what they both examine', { concurrency: 4 }, () => {
   for (const each of judged)
     describe(`${each.name}: other judges and the checker agree`, { skip, timeout: 120_000, concurrency: 1 }, () => {
       it('REDbot: a response says how it may be cached, and If-None-Match is supported (A1.3, A4.3)', async () => {
@@ -97,7 +97,7 @@ describe('judges agree where they look at the same', { concurrency: 4 }, () => {
         assert.deepEqual(verdicts, seen, said)
       })
 
-      it('Schemathesis: Allow has the documented methods, others are refused, nothing is answered 500 (A4.9, A7.18)', async () => {
+      it('Schemathesis: Allow has the documented methods, others are refused, no response is 500 (A4.9, A7.18)', async () => {
         const origin = await each.open()
         const checks = ['not_a_server_error', 'unsupported_method', 'allow_header_conformance']
         const words = [each.description(origin), '--url', origin, '--phases', 'coverage', '--checks', checks.join(',')]

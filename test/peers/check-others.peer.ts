@@ -25,7 +25,7 @@ describe('diglot check against others', { concurrency: 1 }, () => {
     describe(stack.name, { skip: stack.skip || noCurl, timeout: 120_000, concurrency: 1 }, () => {
       const started = Promise.withResolvers<string>()
       started.promise.catch(() => {}) // the first test says so
-      it('the verdicts are those of the table, and nothing stays behind', async () => {
+      it('the verdicts are those of the table, and nothing is left behind', async () => {
         startStack(stack).then(started.resolve, started.reject)
         const transport = await openSocketTransport(await started.promise)
         const { path, options } = stack
@@ -48,7 +48,7 @@ describe('diglot check against others', { concurrency: 1 }, () => {
         assert.deepEqual(report.leftBehind, [])
       })
 
-      it('each failure shows with curl', async () => {
+      it('each failure can be shown with curl', async () => {
         const origin = await started.promise
         const credentials = stack.options?.callers ? 'alice:alice-secret' : undefined
         for (const [id, why] of Object.entries(verdicts[stack.name].fail)) {

@@ -185,7 +185,7 @@ function peerCase(peer: Peer, version: Version, options: Options = {}): void {
       return thrown
     }
 
-    it('every value of every kind comes back (rules B2.7, B4.2–B4.4)', async () => {
+    it('every value of every kind returns unchanged (rules B2.7, B4.2–B4.4)', async () => {
       for (const sample of sent(peer.losses)) {
         const { id, version, ...back } = (await client.CreateSample({ sample })).sample
         assert.deepEqual(means(back, peer.same), means(sample, peer.same))
@@ -222,7 +222,7 @@ function peerCase(peer: Peer, version: Version, options: Options = {}): void {
       for (let tries = 0; tries < 50 && fallen() === ''; tries++) await pause(20)
       assert.equal(fallen(), 's-7')
     })
-    it('many calls at once, each with its own answer', async () => {
+    it('many calls at once, each with its own response', async () => {
       const [sample] = sent(peer.losses)
       const texts = Array.from({ length: 40 }, (_, at) => `text ${at}`)
       const told = async (text: string) => (await client.CreateSample({ sample: { ...sample!, text } })).sample.text

@@ -200,7 +200,7 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
         })
 
       for (const path of ['/soap/signed', ...symmetric] as const)
-        it(`refuses our answer of ${path} in SOAP ${version} when it is not what we signed`, async () => {
+        it(`refuses our response of ${path} in SOAP ${version} when it is not what we signed`, async () => {
           let change = (answer: string): string => answer
           const address = await standBetween(plain.url, {
             response: answer => {
@@ -250,7 +250,7 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
 
     for (const path of ['/soap/signed', '/soap/encrypted', '/soap/named', '/soap/holder', ...symmetric] as const) {
       for (const version of ['1.1', '1.2'] as const) {
-        it(`has answers of ${path} in SOAP ${version} that our client refuses once they are not what it signed`, async () => {
+        it(`has responses of ${path} in SOAP ${version} that our client refuses once they are not what it signed`, async () => {
           const address = (await servedByCxf())(path, version)
           const first = await connect(path, version, address).GetOrder({ id: 'o-1' })
           assert.equal(first.order.id, 'o-1')
@@ -366,7 +366,7 @@ function behindOf(path: Path, name: Name): PortDressOptions {
   }
 }
 
-describe('classes by wsdl2java, as docs/client.md tells', { skip }, () => {
+describe('classes by wsdl2java, as docs/client.md describes', { skip }, () => {
   const place = folder()
   const generate = (...words: readonly string[]) =>
     spawnSync('java', ['-cp', join(jars, '*'), 'org.apache.cxf.tools.wsdlto.WSDLToJava', ...words, 'orders.wsdl'], {
@@ -383,7 +383,7 @@ describe('classes by wsdl2java, as docs/client.md tells', { skip }, () => {
     assert.ok(sources.some(each => each.endsWith('CreateOrder.java')))
     run('javac', ['-nowarn', '-cp', join(jars, '*'), '-d', place, ...sources.map(each => join(place, 'bare', each))])
   })
-  it('without it CXF takes the elements of a message for parameters, two of which meet', () => {
+  it('without it CXF reads the elements of a message as parameters, two of which collide', () => {
     assert.match(generate('-d', 'wrapped').stderr, /already exists for method|has the same name with different types/)
   })
 })

@@ -19,7 +19,7 @@ async function opened(
   return { socket, heard: () => text, closed }
 }
 
-it('A4.22 SIGTERM: what is in flight is answered, then connections are refused, and it ends with 0 in time', async () => {
+it('A4.22 SIGTERM: requests in progress get responses, then connections are refused, and the service ends with 0 in time', async () => {
   const { url, token, process: child } = await service()
   const authorization = `authorization: Bearer ${token('maria', 'manager')}`
   const post = [`POST /api/products HTTP/1.1`, 'host: localhost', authorization, 'content-type: application/json']
@@ -61,7 +61,7 @@ it('A4.22 SIGTERM: what is in flight is answered, then connections are refused, 
   assert.ok(performance.now() - began < 9000, 'it ends by itself, not by the limit of ten seconds')
 })
 
-it('SIGTERM: a client that never ends its request does not keep the service for ever', async () => {
+it('SIGTERM: a client that never ends its request does not keep the service running', async () => {
   const { url, process: child } = await service()
   const { socket, closed } = await opened(url)
   socket.write(

@@ -124,7 +124,7 @@ function findDifference(octets: string, ours: Outcome, nodes: Outcome): Differen
   return { octets, ours, nodes, ourNext: ours.served[at], nodeNext: nodes.served[at] }
 }
 
-describe('our HTTP/1.1 beside node:http', async () => {
+describe('our HTTP/1.1 compared with node:http', async () => {
   const ours = await startOurs()
   const nodes = await startNodeHttp()
   for (const peer of [ours, nodes]) atEnd(() => peer.close())
@@ -167,7 +167,7 @@ describe('our HTTP/1.1 beside node:http', async () => {
     'POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;a="b"\r\na\r\n\r\n0a\r\n0123456789\r\n0\r\nT: u\r\n\r\n',
     'PUT /a HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\na',
   ]
-  it('cut in two at every octet: the same requests as whole', async () => {
+  it('cut in two at every octet: the same requests as uncut', async () => {
     for (const octets of sound) {
       const whole = await ours.ask([octets + sentinel])
       assert.equal(whole.served.at(-1)?.target, '/second')
@@ -180,7 +180,7 @@ describe('our HTTP/1.1 beside node:http', async () => {
     }
   })
 
-  it('ended after every octet: what is not whole is not served, and is refused', async () => {
+  it('ended after every octet: an incomplete request is refused, and not served', async () => {
     for (const octets of sound) {
       const ends = Array.from({ length: octets.length }, (_, at) => at + 1).filter(
         at => octets.slice(0, at).trim() !== '',

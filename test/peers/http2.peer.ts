@@ -68,7 +68,7 @@ const ways: readonly (readonly [name: string, over: 'http' | 'https', flags: rea
   ['HTTP/2 over TLS, chosen by ALPN', 'https', ['-k', '--http2'], '2'],
 ]
 
-describe('the same over every version of HTTP', { skip }, async () => {
+describe('responses are the same over every version of HTTP', { skip }, async () => {
   if (skip) return
   const data = join(folder(), 'orders.sqlite')
   const clear = await service([], data)
@@ -107,7 +107,7 @@ describe('the same over every version of HTTP', { skip }, async () => {
     }
   }
 
-  it('A4.25 one connection carries whoever asks: each is answered as if alone', () => {
+  it('A4.25 one connection carries several callers: each gets its response as if alone', () => {
     const order: readonly (readonly [Who, number])[] = [
       ['alice', 200],
       ['anyone', 401],
@@ -138,7 +138,7 @@ describe('the same over every version of HTTP', { skip }, async () => {
     }
   })
 
-  it('A4.25 fifty streams at once on one connection, of three callers: each its own answer', async () => {
+  it('A4.25 fifty concurrent streams of three callers on one connection: each gets its own response', async () => {
     const session = connect(urls.http)
     try {
       const expected = { anyone: '401', alice: '200', maria: '200' }

@@ -56,7 +56,7 @@ describe('journeys', { skip }, () => {
       for (const [name, lines] of others) assert.deepEqual(lines, first?.[1], `${name} differs from ${first?.[0]}`)
     })
 
-  it('both instances have answered', async () => {
+  it('both instances have responded', async () => {
     const { token } = places.get('two instances behind nginx') ?? placeOf('', '')
     // A peer that a trusted proxy does not name is not taken for this machine: figures ask it for credentials.
     const headers = { authorization: `Bearer ${token('maria', 'manager')}` }
@@ -67,12 +67,12 @@ describe('journeys', { skip }, () => {
     }
   })
 
-  it('row 1 of operations: figures are not for the world', async () => {
+  it('row 1 of operations: metrics are not public', async () => {
     const { url } = places.get('two instances behind nginx') ?? { url: '' }
     assert.equal((await fetch(`${url}/metrics`)).status, 404)
   })
 
-  it('one instance goes in peace: nobody is refused', async () => {
+  it('one instance stops gracefully: no client is refused', async () => {
     const { url, token } = places.get('two instances behind nginx') ?? placeOf('', '')
     const authorization = `Bearer ${token('maria', 'manager')}`
     let going = true

@@ -117,7 +117,7 @@ describe('nginx in front', { skip: noNginx }, async () => {
   ])
   const [plain = '', cleartext = '', secure = ''] = fronts
 
-  it('A5.1 a password from afar is taken by HTTPS alone, as the proxy says it came', async () => {
+  it('A5.1 a remote password is accepted only over HTTPS, as the proxy reports it', async () => {
     const target = '/api/orders/o-1'
     assert.equal((await ask(`${secure}${target}`, { fields: basic })).status, 200)
     const refused = await ask(`${cleartext}${target}`, { fields: basic })
@@ -125,7 +125,7 @@ describe('nginx in front', { skip: noNginx }, async () => {
     assert.doesNotMatch(refused.fields['www-authenticate'] ?? '', /Basic/)
   })
 
-  it('A8.1 rates are of whoever asked, not of the proxy; what a client says of itself counts for nothing', async () => {
+  it('A8.1 rates belong to the client, not to the proxy; a client’s own claims count for nothing', async () => {
     const left = async (from: string, fields = {}) => {
       const answer = await ask(`${plain}/api/products/p-1`, { from, fields })
       return Number(/r=(\d+)/.exec(answer.fields['ratelimit'] ?? '')?.[1])

@@ -140,13 +140,13 @@ describe('Kerberos', { skip }, () => {
   }
 
   for (const version of ['1.1', '1.2'] as const) {
-    it(`a ticket says who it is, once, in SOAP ${version}`, async () => {
+    it(`a ticket authenticates its caller, once, in SOAP ${version}`, async () => {
       const token = ticket('maria')
       assert.match(await listed(version, token), /ListOrdersResponse/)
       assert.match(await listed(version, token), /FailedAuthentication/, 'what came once does not come again')
       assert.match(await listed(version, ticket('maria')), /ListOrdersResponse/)
     })
-    it(`a ticket whose options were changed is the same one, in SOAP ${version}`, async () => {
+    it(`a ticket with changed options is the same ticket, in SOAP ${version}`, async () => {
       const token = ticket('maria')
       assert.match(await listed(version, withOption(token)), /ListOrdersResponse/, 'MIT takes it')
       for (const again of [token, withOption(token)]) assert.match(await listed(version, again), /FailedAuthentication/)

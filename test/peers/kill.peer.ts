@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { folder, service } from './peer.ts'
 
-it('kill -9 under load: every answered write is there after the restart', async () => {
+it('kill -9 under load: every confirmed write exists after the restart', async () => {
   const data = join(folder(), 'orders.sqlite')
   const answered: string[] = []
   for (let round = 0; round < 3; round++) {

@@ -88,7 +88,7 @@ describe('Apache CXF with answers that come later, behind a bridge', { skip, tim
   }
   const resultOf = (at: string) => read(at.replace('/jobs/', '/'))
 
-  it('is asked by its policy alone, and its answer is the result of the job', async () => {
+  it('is called by its policy alone, and its answer is the result of the job', async () => {
     assert.match(bridge.hear(), /answers come later to/)
     const { job, at } = await ask('tea', 1500)
     assert.equal(job.state, 'running')
@@ -115,7 +115,7 @@ describe('Apache CXF with answers that come later, behind a bridge', { skip, tim
     assert.match(bridge.hear(), /the shelves are closed/)
   })
 
-  it('is waited for by Prefer: wait, many at once', async () => {
+  it('many clients wait for it at once by Prefer: wait', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => ask('tea', 300, { prefer: 'wait=20' })))
     assert.deepEqual(new Set(all.map(({ job }) => job.state)), new Set(['completed']))
     const results = await Promise.all(all.map(({ at }) => resultOf(at)))
@@ -133,7 +133,7 @@ describe('Apache CXF with answers that come later, behind a bridge', { skip, tim
   })
 
   const generated = { skip: installed('openapi-clients') }
-  it('is called by a client that is generated, with types of the job and of its result', generated, async () => {
+  it('is called by a generated client, with types of the job and of its result', generated, async () => {
     const place = folder()
     const clients = join(import.meta.dirname, 'openapi-clients', 'node_modules')
     const bin = (name: string): string => join(clients, '.bin', name)

@@ -7,7 +7,7 @@ import { folder, service } from './peer.ts'
 
 const rows = 300_000
 
-it('B2 searches and lists that no index serves leave others their time', async () => {
+it('B2 searches and lists that no index serves do not delay others', async () => {
   const data = join(folder(), 'orders.sqlite')
   await (await service([], data)).stop()
   using database = new DatabaseSync(data)

@@ -132,7 +132,7 @@ describe('Metro', { skip }, () => {
       }
     })
 
-    it(`WSS §10: refuses our answer in SOAP ${version} when it is not what we signed`, async () => {
+    it(`WSS §10: refuses our response in SOAP ${version} when it is not what we signed`, async () => {
       const { kept, attacks } = createAttacks()
       let change = same
       const response = (text: string) => {

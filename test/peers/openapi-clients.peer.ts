@@ -39,7 +39,7 @@ const compile = (...files: readonly string[]): void => {
 describe('openapi-typescript and openapi-fetch', { skip: installed('openapi-clients') }, () => {
   for (const name of names)
     for (const release of ['3.1', '3.2'])
-      it(`the types of ${name} by ${release} compile strictly`, () => {
+      it(`the types of ${name} by ${release} compile in strict mode`, () => {
         const made = `${name}-${release}.d.ts`
         run(process.execPath, [
           bin('openapi-typescript'),
@@ -50,7 +50,7 @@ describe('openapi-typescript and openapi-fetch', { skip: installed('openapi-clie
         ])
         compile(made)
       })
-  it('each answer of the club has its type without help, and is what the service answers', () => {
+  it('each response of the club has its type without help, and is what the service sends', () => {
     copyFileSync(join(place, 'club-3.1.d.ts'), join(place, 'schema.d.ts'))
     copyFileSync(join(here, 'call-fetch.ts'), join(place, 'call-fetch.ts'))
     compile('call-fetch.ts')
@@ -61,7 +61,7 @@ describe('openapi-typescript and openapi-fetch', { skip: installed('openapi-clie
 
 describe('@hey-api/openapi-ts', { skip: installed('openapi-clients') }, () => {
   for (const name of names)
-    it(`the client of ${name} compiles strictly`, () => {
+    it(`the client of ${name} compiles in strict mode`, () => {
       const made = join(place, `hey-${name}`)
       run(process.execPath, [bin('openapi-ts'), '-i', join(place, `${name}-3.1.json`), '-o', made, '--no-log-file'])
       compile(join(`hey-${name}`, 'sdk.gen.ts'))
@@ -70,7 +70,7 @@ describe('@hey-api/openapi-ts', { skip: installed('openapi-clients') }, () => {
 
 describe('openapi-generator', { skip: missing('java', 'java') || missingJar() }, () => {
   for (const name of names)
-    it(`finds no fault in the description of ${name}, and its fetch client compiles strictly`, () => {
+    it(`accepts the description of ${name}, and its fetch client compiles in strict mode`, () => {
       const description = join(place, `${name}-3.1.json`)
       const found = run('java', ['-jar', generator, 'validate', '-i', description])
       assert.match(found, /No validation issues detected/)
@@ -99,7 +99,7 @@ const noPython = missing('openapi-python-client (test/peers/others/requirements.
 ])
 describe('openapi-python-client', { skip: noPython }, () => {
   for (const name of names)
-    it(`makes a client of ${name}, and leaves out nothing but files, which it does not support`, () => {
+    it(`makes a client of ${name}, and leaves out only files, which it does not support`, () => {
       const made = join(place, `python-${name}`)
       mkdirSync(made)
       const said = run(python, [

@@ -106,7 +106,7 @@ describe('the package as it is packed', () => {
     }
   })
 
-  test('its command makes a project of the WSDL of others, whose tests pass or wait for their handlers', () => {
+  test('its command makes a project of another party’s WSDL, whose tests pass or wait for their handlers', () => {
     const wsdl = join(root, 'examples', 'freight', 'carrier.wsdl')
     run(process.execPath, [join(home, 'dist', 'cli.js'), 'new', 'new-freight', '--from', wsdl])
     const project = join(folder, 'new-freight')
@@ -133,7 +133,7 @@ describe('the package as it is packed', () => {
     assert.ok(count > 20)
   })
 
-  test('what it has compiled is kept among the packages, for the next start', () => {
+  test('its compiled code is cached among the packages, for the next start', () => {
     rmSync(join(folder, 'node_modules', '.cache'), { recursive: true, force: true })
     const { NODE_COMPILE_CACHE: _, ...env } = process.env
     const { status } = spawnSync(process.execPath, [join(home, 'dist', 'cli.js'), '--version'], { env })
@@ -141,7 +141,7 @@ describe('the package as it is packed', () => {
     assert.ok(existsSync(join(folder, 'node_modules', '.cache', 'diglot')))
   })
 
-  test('a stack names the sources, which it has', () => {
+  test('a stack trace names the sources, which the package has', () => {
     writeFileSync(join(folder, 'wrong.js'), `import { service } from 'diglot'\nservice('x', { namespace: 1 })\n`)
     const { stderr } = spawnSync(process.execPath, ['--enable-source-maps', 'wrong.js'], { cwd: folder })
     const [, source = ''] = /\((\/\S+\/src\/contract\/\S+\.ts):\d+/.exec(String(stderr)) ?? []

@@ -61,7 +61,7 @@ describe('real sockets', async () => {
   ]
   const seed = 20_261_121
 
-  it('A7.18 octets at random', async () => {
+  it('A7.18 random octets', async () => {
     const property = fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), survives)
     await fc.assert(property, { numRuns: 150, seed })
     await alive()
@@ -111,7 +111,7 @@ describe('real sockets', async () => {
     await alive()
   })
 
-  it('RFC 9112 §9.3.2 pipelined: answers in order, and garbage behind them is refused after them', async () => {
+  it('RFC 9112 §9.3.2 pipelined: responses in order, and garbage behind them is refused after them', async () => {
     const get = (n: number) => `GET /api/products/p-${n} HTTP/1.1\r\nHost: a\r\n\r\n`
     const text = await say(`${get(1)}${get(2)}${get(3)}\x01\x02 garbage\r\n\r\n`)
     assert.deepEqual(statuses(text), [200, 200, 200, 400])
@@ -161,7 +161,7 @@ describe('real sockets', async () => {
     })
   }
 
-  it('slow clients are given up, and nobody waits for them', async () => {
+  it('slow clients are disconnected, and delay no others', async () => {
     const slow = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').on('error', () => {}))
     for (const [i, socket] of slow.entries()) socket.write(requests[i % 5]?.slice(0, 40 + i) ?? '')
     const began = performance.now()
@@ -200,7 +200,7 @@ describe('real sockets', async () => {
     assert.deepEqual([count(answers, 201), count(answers, 409)], [1, 19])
   })
 
-  it('A1.8 twenty replays of one Idempotency-Key: one effect, one answer', async () => {
+  it('A1.8 twenty replays of one Idempotency-Key: one effect, one response', async () => {
     const key = { 'idempotency-key': '"once, over real sockets"' }
     const orders = async () => JSON.parse((await as('GET', '/api/orders?size=1')).content.toString()).total
     const before = await orders()

@@ -27,7 +27,7 @@ async function until(holds: () => Promise<boolean>, what: string, seconds = 30):
   }
 }
 
-describe('a standby that answers what only reads', { skip: noDatabase() }, () => {
+describe('a standby that serves reads', { skip: noDatabase() }, () => {
   let primary: Database
   let standby: Database
   let toPrimary: Way
@@ -89,7 +89,7 @@ describe('a standby that answers what only reads', { skip: noDatabase() }, () =>
     manager = { authorization: `Bearer ${running.token('maria', 'manager')}` }
   })
 
-  it('what it has counts, and is as old as it is behind; when it has caught up it is new', async () => {
+  it('a read is as old as the standby’s delay, and new once it has caught up', async () => {
     const path = await made('Late')
     const gone = await made('Gone')
     await heldBack(async () => {
@@ -105,7 +105,7 @@ describe('a standby that answers what only reads', { skip: noDatabase() }, () =>
     assert.equal((await asked(gone)).status, 410)
   })
 
-  it('what was made a moment ago is found, by whatever the answer named', async () => {
+  it('an item that was just created is found, whichever database responds', async () => {
     await heldBack(async () => {
       const path = await made('New')
       assert.equal(await stock(path), 0)
@@ -118,7 +118,7 @@ describe('a standby that answers what only reads', { skip: noDatabase() }, () =>
     })
   })
 
-  it('a change compares with what stands in the primary: a tag that is late is refused, and no update is lost', async () => {
+  it('a change is compared with the primary: a late tag is refused, and no update is lost', async () => {
     const path = await made('Compared')
     await heldBack(async () => {
       const changed = await set(path, 1)
@@ -129,7 +129,7 @@ describe('a standby that answers what only reads', { skip: noDatabase() }, () =>
     assert.equal(await stock(path), 3)
   })
 
-  it('it is stopped, and nobody notices; it comes back, and answers again', async () => {
+  it('the standby stops unnoticed, returns, and serves reads again', async () => {
     const path = await made('Steady')
     await followed()
     assert.equal(await answers(), true)
@@ -162,7 +162,7 @@ describe('a standby that answers what only reads', { skip: noDatabase() }, () =>
     await until(answers, 'it answers again')
   })
 
-  it('its connections are among the figures', async () => {
+  it('its connections are among the metrics', async () => {
     const text = (await asked('/metrics')).content.toString('utf8')
     for (const store of ['primary', 'replica']) {
       assert.match(text, new RegExp(`^diglot_store_waiting\\{store="${store}"\\} 0$`, 'm'))
@@ -171,7 +171,7 @@ describe('a standby that answers what only reads', { skip: noDatabase() }, () =>
     }
   })
 
-  it('the primary is lost: reads go on, changes are unavailable until it is promoted, and then done; none is lost', async () => {
+  it('the primary is lost: reads continue, changes are unavailable until a promotion, and none is lost', async () => {
     const path = await made('Outlives')
     const { etag = '' } = (await set(path, 7)).fields
     await followed()
@@ -191,7 +191,7 @@ describe('a standby that answers what only reads', { skip: noDatabase() }, () =>
 })
 
 describe('an address that names a primary and its standby', { skip: noDatabase() }, () => {
-  it('changes go to the one that takes them, reads to the standby; after a failover both to the one that is left', async () => {
+  it('changes go to the primary, reads to the standby; after a failover both go to the one that is left', async () => {
     const primary = await database()
     const standby = await standbyOf(primary)
     const both = (...of: readonly Database[]) =>
@@ -226,7 +226,7 @@ describe('an address that names a primary and its standby', { skip: noDatabase()
     assert.equal(running.process.exitCode, null)
   })
 
-  it('a start says which servers it tried, and what they are', async () => {
+  it('a start names the servers that it tried, and their roles', async () => {
     const port = await freePort()
     const address = `postgres://tests:secret@127.0.0.1:${port},localhost:${port}/postgres`
     const words = ['--conditions=diglot-source', ...cli, 'serve', orders, '--database', address]

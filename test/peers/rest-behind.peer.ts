@@ -45,7 +45,7 @@ const isSkipped = clients.every(({ skip }) => skip !== false)
 const bridge = isSkipped ? undefined : startBridge()
 for (const { name, skip, command } of clients)
   describe(`${name} and a REST service behind a bridge`, { skip }, () => {
-    test('lists, gets, and is told a declared error by its element', async () => {
+    test('lists, gets, and receives a declared error as its element', async () => {
       const [program, ...words] = command
       const { price, ...said } = JSON.parse(run(program, [...words, (await bridge) ?? '']))
       assert.match(price, /^\d+\.\d\d$/)

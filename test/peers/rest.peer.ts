@@ -20,7 +20,7 @@ function curl(...words: string[]): Answer {
   return { status: Number(line.split(' ')[1]), fields: Object.fromEntries(fields), content: content.join('\r\n\r\n') }
 }
 
-it('A4.2 A4.11 A4.20 an order made by REST, paid by SOAP, is paid in REST, and the old ETag gives 412', {
+it('A4.2 A4.11 A4.20 an order created by REST and paid by SOAP is paid in REST, and the old ETag gives 412', {
   skip,
 }, async () => {
   const { url, token } = await service()

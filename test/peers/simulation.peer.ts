@@ -20,7 +20,7 @@ const roomy = ['--max-semi-space-size=64']
 const run = promisify(execFile)
 const told = (thrown: { readonly stdout?: string; readonly stderr?: string }) => thrown
 
-it(`${seeds} worlds of two instances, their clients and their partner, with faults: nothing is lost or doubled`, async t => {
+it(`${seeds} worlds of two instances, their clients and their partner, with faults: nothing is lost or duplicated`, async t => {
   const each = Math.ceil(seeds / processes)
   const parts = Array.from({ length: processes }, (_, i) => {
     const words = ['--from', String(from + i * each), '--seeds', String(each)]
@@ -32,7 +32,7 @@ it(`${seeds} worlds of two instances, their clients and their partner, with faul
   }
 })
 
-it('mistakes of the store, its queue, keys, jobs, the feed and deliveries are noticed', async t => {
+it('mistakes in the store, its queue, keys, jobs, the feed and deliveries are detected', async t => {
   const { stdout = '', stderr = '' } = await run(process.execPath, [join(folder, 'mutants.ts')]).catch(told)
   t.diagnostic(stdout.trim().split('\n').at(-1) ?? '')
   assert.match(stdout, /^(\d+) of \1 mistakes were noticed/m, stdout + stderr)

@@ -37,7 +37,7 @@ describe('diglot new --from a PostgreSQL database', { skip }, async () => {
   assert.equal(made.status, 0, made.stderr)
   linkPackages(project)
 
-  test('what a contract cannot say is told, and the password is not written down', () => {
+  test('what a contract cannot say is reported, and the password is not written down', () => {
     assert.deepEqual(made.stderr.trim().split('\n'), [
       'gold: a view has no key, and is left out',
       'book.tags: a contract has no type for text[]: it is left out',
@@ -56,14 +56,14 @@ describe('diglot new --from a PostgreSQL database', { skip }, async () => {
       assert.ok(contract.includes(line), line)
   })
 
-  test('its types hold, and its tests pass: each row is the same by both faces', () => {
+  test('its types hold, and its tests pass: each row is the same in both faces', () => {
     const types = runTypes(project)
     assert.equal(types.status, 0, types.stdout)
     const tests = runTests(project)
     assert.equal(tests.status, 0, tests.stdout)
   })
 
-  test('rows are read, paged, made and changed where they are', async t => {
+  test('rows are read, paged, created and changed in place', async t => {
     const served = await serveProject(project)
     t.after(served.stop)
     const ask = async (method: string, path: string, content?: unknown, fields: Record<string, string> = {}) => {

@@ -18,7 +18,7 @@ async function startBridge(): Promise<BridgeCommand> {
 const noCurl = missing('curl', 'curl', ['--version'])
 const noPhp = missing('php-soap', 'php', ['-r', 'exit(class_exists("SoapServer") ? 0 : 1);'])
 describe('PHP SoapServer by its WSDL, as a resource', { skip: noPhp || noCurl }, () => {
-  test('parts are made, read, changed by their version, and removed', async () => {
+  test('parts are created, read, changed by their version, and removed', async () => {
     const { url, said } = await startBridge()
     assert.match(
       said,

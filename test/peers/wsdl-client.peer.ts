@@ -35,7 +35,7 @@ const startPhp = async (wsdl: string): Promise<string> => {
 
 const noPhp = missing('php-soap', 'php', ['-r', 'exit(class_exists("SoapServer") ? 0 : 1);'])
 describe('PHP SoapServer by the WSDL of a partner', { skip: noPhp }, () => {
-  test('a header block, attributes, a choice, lists, a fault, and what its own WSDL does not allow', async () => {
+  test('a header block, attributes, a choice, lists, a fault, and a message that its own WSDL does not allow', async () => {
     const file = join(root, 'examples', 'freight', 'carrier.wsdl')
     const address = await startPhp(file)
     using carrier = createPortClient<typeof freight>(await readWsdl(file), { address })
