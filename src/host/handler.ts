@@ -7,6 +7,8 @@
  *  (2) A proxy's word never grants a right of this machine, whatever the host believes.
  *  (3) The seeded people, whose passwords are public, may sign in only where `insecure` says so:
  *      this code cannot know who can reach the host.
+ *  (4) When it closes, requests in progress have their time, as under `serve`: the host's listener
+ *      is not ours, so the exchanges are counted.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { chain, type Maybe } from '../base/maybe.ts'
@@ -14,6 +16,7 @@ import type { Implementation } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import { requireSoundContract } from '../contract/review.ts'
 import { respond } from '../http/respond.ts'
+import { ExchangeCount } from '../server/exchange-count.ts'
 import { serveFetchExchange } from '../server/fetch-exchange.ts'
 import {
   type ExpressRequest,
@@ -23,9 +26,9 @@ import {
   readExpressFacts,
   stripMountPath,
 } from '../server/host-facts.ts'
-import { serveNodeExchange } from '../server/node-exchange.ts'
+import { type HostFacts, serveNodeExchange } from '../server/node-exchange.ts'
 import { startWaitingWatch } from '../server/pace.ts'
-import { createServerContext } from '../server/server-context.ts'
+import { createServerContext, type Serve } from '../server/server-context.ts'
 import { openService } from './open-service.ts'
 import { openAllOrNothing, requireKnownOptions, type ServiceOptions } from './options.ts'
 import { ensureSafe } from './safety.ts'
@@ -66,7 +69,10 @@ export interface MountableService {
   readonly fastify: (instance: FastifyHost) => Promise<void>
   /** Signs a bearer token for a subject with these roles, with the local key. */
   readonly token: (subject: string, roles: readonly string[]) => Promise<string>
-  /** Ends jobs and streams within `limit` milliseconds (default: 10,000) and closes the store. */
+  /**
+   * Ends streams at once, waits up to `limit` milliseconds (default: 10,000) for requests in
+   * progress and for jobs, and closes the store. Later requests get 503.
+   */
   close(limit?: number): Promise<void>
 }
 
@@ -85,41 +91,50 @@ export async function createHandler(app: Implementation, options: HandlerOptions
       ...(caller && { hosted: carrier => chain(caller(carrier), toCaller) }),
     }),
   )
-  const context = createServerContext(open.answer, { limits: options.limits, onError: open.failed })
+  const exchanges = new ExchangeCount()
+  let closing: Promise<void> | undefined
+  const serve: Serve = request => (closing ? respond(503, stoppingService) : open.answer(request))
+  const context = createServerContext(serve, { limits: options.limits, onError: open.failed })
   const elsewhere = { ...context, serve: () => respond(404, { detail: `this service is mounted at ${prefix}` }) }
   const stopWatch = startWaitingWatch(context)
-  let closing: Promise<void> | undefined
   const close = (limit = 10_000): Promise<void> => {
-    stopWatch()
-    return (closing ??= open.close(limit))
+    context.draining = true
+    return (closing ??= open.close(limit, each => exchanges.waitForNone(each)).finally(stopWatch))
+  }
+  const passOn = (request: IncomingMessage, response: ServerResponse, facts: HostFacts, path = request.url): void => {
+    const target = stripMountPath(path ?? '/', prefix)
+    exchanges.addResponse(response)
+    serveNodeExchange(target === undefined ? elsewhere : context, request, response, target ?? '/', facts)
   }
   return {
     fetch: (request, ...args) => {
       const { pathname, search } = new URL(request.url)
       const target = stripMountPath(pathname + search, prefix)
       const facts = { from: address(request, args), carrier: request }
-      return serveFetchExchange(target === undefined ? elsewhere : context, request, target ?? '/', facts)
+      const of = target === undefined ? elsewhere : context
+      return exchanges.addFetch(ended => serveFetchExchange(of, request, target ?? '/', facts, ended))
     },
-    node: (request, response) => {
-      const target = stripMountPath(request.url ?? '/', prefix)
-      const facts = { carrier: request }
-      serveNodeExchange(target === undefined ? elsewhere : context, request, response, target ?? '/', facts)
-    },
+    node: (request, response) => passOn(request, response, { carrier: request }),
     express: (request, response, next) => {
-      const target = stripMountPath((request as ExpressRequest).originalUrl ?? request.url ?? '/', prefix)
-      if (target === undefined) next()
-      else serveNodeExchange(context, request, response, target, readExpressFacts(request))
+      const path = (request as ExpressRequest).originalUrl ?? request.url ?? '/'
+      if (stripMountPath(path, prefix) === undefined) next()
+      else passOn(request, response, readExpressFacts(request), path)
     },
     fastify: async instance => {
-      mountInFastify(instance, prefix, (request, response, facts) => {
-        const target = stripMountPath(request.url ?? '/', prefix)
-        serveNodeExchange(target === undefined ? elsewhere : context, request, response, target ?? '/', facts)
-      })
+      mountInFastify(instance, prefix, passOn)
+      // Fastify closes its server in between, and waits there for streams, too.
+      instance.addHook('preClose', async () => void close())
       instance.addHook('onClose', () => close())
     },
     token: open.token,
     close,
   }
+}
+
+/** RFC 9110 §15.6.4: a host may still receive requests after it has closed the service. */
+const stoppingService = {
+  detail: 'this service is stopping: repeat the request after as long as Retry-After says',
+  fields: { 'retry-after': '1' },
 }
 
 const toCaller = (hosted: HostedCaller | undefined): Caller | undefined => hosted && { claims: {}, ...hosted }

@@ -20,22 +20,36 @@ import type { ServerContext } from './server-context.ts'
 type FetchRequest = globalThis.Request
 type FetchResponse = globalThis.Response
 
-/** @param target the request-target below the path where the service is mounted */
+/**
+ * @param target the request-target below the path where the service is mounted
+ * @param ended called once the content of the response has been read, or its reader has left
+ */
 export async function serveFetchExchange(
   context: Pick<ServerContext, 'serve' | 'onError'>,
   given: FetchRequest,
   target: string,
   facts: HostFacts,
+  ended: () => void = () => {},
 ): Promise<FetchResponse> {
   const request = createRequest(given, target, facts)
-  const report = (error: unknown): void => context.onError(error, request)
-  try {
-    return await toFetchResponse(await context.serve(request), given.method, report)
-  } catch (error) {
-    if (error instanceof Aborted) return toFetchResponse(respond(400, { detail: error.message }), given.method, report)
-    report(error)
-    return toFetchResponse(respond(500), given.method, report)
+  const exchange: AnsweredExchange = {
+    method: given.method,
+    report: error => context.onError(error, request),
+    ended,
   }
+  try {
+    return await toFetchResponse(await context.serve(request), exchange)
+  } catch (error) {
+    if (error instanceof Aborted) return toFetchResponse(respond(400, { detail: error.message }), exchange)
+    exchange.report(error)
+    return toFetchResponse(respond(500), exchange)
+  }
+}
+
+interface AnsweredExchange {
+  readonly method: string
+  readonly report: (error: unknown) => void
+  readonly ended: () => void
 }
 
 function createRequest(
@@ -109,24 +123,24 @@ class FetchContent implements Content {
   }
 }
 
-async function toFetchResponse(
-  response: Response,
-  method: string,
-  report: (error: unknown) => void,
-): Promise<FetchResponse> {
-  const framed = frameOrFail(response, method, report)
+async function toFetchResponse(response: Response, exchange: AnsweredExchange): Promise<FetchResponse> {
+  const { report, ended } = exchange
+  const framed = frameOrFail(response, exchange.method, report)
   const { content } = framed
   if (content === undefined) discardContent(response)
-  if (content === undefined || typeof content === 'string' || content instanceof Uint8Array)
+  if (content === undefined || typeof content === 'string' || content instanceof Uint8Array) {
+    ended()
     return createFetchResponse(framed, (content as string | Uint8Array<ArrayBuffer> | undefined) ?? null)
+  }
   const pieces = content[Symbol.asyncIterator]()
   // Asked before the head is sent, so that a source that fails at once still becomes a 500.
   const first = await pieces.next().catch(report)
-  if (!first) return toFetchResponse(respond(500), method, report)
-  return createFetchResponse(
-    framed,
-    streamPieces(first, pieces, () => discardContent(response), report),
-  )
+  if (!first) return toFetchResponse(respond(500), exchange)
+  const leave = (): void => {
+    discardContent(response)
+    ended()
+  }
+  return createFetchResponse(framed, streamPieces(first, pieces, leave, exchange))
 }
 
 /** (2) */
@@ -134,7 +148,7 @@ function streamPieces(
   first: IteratorResult<Uint8Array>,
   pieces: AsyncIterator<Uint8Array>,
   cancel: () => void,
-  report: (error: unknown) => void,
+  { report, ended }: AnsweredExchange,
 ): ReadableStream<Uint8Array> {
   let next: IteratorResult<Uint8Array> | undefined = first
   return new ReadableStream<Uint8Array>(
@@ -146,11 +160,13 @@ function streamPieces(
           for (;;) {
             const { done, value } = next ?? (await pieces.next(false))
             next = undefined
-            if (done) return controller.close()
-            if (value.length === 0) continue
-            return controller.enqueue(value)
+            if (!done && value.length === 0) continue
+            if (!done) return controller.enqueue(value)
+            ended()
+            return controller.close()
           }
         } catch (error) {
+          ended()
           report(error)
           controller.error(error)
         }

@@ -32,7 +32,7 @@ export interface FastifyHost {
     type: string,
     parse: (request: object, payload: IncomingMessage, done: (error: Error | null) => void) => void,
   ): unknown
-  addHook(name: 'onClose', close: () => Promise<void>): unknown
+  addHook(name: 'preClose' | 'onClose', close: () => Promise<void>): unknown
   all(path: string, answer: (request: FastifyRequest, reply: FastifyReply) => void): unknown
 }
 interface FastifyRequest {

@@ -140,14 +140,19 @@ declare const intermediates: [], anchors: [], crls: []`,
     },
   },
   'docs/mounting.md': {
-    before: `import { handler } from 'diglot'
+    before: `import type { Server } from 'node:http'
+import { handler } from 'diglot'
 import shop from './service.ts'
 import type { FastifyRequest } from 'fastify'
+declare const server: Server
 declare module 'fastify' {
   interface FastifyRequest {
     user?: { readonly id: string; readonly roles: readonly string[] }
   }
 }`,
+    whole: {
+      'process.once': text => `declare const mounted: Awaited<ReturnType<typeof handler>>\n${text}`,
+    },
   },
   'docs/operations.md': {
     before: `import { tracingChannel } from 'node:diagnostics_channel'

@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { after, describe, test } from 'node:test'
 import { shop } from '../../../examples/orders/contract.ts'
 import orders from '../../../examples/orders/service.ts'
@@ -324,6 +326,52 @@ describe('a host shares', () => {
     assert.match(JSON.stringify(lines), /in front of what parses bodies \(express\.json\)/)
     server.close()
     await service.close(0)
+  })
+
+  test('its end: a request in progress has its time, and later ones get 503', async () => {
+    for (const by of ['fetch', 'node'] as const) {
+      const begun = Promise.withResolvers<void>()
+      const released = Promise.withResolvers<void>()
+      const caller = async () => {
+        begun.resolve()
+        await released.promise
+        return { subject: 'zoe', roles: ['clerk'] }
+      }
+      const service = await handler(orders, { data: ':memory:', caller })
+      const server = createServer(service.node).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as { port: number }
+      const ask = () =>
+        by === 'node'
+          ? fetch(`http://127.0.0.1:${port}/api/v2/customers/c-1`)
+          : service.fetch(new Request('http://shop.test/api/v2/customers/c-1'))
+      const first = ask()
+      await begun.promise
+      const closed = service.close()
+      const late = await ask()
+      assert.deepEqual([late.status, late.headers.get('retry-after')], [503, '1'], by)
+      released.resolve()
+      const answered = await first
+      assert.equal(answered.status, 200, by)
+      assert.equal(((await answered.json()) as { id: string }).id, 'c-1')
+      await closed
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+
+  test('its end: Fastify closes although a stream of changes is open', async () => {
+    const { default: fastify } = await import('fastify')
+    const service = await handler(orders, { data: ':memory:', insecure: true })
+    const app = fastify()
+    await app.register(service.fastify)
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = app.server.address() as { port: number }
+    const feed = await fetch(`http://127.0.0.1:${port}/changes`, {
+      headers: { ...asMaria, accept: 'text/event-stream' },
+    })
+    const [text] = await Promise.all([feed.text(), app.close()])
+    assert.match(text, /^retry: 1000\n\n/)
   })
 
   test('mistakes of mounting end the start, with the cure', async () => {
