@@ -72,6 +72,7 @@ const changeSchema: JsonSchema = {
   properties: {
     specversion: { const: '1.0' },
     id: { type: 'string' },
+    sequence: { type: 'string' },
     source: { type: 'string', format: 'uri-reference' },
     type: { type: 'string' },
     subject: { type: 'string' },
@@ -89,7 +90,7 @@ const changeSchema: JsonSchema = {
       required: ['resource', 'id', 'version', 'what'],
     },
   },
-  required: ['specversion', 'id', 'source', 'type', 'subject', 'time', 'data'],
+  required: ['specversion', 'id', 'sequence', 'source', 'type', 'subject', 'time', 'data'],
 }
 /** §4.14.3.1: one event of the stream, with JSON as its `data`. */
 const eventSchema: JsonSchema = {

@@ -7,8 +7,8 @@
  *      limited, in total and for each caller.
  *  (3) A stream reads from the store no more than its client has room for, and nothing waits in
  *      memory.
- *  (4) A reader that comes after changes have expired learns of that, and where to continue: by
- *      410, or by the event `gone` in a stream.
+ *  (4) A reader that comes after changes have expired, or whose place was lost by a restore of the
+ *      database, learns of that, and where to continue: by 410, or by the event `gone` in a stream.
  */
 import { type Caller, isPublic } from '../contract/policy.ts'
 import { authenticate } from '../front/authenticate.ts'
@@ -107,7 +107,11 @@ function replyWithPage(
 ): Response {
   const link = `<${links.next}>; rel="next"`
   if (found.missed !== undefined)
-    return { status: 410, fields: { ...feedFields, 'content-type': problem, link }, content: writeGone(found.missed) }
+    return {
+      status: 410,
+      fields: { ...feedFields, 'content-type': problem, link },
+      content: writeGone(found.missed, found.next),
+    }
   const content =
     type === batch
       ? JSON.stringify(found.changes.map(each => toCloudEvent(app, each)))
@@ -147,7 +151,8 @@ async function readNextEvents(
   after: number | undefined,
 ): Promise<StreamLook> {
   const found = await changesFor(context.app, store, caller, { after, limit: defaultLimit, now: context.clock() })
-  const gone = found.missed === undefined ? '' : `id: ${found.next}\nevent: gone\ndata: ${writeGone(found.missed)}\n\n`
+  const gone =
+    found.missed === undefined ? '' : `id: ${found.next}\nevent: gone\ndata: ${writeGone(found.missed, found.next)}\n\n`
   const events = found.changes.map(
     change => `id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(context.app, change))}\n\n`,
   )
@@ -162,8 +167,12 @@ const feedFields = {
 const toFeedItem = ({ at, ...change }: KnownChange) => ({ ...change, at: new Date(at).toISOString() })
 
 /** (4) RFC 9110 §15.5.11; `next` is where to continue. */
-const writeGone = (missed: number): string =>
-  writeProblemJson({ status: 410, title: 'these changes have expired: read the resources again', next: missed })
+const writeGone = (missed: NonNullable<ChangesFor['missed']>, next: number): string =>
+  writeProblemJson({ status: 410, title: goneTitles[missed], next })
+const goneTitles = {
+  expired: 'these changes have expired: read the resources again',
+  undone: 'no change is as late as this: the database was restored to an earlier state, so read the resources again',
+}
 
 const isAnythingPublic = ({ app }: FaceContext): boolean =>
   app.contract.resources.some(each => isPublic(readGrants(each)))

@@ -17,8 +17,11 @@ export interface ChangesFor {
   readonly next: number
   /** There may be more already. */
   readonly more: boolean
-  /** Changes up to this one expired before they were read: `changes` is empty. */
-  readonly missed?: number
+  /**
+   * The reader has missed changes: those after its place have expired; or its place is after the
+   * last change, since the database was restored to an earlier state. `changes` is empty.
+   */
+  readonly missed?: 'expired' | 'undone'
 }
 
 /**
@@ -33,13 +36,18 @@ export async function changesFor(
 ): Promise<ChangesFor> {
   return store.read(async reader => {
     const [swept, records] = await Promise.all([reader.swept(), reader.changes(cursor ?? 0, limit)])
-    if (cursor !== undefined && cursor < swept) return { changes: [], next: swept, more: true, missed: swept }
     const after = cursor ?? swept
+    const missed = after < swept ? 'expired' : records.length === 0 && (await isUndone(reader, after, swept))
+    if (missed) return { changes: [], next: swept, more: true, missed }
     const isKnown = await findKnown(app, reader, caller, records, now)
     const changes = records.filter(isKnown).map(change => tellTo(caller, change))
     return { changes, next: records.at(-1)?.sequence ?? after, more: records.length === limit }
   })
 }
+
+/** A reader's place is a change that is kept, or the last one that has expired. */
+const isUndone = async (reader: StoreReader, after: number, swept: number): Promise<'undone' | false> =>
+  after > swept && (await reader.changes(after - 1, 1)).length === 0 && 'undone'
 
 /** It is public that a product was changed, but not that a shipment changed it. */
 function tellTo(caller: Caller, { operation, ...change }: ChangeRecord): KnownChange {
@@ -79,10 +87,15 @@ async function findKnown(
   }
 }
 
-/** CloudEvents 1.0 §3.1: a change has the same source and id in each delivery. */
+/**
+ * CloudEvents 1.0 §3.1: a change has the same source and id in each delivery, and no other change
+ * has them: a sequence is used again after a restore, a version of an item is not.
+ */
 export interface CloudEvent {
   readonly specversion: '1.0'
   readonly id: string
+  /** The place of the change in the feed, with zeros in front (CloudEvents, extension Sequence). */
+  readonly sequence: string
   readonly source: string
   readonly type: string
   readonly subject: string
@@ -105,7 +118,8 @@ export function toCloudEvent(
   const isSingle = resources.find(each => each.name === resource)?.isSingle
   return {
     specversion: '1.0',
-    id: String(sequence),
+    id: `${sequence}-${version}`,
+    sequence: String(sequence).padStart(15, '0'),
     source: namespace,
     type: `${service}.${resource}.${what}`,
     subject: isSingle ? resource : `${resource}/${id}`,

@@ -22,9 +22,9 @@ export interface Schedule {
   /** An interval in seconds, from 1970 in UTC; or five fields of cron: `30 3 * * 1-5`. */
   readonly at: number | string
   /**
-   * The IANA time zone of the five fields, such as `Europe/Vienna`. When clocks go forward, a
-   * skipped time runs later by the length of the skip; when they go back, a repeated time counts
-   * once. Default: UTC.
+   * The IANA time zone of the five fields, such as `Europe/Vienna`. When clocks go forward, skipped
+   * times run once, at the end of the skip; when they go back, a repeated time counts once, except
+   * in an hour of `*`. Default: UTC.
    */
   readonly zone?: string
   /**

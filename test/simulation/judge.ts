@@ -91,7 +91,7 @@ function judgeEvents(all: Awaited<ReturnType<Clients['allChanges']>>, { partner 
   for (const [id, same] of Map.groupBy(partner.events, each => each.id))
     if (new Set(same.map(each => each.text)).size > 1) problems.push(`event ${id} had two contents`)
   if (ids.length !== all.length) problems.push(`${all.length} changes, and ${ids.length} events came to the partner`)
-  const sequences = ids.map(Number)
+  const sequences = ids.map(id => Number.parseInt(id, 10))
   for (const [i, sequence] of sequences.entries())
     if (sequence < (sequences[i - 1] ?? 0)) problems.push(`event ${sequence} came first after ${sequences[i - 1]}`)
   return problems
