@@ -552,6 +552,23 @@ test('serve: a service in a folder of CommonJS is one line with the cure', t => 
   assert.match(stderr, /^diglot: .*service\.ts cannot be loaded: .*: add "type": "module" to its package\.json$/m)
 })
 
+test('a service in CommonJS is found, written by hand or by a compiler', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'service.cjs')
+  const index = JSON.stringify(join(root, 'src', 'index.ts'))
+  const head = `const { anyone, implement, resource, service, t } = require(${index})
+const notes = resource('notes', { fields: { id: t.id('n') } }).rules({ allow: { read: [anyone] } })
+const app = implement(service('n', { namespace: 'urn:n', resources: [notes] }), {})\n`
+  const compiled = 'Object.defineProperty(exports, "__esModule", { value: true })\nexports.default = app'
+  for (const end of ['module.exports = app', compiled]) {
+    writeFileSync(file, head + end)
+    const words = ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), 'describe', file, '--access']
+    const { stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 120_000 })
+    assert.match(stdout, /GetNote/, `${end}: ${stderr}`)
+  }
+})
+
 describe('diglot migrate', () => {
   const file = join(folder, 'notes.ts')
   const data = join(folder, 'notes.sqlite')

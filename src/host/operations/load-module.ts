@@ -9,13 +9,21 @@ import { messageOf } from '../../base/attempt.ts'
  *
  * @param file an existing file
  */
-export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
+export async function loadModule(file: string): Promise<Loaded> {
   if (statSync(file).isDirectory()) throw new Error(`${file} is a folder: give a file in it`)
-  return import(pathToFileURL(resolve(file)).href).catch((thrown: unknown) => {
-    const reason = messageOf(thrown)
-    const cure = /outside a module/.test(reason) ? ': add "type": "module" to its package.json' : ''
-    throw new Error(`${file} cannot be loaded: ${placeOf(thrown)}${reason}${cure}`, { cause: thrown })
+  const loading = import(pathToFileURL(resolve(file)).href).then(unwrapModule)
+  return loading.catch((thrown: unknown) => {
+    const why = messageOf(thrown)
+    const cure = /outside a module/.test(why) ? ': add "type": "module" to its package.json' : ''
+    throw new Error(`${file} cannot be loaded: ${placeOf(thrown)}${why}${cure}`, { cause: thrown })
   })
+}
+
+type Loaded = Readonly<Record<string, unknown>>
+/** A compiler that writes CommonJS marks a module that had its exports by name, `default` too. */
+function unwrapModule(loaded: Loaded): Loaded {
+  const { default: within } = loaded
+  return within instanceof Object && '__esModule' in within ? (within as Loaded & typeof within) : loaded
 }
 
 /** This package, as sources or bundled. */
