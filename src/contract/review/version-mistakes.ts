@@ -65,7 +65,7 @@ function hiddenFieldMistakes(version: string, { name, fields, within }: Resource
     .filter(field => !mayBeHidden(fields[field]) || field === 'id' || field === 'state')
     .map(
       field =>
-        `${version} leaves out ${name}.${field}, which its clients then cannot send: make it optional or read-only, or give it a default`,
+        `${version} leaves out ${name}.${field}, which its clients then cannot send: make it optional or read-only, give it a default, or convert it together with another field (reshapes)`,
     )
 }
 
