@@ -31,6 +31,15 @@ export function listMembers(definition: ComplexDefinition, around: NamespaceForm
   return [...extended.filter(({ member }) => !single.has(member.particle.kind)), ...own]
 }
 /**
+ * Whether its elements come in any order. An extension without elements of its own has the content
+ * of its base (XML Schema Part 1 §3.4.2), and an `xs:all` allows no other one.
+ */
+export function hasAnyOrder({ isUnordered, base }: ComplexDefinition): boolean {
+  if (isUnordered || base?.by !== 'extension') return isUnordered
+  const { definition } = base.type
+  return definition.kind === 'complex' && hasAnyOrder(definition)
+}
+/**
  * Whether a value of the type consists only of elements, without text and attributes of its own.
  */
 export function hasElementsAlone({ definition }: AnyXmlType): boolean {

@@ -4,7 +4,7 @@
  */
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import { type ExchangeBody, isHeaderFault, type Port, type PortExchange } from '../contract/exchange.ts'
-import { countRequired, initialOf } from '../contract/xml-members.ts'
+import { countRequired, hasAnyOrder, initialOf } from '../contract/xml-members.ts'
 import {
   type AnyMember,
   type AnyRootElement,
@@ -171,7 +171,7 @@ class SoapFaceReader {
       members,
       rest: members.has(anyElement) ? 'any' : 'none',
       ...(wildcard?.kind === 'any' && { names: namesOfWildcard(wildcard) }),
-      isOrdered: !definition.isUnordered,
+      isOrdered: !hasAnyOrder(definition),
       facets: new Map(),
     }
   }

@@ -5,7 +5,13 @@
  */
 import { memoizeOnce } from '../../base/memo.ts'
 import { findNarrowedCodec, type NamedSimpleType } from '../../contract/xml-derivation.ts'
-import { type DerivableDefinition, initialOf, listTaggedTypes, matchesNamespace } from '../../contract/xml-members.ts'
+import {
+  type DerivableDefinition,
+  hasAnyOrder,
+  initialOf,
+  listTaggedTypes,
+  matchesNamespace,
+} from '../../contract/xml-members.ts'
 import { isSimpleType, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
 import {
   type AnyMember,
@@ -171,18 +177,19 @@ export class SchemaPlans {
     const ownAttributes = members.flatMap(([key, member]) => this.#attribute(key, member, form))
     const wildcard = members.find(([, { particle }]) => particle.kind === 'anyAttribute')
     const text = members.find(([, { particle }]) => particle.kind === 'text')
+    const isUnordered = hasAnyOrder(definition)
     return {
       kind: 'complex',
       keys: new Set([...(extended?.keys ?? ['$type']), ...members.map(([key]) => key)]),
       name: definition.name && internQualified(definition.name),
       isAbstract: definition.isAbstract,
-      isUnordered: definition.isUnordered,
+      isUnordered,
       attributes: [...(extended?.attributes ?? []), ...ownAttributes],
       anyAttribute: wildcard ? { key: wildcard[0], matches: matcherOf(wildcard[1], form.uri) } : extended?.anyAttribute,
       text: text ? textPlan(text[0], text[1]) : extended?.text,
       content: preferDeclared(
         [...(extended?.content ?? []), ...this.#particles(definition.members, form)],
-        definition.isUnordered ? 'choice' : 'sequence',
+        isUnordered ? 'choice' : 'sequence',
       ),
     }
   }
