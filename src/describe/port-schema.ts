@@ -248,11 +248,7 @@ export class PortSchemas {
     const attributes = { name, abstract: isAbstract || undefined }
     const isSimple = ownTextType(members) !== undefined || (base !== undefined && textTypeOf(base.type) !== undefined)
     if (isSimple) return writeTag('xs:complexType', attributes, this.#simpleContentTag(definition, draft, form))
-    const content = [
-      this.#groupTag(definition, draft, form),
-      this.#attributeTags(members, draft, form),
-      base?.by === 'restriction' && prohibitedTags(base.type, members),
-    ]
+    const content = [this.#groupTag(definition, draft, form), this.#attributeTags(members, draft, form, base)]
     const baseName = base && this.typeName(base.type)
     if (!base || !baseName) return writeTag('xs:complexType', attributes, content)
     const derivation = writeTag(`xs:${base.by}`, { base: this.#refer(baseName, draft) }, content)
@@ -260,7 +256,7 @@ export class PortSchemas {
   }
   #simpleContentTag(definition: ComplexDefinition, draft: SchemaDraft, form: NamespaceForm): string {
     const { members, base } = definition
-    const attributes = this.#attributeTags(members, draft, form)
+    const attributes = this.#attributeTags(members, draft, form, base)
     const baseName = base && this.typeName(base.type)
     if (base?.by !== 'restriction' || !baseName) {
       const of = ownTextType(members) ?? base?.type
@@ -269,7 +265,7 @@ export class PortSchemas {
       return writeTag('xs:simpleContent', {}, extension)
     }
     const narrowed = this.#narrowedTags(textTypeOf(base.type), ownTextType(members), draft, form)
-    const content = [narrowed, attributes, prohibitedTags(base.type, members)]
+    const content = [narrowed, attributes]
     return writeTag('xs:simpleContent', {}, writeTag('xs:restriction', { base: this.#refer(baseName, draft) }, content))
   }
   /** The text of a restriction: by facets on that of its base, or by its own type. */
@@ -398,26 +394,48 @@ export class PortSchemas {
     return writeTag('xs:element', { ref: this.#refer(name, draft), ...occurs })
   }
 
-  #attributeTags(members: TypeMembers, draft: SchemaDraft, form: NamespaceForm): readonly string[] {
-    return Object.entries(members).flatMap(([key, { particle, marks }]) => {
-      if (particle.kind === 'anyAttribute')
-        return [
-          writeTag('xs:anyAttribute', {
-            namespace: writeNamespaces(particle.namespaces, draft.uri),
-            processContents: particle.process,
-          }),
-        ]
-      if (particle.kind !== 'attribute') return []
-      const uri = marks.uri ?? (form.attributes === 'qualified' ? form.uri : '')
-      const name = { uri, local: marks.name ?? key }
-      const about = {
-        use: marks.min > 0 ? 'required' : undefined,
-        ...this.#initial(marks, particle.type),
-      }
-      if (uri !== '' && uri !== draft.uri) return [this.#foreignAttribute(name, particle.type, draft, form, about)]
-      const local = { name: name.local, form: uri === '' ? undefined : 'qualified', ...about }
-      return [this.#typedTag('xs:attribute', local, particle.type, draft, form)]
-    })
+  /** XML Schema Part 1 §3.4.2: the wildcard comes last. */
+  #attributeTags(
+    members: TypeMembers,
+    draft: SchemaDraft,
+    form: NamespaceForm,
+    base: ComplexDefinition['base'],
+  ): readonly string[] {
+    const wildcards = Object.values(members).flatMap(({ particle }) =>
+      particle.kind === 'anyAttribute' ? [this.#attributeWildcard(particle, draft)] : [],
+    )
+    const attributes = Object.entries(members).flatMap(([key, member]) => this.#attributeTag(key, member, draft, form))
+    const prohibited = base?.by === 'restriction' ? this.#prohibitedTags(base.type, members, draft, form) : []
+    return [...attributes, ...prohibited, ...wildcards]
+  }
+  #attributeWildcard({ namespaces, process }: AttributeWildcard, draft: SchemaDraft): string {
+    const namespace = writeNamespaces(namespaces, draft.uri)
+    return writeTag('xs:anyAttribute', { namespace, processContents: process })
+  }
+  #attributeTag(key: string, { particle, marks }: AnyMember, draft: SchemaDraft, form: NamespaceForm): string[] {
+    if (particle.kind !== 'attribute') return []
+    const name = qualifyAttribute(key, marks, form)
+    const about = {
+      use: marks.min > 0 ? 'required' : undefined,
+      ...this.#initial(marks, particle.type),
+    }
+    if (name.uri !== '' && name.uri !== draft.uri)
+      return [this.#foreignAttribute(name, particle.type, draft, form, about)]
+    const local = { name: name.local, form: name.uri === '' ? undefined : 'qualified', ...about }
+    return [this.#typedTag('xs:attribute', local, particle.type, draft, form)]
+  }
+  /** XML Schema Part 1 §3.4.2: a restriction keeps the attributes that it does not prohibit. */
+  #prohibitedTags(base: AnyXmlType, own: TypeMembers, draft: SchemaDraft, form: NamespaceForm): readonly string[] {
+    const kept = listAttributeNames(own, form)
+    return listInheritedAttributes(base, form)
+      .filter(({ uri, local }) => !kept.some(name => name.uri === uri && name.local === local))
+      .map(name => {
+        const isForeign = name.uri !== '' && name.uri !== draft.uri
+        const about = isForeign
+          ? { ref: this.#refer(name, draft) }
+          : { name: name.local, form: name.uri === '' ? undefined : 'qualified' }
+        return writeTag('xs:attribute', { ...about, use: 'prohibited' })
+      })
   }
   #foreignAttribute(
     name: QualifiedName,
@@ -435,22 +453,21 @@ export class PortSchemas {
   }
 }
 
-/** XML Schema Part 1 §3.4.2: a restriction keeps the attributes that it does not prohibit. */
-function prohibitedTags(base: AnyXmlType, own: TypeMembers): readonly string[] {
-  const names = new Set(attributeNames(own))
-  return inheritedAttributeNames(base)
-    .filter(name => !names.has(name))
-    .map(name => writeTag('xs:attribute', { name, use: 'prohibited' }))
-}
-const attributeNames = (members: TypeMembers): readonly string[] =>
+type AttributeWildcard = Extract<AnyMember['particle'], { readonly namespaces: WildcardNamespaces }>
+
+const qualifyAttribute = (key: string, marks: AnyMember['marks'], form: NamespaceForm): QualifiedName => ({
+  uri: marks.uri ?? (form.attributes === 'qualified' ? form.uri : ''),
+  local: marks.name ?? key,
+})
+const listAttributeNames = (members: TypeMembers, form: NamespaceForm): readonly QualifiedName[] =>
   Object.entries(members).flatMap(([key, { particle, marks }]) =>
-    particle.kind === 'attribute' ? [marks.name ?? key] : [],
+    particle.kind === 'attribute' ? [qualifyAttribute(key, marks, form)] : [],
   )
-const inheritedAttributeNames = ({ definition }: AnyXmlType): readonly string[] =>
+const listInheritedAttributes = ({ definition }: AnyXmlType, form: NamespaceForm): readonly QualifiedName[] =>
   definition.kind === 'complex'
     ? [
-        ...(definition.base?.by === 'extension' ? inheritedAttributeNames(definition.base.type) : []),
-        ...attributeNames(definition.members),
+        ...(definition.base?.by === 'extension' ? listInheritedAttributes(definition.base.type, form) : []),
+        ...listAttributeNames(definition.members, definition.form ?? form),
       ]
     : []
 

@@ -38,6 +38,7 @@ import type { Element } from '../xml/index.ts'
 import { findFreeName } from './constant-names.ts'
 import { type BlockedMethods, blockOf, type DerivedType, listDerivedTypes, maySubstitute } from './derivations.ts'
 import { findEndlessTypes, findRecursiveGroups } from './endless-types.ts'
+import { intersectNamespaces, type JoinedNamespaces, uniteNamespaces } from './joined-wildcards.ts'
 import type { Losses } from './loss.ts'
 import {
   attributeOf,
@@ -429,7 +430,7 @@ export class SchemaModel {
     if (simple) return define(this.#simpleContent(simple, around))
     const content = schemaChild(node, 'complexContent')
     const derivation = content && schemaChild(content, 'extension', 'restriction')
-    if (!derivation) return define({ ...this.#ownContent(node, around, new Set()), base: undefined })
+    if (!derivation) return define({ ...this.#ownContent(node, around), base: undefined })
     const baseName = this.components.resolve(derivation, attributeOf(derivation, 'base'), around.form.uri) ?? ''
     const { uri, local } = splitClark(baseName)
     if (local === 'Array' && encodingUris.includes(uri as (typeof encodingUris)[number]))
@@ -443,7 +444,7 @@ export class SchemaModel {
     if (derivation.name.local !== 'extension' || baseName === `{${xsNs}}anyType`) return undefined
     const { definition } = this.typeOf(baseName, around.place)
     if (definition.kind !== 'array') return undefined
-    const own = this.#ownContent(derivation, around, new Set())
+    const own = this.#ownContent(derivation, around)
     return Object.keys(own.members).length === 0
       ? { cell: () => cellTypeOf(definition), dimensions: definition.dimensions }
       : undefined
@@ -461,38 +462,47 @@ export class SchemaModel {
       if (baseName !== `{${xsNs}}anyType` && type.definition.kind === 'builtIn') return x.anyType
       if (baseName !== `{${xsNs}}anyType`)
         this.losses.add(around.place, `extends ${splitClark(baseName).local}, which has no members`)
-      return define({ ...this.#ownContent(derivation, around, new Set()), base: undefined })
+      return define({ ...this.#ownContent(derivation, around), base: undefined })
     }
     if (derivation.name.local === 'extension') {
-      const content = this.#ownContent(derivation, around, keysOf(type))
+      const content = this.#ownContent(derivation, around, type)
       return define({ ...content, base: { type, by: 'extension' } })
     }
-    const content = this.#ownContent(derivation, around, new Set())
+    const content = this.#ownContent(derivation, around)
     const text = membersOf(type).filter(([, { particle }]) => particle.kind === 'text')
     return define({
       ...content,
       members: {
         ...Object.fromEntries(text),
         ...content.members,
-        ...this.#inheritedAttributes(type, derivation, content.members),
+        ...this.#inheritedAttributes(type, derivation, around, content.members),
       },
       base: { type, by: 'restriction' },
     })
   }
 
   /** XML Schema Part 1 §3.4.2: a restriction keeps the attributes that it does not mention. */
-  #inheritedAttributes(type: AnyXmlType, derivation: Element, own: TypeMembers): TypeMembers {
-    const mentioned = new Set(
-      schemaChildren(derivation).flatMap(each =>
-        each.name.local === 'attribute' ? [attributeOf(each, 'name') ?? splitPrefix(attributeOf(each, 'ref'))] : [],
+  #inheritedAttributes(type: AnyXmlType, derivation: Element, around: Around, own: TypeMembers): TypeMembers {
+    const mentioned = new Set([
+      ...schemaChildren(derivation).flatMap(each =>
+        each.name.local === 'attribute' ? [this.#attributeName(each, around)] : [],
       ),
+      ...Object.entries(own).map(nameOfAttribute),
+    ])
+    const kept = membersOf(type).filter(
+      each => each[1].particle.kind === 'attribute' && !mentioned.has(nameOfAttribute(each)),
     )
     return Object.fromEntries(
-      membersOf(type).filter(
-        ([key, { particle, marks }]) =>
-          particle.kind === 'attribute' && !mentioned.has(marks.name ?? key) && !Object.hasOwn(own, key),
-      ),
+      kept.map(([key, member]) => {
+        const free = findFreeName(key, each => Object.hasOwn(own, each))
+        return [free, free === key ? member : member.named(member.marks.name ?? key)]
+      }),
     )
+  }
+  /** In James Clark's notation. */
+  #attributeName(node: Element, around: Around): string | undefined {
+    const reference = this.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
+    return reference ?? `{${uriOfLocal(node, around.form.attributes, around)}}${attributeOf(node, 'name') ?? ''}`
   }
 
   #simpleContent(content: Element, around: Around): Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'> {
@@ -502,7 +512,7 @@ export class SchemaModel {
     const type = name === undefined ? x.string : this.typeOf(name, around.place)
     if (type.definition.kind === 'complex' && derivation.name.local === 'extension')
       return {
-        members: this.#named(this.#attributes(derivation, around), keysOf(type)),
+        members: this.#named(this.#joinedAttributes(derivation, around, type), keysOf(type)),
         isUnordered: false,
         base: { type, by: 'extension' },
       }
@@ -512,8 +522,8 @@ export class SchemaModel {
     const narrowed = inner ? this.#simpleType(inner, around, undefined) : (text ?? x.string)
     const facets = this.#facets(derivation, narrowed, around)
     const value = Object.keys(facets).length > 0 ? x.simple(narrowed, facets) : narrowed
-    const own = this.#named([{ wish: 'value', member: x.text(value) }, ...this.#attributes(derivation, around)])
-    const inherited = complex ? this.#inheritedAttributes(complex, derivation, own) : {}
+    const own = this.#named([{ wish: 'value', member: x.text(value) }, ...this.#joinedAttributes(derivation, around)])
+    const inherited = complex ? this.#inheritedAttributes(complex, derivation, around, own) : {}
     return {
       members: { ...own, ...inherited },
       isUnordered: false,
@@ -521,20 +531,19 @@ export class SchemaModel {
     }
   }
 
-  #ownContent(
-    node: Element,
-    around: Around,
-    taken: ReadonlySet<string>,
-  ): Pick<ComplexDefinition, 'members' | 'isUnordered'> {
+  /** @param base the type that this content extends */
+  #ownContent(node: Element, around: Around, base?: AnyXmlType): Pick<ComplexDefinition, 'members' | 'isUnordered'> {
+    const taken = base ? keysOf(base) : new Set<string>()
     const group = schemaChild(node, 'sequence', 'choice', 'all', 'group')
     this.#particleCount = 0
     const { parts, isUnordered } = group ? this.#topGroup(group, around) : { parts: [], isUnordered: false }
+    const attributes = this.#joinedAttributes(node, around, base)
     if (this.#particleCount > particlesMax) {
       this.losses.add(around.place, `has more than ${particlesMax} elements by its groups: they are XML`)
       const open = { wish: 'any', member: x.any().many() }
-      return { members: this.#named([open, ...this.#attributes(node, around)], taken), isUnordered: false }
+      return { members: this.#named([open, ...attributes], taken), isUnordered: false }
     }
-    return { members: this.#named([...parts, ...this.#attributes(node, around)], taken), isUnordered }
+    return { members: this.#named([...parts, ...attributes], taken), isUnordered }
   }
 
   /** Keys for parts: the desired ones as long as they are free. */
@@ -747,6 +756,31 @@ export class SchemaModel {
 
   // Attributes
 
+  /**
+   * XML Schema Part 1 §3.4.2: all wildcards of a type are one, which takes what each of them takes,
+   * and what that of the extended type takes.
+   */
+  #joinedAttributes(node: Element, around: Around, base?: AnyXmlType): Part[] {
+    const parts = this.#attributes(node, around)
+    const inherited = base && listWildcards(membersOf(base)).at(-1)
+    const own = listWildcards(parts.map(({ wish, member }) => [wish, member]))
+    const [first, ...others] = own
+    if (!first || (others.length === 0 && !inherited)) return parts
+    let isExact = true
+    const join = (joined: JoinedNamespaces): WildcardNamespaces => {
+      isExact &&= joined.isExact
+      return joined.namespaces
+    }
+    const both = others.reduce((one, other) => join(intersectNamespaces(one, other.namespaces)), first.namespaces)
+    const all = inherited ? join(uniteNamespaces(both, inherited.namespaces)) : both
+    if (!isExact)
+      this.losses.add(around.place, 'has attribute wildcards that cannot be one: it takes more than they do')
+    const { process } = (schemaChild(node, 'anyAttribute') && own.at(-1)) || first
+    const attributes = parts.filter(({ member }) => member.particle.kind !== 'anyAttribute')
+    if (all !== 'any' && 'of' in all && all.of.length === 0) return attributes
+    return [...attributes, { wish: 'otherAttributes', member: x.anyAttribute(all, process) }]
+  }
+
   #attributes(node: Element, around: Around, seen = new Set<string>()): Part[] {
     return schemaChildren(node).flatMap((each): Part[] => {
       if (each.name.local === 'attribute') return this.#attributePart(each, around)
@@ -884,6 +918,8 @@ const keysOf = (type: AnyXmlType): ReadonlySet<string> => new Set(membersOf(type
 const textOfType = (type: AnyXmlType): AnyXmlType | undefined =>
   membersOf(type).flatMap(([, { particle }]) => (particle.kind === 'text' ? [particle.type] : []))[0]
 
+const listWildcards = (members: readonly (readonly [string, AnyMember])[]) =>
+  members.flatMap(([, { particle }]) => (particle.kind === 'anyAttribute' ? [particle] : []))
 function wildcardOf(node: Element, { form }: Around): [WildcardNamespaces, WildcardProcess] {
   const process = attributeOf(node, 'processContents')
   const namespaces = wildcardNamespaces(attributeOf(node, 'namespace'), form.uri)
@@ -893,7 +929,10 @@ function wildcardNamespaces(written: string | undefined, target: string): Wildca
   if (written === undefined || written === '##any') return 'any'
   if (written === '##other') return { not: target }
   return {
-    of: written.split(/\s+/).map(each => (each === '##targetNamespace' ? target : each === '##local' ? '' : each)),
+    of: written
+      .split(/\s+/)
+      .filter(Boolean)
+      .map(each => (each === '##targetNamespace' ? target : each === '##local' ? '' : each)),
   }
 }
 
@@ -944,7 +983,9 @@ function findAncestor(node: Element, isMeant: (element: Element) => boolean): El
   while (at && !isMeant(at)) at = at.parent
   return at
 }
-const splitPrefix = (written = ''): string => written.replace(/^.*:/, '')
+/** In James Clark's notation. */
+const nameOfAttribute = ([key, { marks }]: readonly [string, AnyMember]): string =>
+  `{${marks.uri ?? ''}}${marks.name ?? key}`
 const decapitalize = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
 /** `cardOrCash` for two names; for more, or for long ones, a word. */
 function joinNames(parts: readonly Part[], by: string, otherwise: string): string {
