@@ -6,9 +6,10 @@
  */
 
 import { memoizeOnce } from '../base/memo.ts'
+import { Flaw } from '../contract/lexical/flaw.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { compileXsdMatcher } from '../contract/lexical/xsd-pattern.ts'
-import { isSimpleType, renameInText } from '../contract/xml-simple.ts'
+import { clarkNames, isSimpleType, renameInText, simpleCodecOf } from '../contract/xml-simple.ts'
 import {
   type AnyMember,
   type AnyRootElement,
@@ -391,10 +392,11 @@ export class SchemaModel {
       if (raw === undefined) continue
       if (facet === 'enumeration') values.push(this.#inClark(of, node, raw, form))
       else if (facet === 'pattern') patterns.push(raw)
-      else if (facet === 'whiteSpace') facets[facet] = raw
-      else if (numberFacets.has(facet)) facets[facet] = Number(raw)
-      else if (boundFacets.has(facet)) facets[facet] = raw.trim()
-      else if (laterFacets.has(facet)) this.losses.add(place, `the facet ${facet} ${raw} is not checked`)
+      else if (facetReaders.has(facet)) {
+        const value = facetReaders.get(facet)?.(raw.trim(), of)
+        if (value !== undefined) facets[facet] = value
+        else this.losses.add(place, `the facet ${facet} cannot have the value ${raw}: it is left out`, 'document')
+      } else if (laterFacets.has(facet)) this.losses.add(place, `the facet ${facet} ${raw} is not checked`)
     }
     // Several patterns of one step are alternatives (Part 2 §4.3.4).
     const pattern = patterns.length > 1 ? patterns.map(each => `(${each})`).join('|') : patterns[0]
@@ -904,8 +906,19 @@ const builtInTypes: ReadonlyMap<string, AnyXmlType> = new Map([
 const identityConstraints: ReadonlySet<string> = new Set(['key', 'keyref', 'unique'])
 /** Of XML Schema 1.1. */
 const laterFacets: ReadonlySet<string> = new Set(['explicitTimezone', 'minScale', 'maxScale'])
-const numberFacets = new Set(['length', 'minLength', 'maxLength', 'totalDigits', 'fractionDigits'])
-const boundFacets = new Set(['minInclusive', 'maxInclusive', 'minExclusive', 'maxExclusive'])
+/** The value of a facet that restricts a type; undefined if it cannot have it (Part 2 §4.3). */
+type ReadFacet = (raw: string, of: AnyXmlType) => string | number | undefined
+const readFacetSpace: ReadFacet = raw => (/^(?:preserve|replace|collapse)$/.test(raw) ? raw : undefined)
+const readFacetCount: ReadFacet = raw => (/^\+?\d{1,15}$/.test(raw) ? Number(raw) : undefined)
+const readFacetBound: ReadFacet = (raw, of) => {
+  const codec = simpleCodecOf(of)
+  return (codec.unrestricted ?? codec).read(raw, clarkNames) instanceof Flaw ? undefined : raw
+}
+const facetReaders: ReadonlyMap<string, ReadFacet> = new Map([
+  ['whiteSpace', readFacetSpace] as const,
+  ...['length', 'minLength', 'maxLength', 'totalDigits', 'fractionDigits'].map(name => [name, readFacetCount] as const),
+  ...['minInclusive', 'maxInclusive', 'minExclusive', 'maxExclusive'].map(name => [name, readFacetBound] as const),
+])
 
 const membersOf = ({ definition }: AnyXmlType): (readonly [string, AnyMember])[] =>
   definition.kind === 'complex'

@@ -17,6 +17,8 @@ const int = (name: string, more = '') => `<xs:element name="${name}" type="xs:in
 const rootWith = (content: string, behind = '') =>
   `<xs:element name="r"><xs:complexType>${content}</xs:complexType>${behind}</xs:element>`
 const sequence = (...of: readonly string[]) => `<xs:sequence>${of.join('')}</xs:sequence>`
+const facets = (base: string, inside: string) =>
+  `<xs:element name="r"><xs:simpleType><xs:restriction base="xs:${base}">${inside}</xs:restriction></xs:simpleType></xs:element>`
 const one = rootWith(sequence(int('a')))
 const tellsOf = (wsdl: string) => importText(wsdl).losses.map(({ place, detail }) => `${place}: ${detail}`)
 
@@ -29,6 +31,9 @@ const schemaCases: readonly (readonly [clause: string, schema: string, told: rea
   ['1.1 §3.13 assertions of an extension', schemaWith(`<xs:complexType name="B"/><xs:element name="r"><xs:complexType><xs:complexContent><xs:extension base="t:B">${sequence(int('a'))}<xs:assert test="t:a"/></xs:extension></xs:complexContent></xs:complexType></xs:element>`), ['element r: the assertion t:a is not checked']],
   ['1.1 Part 2 §4.3.13 assertions of a simple type', schemaWith('<xs:element name="r"><xs:simpleType><xs:restriction base="xs:int"><xs:assertion test="$value mod 2"/></xs:restriction></xs:simpleType></xs:element>'), ['element r: the assertion $value mod 2 is not checked']],
   ['1.1 Part 2 §4.3.14 explicit time zones', schemaWith('<xs:element name="r"><xs:simpleType><xs:restriction base="xs:date"><xs:explicitTimezone value="required"/></xs:restriction></xs:simpleType></xs:element>'), ['element r: the facet explicitTimezone required is not checked']],
+  ['Part 2 §4.3 values that no facet has', schemaWith(facets('string', '<xs:maxLength value="x"/><xs:minLength value="-1"/><xs:length value="1.5"/><xs:whiteSpace value="none"/>')), ['maxLength cannot have the value x', 'minLength cannot have the value -1', 'length cannot have the value 1.5', 'whiteSpace cannot have the value none'].map(each => `element r: the facet ${each}: it is left out`)],
+  ['Part 2 §4.3.7 a bound that is not of its type', schemaWith(facets('int', '<xs:minInclusive value="a"/><xs:maxInclusive value="12.5"/>')), ['minInclusive cannot have the value a', 'maxInclusive cannot have the value 12.5'].map(each => `element r: the facet ${each}: it is left out`)],
+  ['Part 2 §4.3.8 a bound that equals that of its base', schemaWith(`<xs:simpleType name="B"><xs:restriction base="xs:int"><xs:maxExclusive value="9"/></xs:restriction></xs:simpleType>${facets('int', '<xs:maxExclusive value=" 9 "/><xs:minExclusive value="+1"/>').replace('xs:int', 't:B')}`), []],
   ['1.1 §3.12 alternatives', schemaWith('<xs:complexType name="B"/><xs:element name="r" type="t:B"><xs:alternative test="@x" type="t:B"/></xs:element>'), ['element r: has the same type whatever its attributes are (xs:alternative)']],
   ['1.1 §3.4.2.3.3 open content', schemaWith(rootWith(`<xs:openContent><xs:any/></xs:openContent>${sequence(int('a'))}`)), ['element r: has no elements but those that are declared (xs:openContent)']],
   ['1.1 §3.4.2.3.3 closed content', schemaWith(rootWith(`<xs:openContent mode="none"/>${sequence(int('a'))}`)), []],
@@ -82,6 +87,14 @@ for (const [clause, wsdl, told] of wsdlCases)
     const input = exchanges['ask']?.input
     assert.ok(typeof input === 'object' && createBodyCodecs()(input).firsts[0]?.local === 'r')
   })
+
+test('XML Schema Part 2 §4.3 a facet that is left out checks nothing', () => {
+  const schema = schemaWith(facets('string', '<xs:maxLength value="x"/><xs:whiteSpace value="none"/>'))
+  const [port] = importText(writeAskingWsdl(schema)).ports
+  const root = port?.exchanges['ask']?.input
+  assert.ok(typeof root === 'object')
+  assert.equal(readContent(createElementCodecs()(root), '<r xmlns="urn:t">abc</r>'), 'abc')
+})
 
 test('XML Schema §3.8.6 a group whose elements contain it again has an end', () => {
   const group = `<xs:group name="G">${sequence(`<xs:element name="e" minOccurs="0"><xs:complexType><xs:group ref="t:G"/><xs:attribute name="n" type="xs:int"/></xs:complexType></xs:element>`)}</xs:group>`
