@@ -283,6 +283,14 @@ export class SchemaModel {
       this.losses.add(place, 'has no elements but those that are declared (xs:openContent)')
   }
 
+  /** Reports what a wildcard of XML Schema 1.1 excludes (Part 1 §3.10.2.2). */
+  #tellNotExcluded(wildcard: Element, { place }: Around): void {
+    for (const name of ['notNamespace', 'notQName']) {
+      const excluded = attributeOf(wildcard, name)
+      if (excluded !== undefined) this.losses.add(place, `a wildcard takes names that ${name} excludes: ${excluded}`)
+    }
+  }
+
   /** An unnamed type; if a group leads back to it, it gets a name. */
   #innerType(node: Element, element: Element, around: Around): AnyXmlType {
     const group = findAncestor(element, each => each.name.local === 'group' && attributeOf(each, 'name') !== undefined)
@@ -610,6 +618,7 @@ export class SchemaModel {
       case 'element':
         return this.#elementPart(node, around, occurs)
       case 'any':
+        this.#tellNotExcluded(node, around)
         return [{ wish: 'any', member: withOccurs(x.any(...wildcardOf(node, around)), occurs) }]
       case 'group': {
         const found = this.#dereferenceGroup(node, around)
@@ -786,8 +795,10 @@ export class SchemaModel {
   #attributes(node: Element, around: Around, seen = new Set<string>()): Part[] {
     return schemaChildren(node).flatMap((each): Part[] => {
       if (each.name.local === 'attribute') return this.#attributePart(each, around)
-      if (each.name.local === 'anyAttribute')
+      if (each.name.local === 'anyAttribute') {
+        this.#tellNotExcluded(each, around)
         return [{ wish: 'otherAttributes', member: x.anyAttribute(...wildcardOf(each, around)) }]
+      }
       if (each.name.local !== 'attributeGroup') return []
       const name = this.components.resolve(each, attributeOf(each, 'ref'), around.form.uri)
       const found = name === undefined || seen.has(name) ? undefined : this.components.find('attributeGroup', name)
@@ -893,7 +904,8 @@ const nameArray = (name: QualifiedName | undefined, { cell, dimensions }: ArrayS
   new XmlType(defineArray(name, cell, dimensions))
 const arrayAround = (cell: AnyXmlType, dimensions: number): AnyXmlType => x.array(cell, dimensions)
 
-const builtInTypes: ReadonlyMap<string, AnyXmlType> = new Map([
+/** Those of XML Schema 1.1 narrow older ones (Part 2 §3.4.26–§3.4.28). */
+const builtInTypes: ReadonlyMap<string, AnyXmlType> = new Map<string, AnyXmlType>([
   ...builtInNames.flatMap(name => (name === 'swaRef' ? [] : [[name, x[name]] as const])),
   ['anyURI', x.anyURI],
   ['ur-type', x.anyType],
@@ -902,6 +914,10 @@ const builtInTypes: ReadonlyMap<string, AnyXmlType> = new Map([
   ['timeDuration', x.duration],
   ['uriReference', x.anyURI],
   ['CDATA', x.normalizedString],
+  ['anyAtomicType', x.anySimpleType],
+  ['dateTimeStamp', x.simple(x.dateTime, { patterns: ['.*(Z|[+\\-][0-9]{2}:[0-9]{2})'] })],
+  ['yearMonthDuration', x.simple(x.duration, { patterns: ['[^DT]*'] })],
+  ['dayTimeDuration', x.simple(x.duration, { patterns: ['[^YM]*(T.*)?'] })],
 ])
 const identityConstraints: ReadonlySet<string> = new Set(['key', 'keyref', 'unique'])
 /** Of XML Schema 1.1. */

@@ -3,10 +3,14 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { findStandardSchema } from '../../src/describe/standard-schemas.ts'
 import { writeTypescript } from '../../src/import/write-typescript.ts'
+import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
+import { judge, schemaOf } from '../describe/oracle.ts'
 import { suites } from '../suites.ts'
 import { importText, writeAskingWsdl } from './folder-find.ts'
+import { readContent } from './read-content.ts'
 
 const importSchema = (inside: string, xs = 'http://www.w3.org/2001/XMLSchema') => {
   const contract = importText(
@@ -27,6 +31,29 @@ for (const draft of ['http://www.w3.org/2000/10/XMLSchema', 'http://www.w3.org/1
       text,
       /at: x\.element\(x\.dateTime\),\s+lasts: x\.element\(x\.duration\),\s+page: x\.element\(x\.anyURI\)/,
     )
+  })
+const later: readonly (readonly [type: string, valid: readonly string[], invalid: readonly string[]])[] = [
+  ['dateTimeStamp', ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.5-05:00', ' 2026-01-01T24:00:00+14:00 '], ['2026-01-01T00:00:00', '2026-01-01Z', '2026-01-01T00:00:00+15:00']],
+  ['yearMonthDuration', ['P1Y', '-P1Y2M', 'P13M'], ['P1D', 'P1YT1M', 'PT1M', 'P']],
+  ['dayTimeDuration', ['P1D', '-P1DT2H3M4.5S', 'PT1M'], ['P1M', 'P1Y1D', 'P1YT1M', 'PT']],
+  ['anyAtomicType', ['a', ''], []],
+] // biome-ignore format: a table
+for (const [type, valid, invalid] of later)
+  test(`XML Schema 1.1 Part 2 §3.4 ${type} is a narrower type of XML Schema 1.0`, () => {
+    const contract = importText(
+      writeAskingWsdl(`<xs:schema targetNamespace="urn:t"><xs:element name="r" type="xs:${type}"/></xs:schema>`),
+    )
+    assert.deepEqual(contract.losses, [])
+    const [port] = contract.ports
+    const root = port?.exchanges['ask']?.input
+    assert.ok(port && typeof root === 'object')
+    const codec = createElementCodecs()(root)
+    const served = judge(schemaOf(writePortWsdl(port, 'http://localhost/'), 'document'))
+    for (const text of [...valid, ...invalid]) {
+      const document = `<t:r xmlns:t="urn:t">${text}</t:r>`
+      assert.equal(readContent(codec, document) !== undefined, valid.includes(text), text)
+      assert.equal(served.flaw(document) === undefined, valid.includes(text), `served: ${text}`)
+    }
   })
 test('octets with a media type are recognized, though their schema may be missing', () => {
   const { losses, text } = importSchema(
