@@ -441,7 +441,7 @@ function boundChecks(base: SimpleCodec, facets: SchemaFacets): CheckFacet[] {
     code: string,
     phrase: string,
   ): CheckFacet[] => {
-    const limit = bound === undefined ? undefined : base.read(bound, clarkNames)
+    const limit = bound === undefined ? undefined : (base.unrestricted ?? base).read(bound, clarkNames)
     if (bound === undefined || limit instanceof Flaw) return []
     const compare = compareWith(base, limit)
     return [
