@@ -225,6 +225,7 @@ const smallFiles: Readonly<Record<string, string>> = {
   'contract/lexical/integer-format.ts': 'no browser loads its tables',
   'contract/review/declared-names.ts': 'six reviews share it, and none is above the others',
   'host/node-version.ts': 'it is loaded first, and loads nothing that an older Node lacks',
+  'http/write-json.ts': 'no browser loads the readers of http/json.ts',
   'import/loss.ts': 'every reader of descriptions tells its losses by it',
   'pages/look.ts': 'each mount of the front door is a file',
   'security/policy/algorithm-suite.ts': 'published by one, obeyed by others',

@@ -22,18 +22,29 @@ export type ClientCredentials =
    */
   | { readonly username: string; readonly password: string; readonly digest?: boolean }
 
+/** Those that are fields of HTTP. */
+export type HttpCredentials = Exclude<ClientCredentials, { readonly username: string }>
+
 export interface CredentialFields {
   /** The same for all calls. */
   readonly fields: HttpFields
   /** For each call. */
   readonly changing: ((caller?: Caller) => Maybe<HttpFields>) | undefined
-  readonly protection: Protection | undefined
 }
 
-const noCredentials: CredentialFields = { fields: {}, changing: undefined, protection: undefined }
+const noCredentials: CredentialFields = { fields: {}, changing: undefined }
 
 /** @throws TypeError for credentials that cannot be written */
-export function writeCredentials(credentials: ClientCredentials | undefined): CredentialFields {
+export function writeCredentials(
+  credentials: ClientCredentials | undefined,
+): CredentialFields & { readonly protection?: Protection } {
+  if (!credentials || !('username' in credentials)) return writeHttpCredentials(credentials)
+  const { username: name, password, digest = false } = credentials
+  return { ...noCredentials, protection: { username: { name, password, kind: digest ? 'digest' : 'text' } } }
+}
+
+/** @throws TypeError for credentials that cannot be written */
+export function writeHttpCredentials(credentials: HttpCredentials | undefined): CredentialFields {
   if (!credentials) return noCredentials
   if ('user' in credentials) {
     const authorization = writeBasic(credentials)
@@ -42,10 +53,6 @@ export function writeCredentials(credentials: ClientCredentials | undefined): Cr
     return { ...noCredentials, fields: { authorization } }
   }
   if ('key' in credentials) return { ...noCredentials, fields: { [credentials.field ?? 'api-key']: credentials.key } }
-  if ('username' in credentials) {
-    const { username: name, password, digest = false } = credentials
-    return { ...noCredentials, protection: { username: { name, password, kind: digest ? 'digest' : 'text' } } }
-  }
   const { bearer } = credentials
   if (typeof bearer !== 'string' && typeof bearer !== 'function')
     throw new TypeError(

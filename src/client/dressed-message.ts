@@ -76,7 +76,7 @@ export function createMessageDress(
 function compileSecurity(
   rule: DeclaredSecurity | undefined,
   { keys, security }: DressOptions,
-  { protection: token }: CredentialFields,
+  { protection: token }: ReturnType<typeof writeCredentials>,
 ): MessageDress['securityOf'] {
   if (rule && security)
     throw new TypeError('the contract declares the security of this endpoint: give keys in its place')

@@ -81,15 +81,15 @@ export class FaultError<X extends Fault = Fault> extends CallError {
   readonly faults: readonly X['fault'][]
   /** Of the declared fault; empty for another one. */
   readonly detail: DetailOf<X>
-  readonly code: Code | undefined
-  readonly codes: readonly Name[]
-  readonly reasons: readonly Reason[]
-  readonly node: string | undefined
-  readonly role: string | undefined
-  readonly entries: readonly Element[]
+  declare readonly code: Code | undefined
+  declare readonly codes: readonly Name[]
+  declare readonly reasons: readonly Reason[]
+  declare readonly node: string | undefined
+  declare readonly role: string | undefined
+  declare readonly entries: readonly Element[]
   /** Of HTTP. */
-  readonly status: number
-  readonly fields: HttpFields
+  declare readonly status: number
+  declare readonly fields: HttpFields
 
   constructor(operation: string, read: FaultRead, { status, fields }: Omit<TransportResponse, 'content'>) {
     const { declared, ...rest } = read
@@ -97,14 +97,7 @@ export class FaultError<X extends Fault = Fault> extends CallError {
     this.fault = declared?.fault.fault
     this.faults = declared?.names ?? (this.fault === undefined ? [] : [this.fault])
     this.detail = (declared?.detail ?? {}) as DetailOf<X> // read by the fields of the fault that `fault` names
-    this.code = rest.code
-    this.codes = rest.codes
-    this.reasons = rest.reasons
-    this.node = rest.node
-    this.role = rest.role
-    this.entries = rest.entries
-    this.status = status
-    this.fields = fields
+    Object.assign(this, rest, { status, fields })
   }
 
   protected override describeFacts(): object {
@@ -121,29 +114,25 @@ export class FaultError<X extends Fault = Fault> extends CallError {
 /** A refusal that is not a fault of the contract, as problem details (RFC 9457 §3.1). */
 export class ProblemError extends CallError {
   override readonly name = 'ProblemError'
-  readonly status: number
+  declare readonly status: number
   /** What kind of problem it is: an address that explains it. */
-  readonly type: string
-  readonly title: string
-  readonly detail: string | undefined
+  declare readonly type: string
+  declare readonly title: string
+  declare readonly detail: string | undefined
   /** This occurrence of it. */
-  readonly instance: string | undefined
+  declare readonly instance: string | undefined
   /** All members, extensions included (§3.2). */
-  readonly members: Values
+  declare readonly members: Values
   /** Of HTTP. */
-  readonly fields: HttpFields
+  declare readonly fields: HttpFields
 
   constructor(operation: string, members: Values, { status, fields }: Omit<TransportResponse, 'content'>) {
-    const { type, title, detail, instance } = members
-    const name = typeof title === 'string' ? title : `status ${status}`
-    super(operation, typeof detail === 'string' ? detail : name)
-    this.status = status
-    this.type = typeof type === 'string' ? type : 'about:blank'
-    this.title = name
-    this.detail = typeof detail === 'string' ? detail : undefined
-    this.instance = typeof instance === 'string' ? instance : undefined
-    this.members = members
-    this.fields = fields
+    const textOf = (name: string) => (typeof members[name] === 'string' ? members[name] : undefined)
+    const title = textOf('title') ?? `status ${status}`
+    const detail = textOf('detail')
+    super(operation, detail ?? title)
+    const type = textOf('type') ?? 'about:blank'
+    Object.assign(this, { status, type, title, detail, instance: textOf('instance'), members, fields })
   }
 }
 

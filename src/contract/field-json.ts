@@ -9,7 +9,13 @@ import { ownMember } from '../base/objects.ts'
 import { type AnyField, type Fields, mayBeLeftOut, type Scalar } from './field.ts'
 import { createMembersReaders, type FieldProblem } from './given-fields.ts'
 import { Flaw } from './lexical/flaw.ts'
-import { compileScalarCheck, compileScalarReader, compileScalarWriter, type ScalarCheck } from './lexical/scalar.ts'
+import {
+  compileBytesReader,
+  compileDoubleReader,
+  compileScalarCheck,
+  compileScalarWriter,
+  type ScalarCheck,
+} from './lexical/scalar.ts'
 import { entryFields, foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from './shape.ts'
 
 /** All problems in one sentence, the same in every face. @param whole the name for an empty path */
@@ -64,7 +70,7 @@ export const jsonScalarReaders: ScalarCases<ScalarCheck> = {
   long: compileScalarCheck,
   decimal: compileScalarCheck,
   double: shape => {
-    const [check, read] = [compileScalarCheck(shape), compileScalarReader(shape)]
+    const [check, read] = [compileScalarCheck(shape), compileDoubleReader(shape)]
     // JSON has no number for these three: they are text.
     return json => (typeof json === 'string' && /^(-?INF|NaN)$/.test(json) ? read(json) : check(json))
   },
@@ -73,7 +79,7 @@ export const jsonScalarReaders: ScalarCases<ScalarCheck> = {
   dateTime: compileScalarCheck,
   duration: compileScalarCheck,
   bytes: shape => {
-    const [check, read] = [compileScalarCheck(shape), compileScalarReader(shape)]
+    const [check, read] = [compileScalarCheck(shape), compileBytesReader(shape)]
     return json => (typeof json === 'string' ? read(json) : check(undefined))
   },
   enum: compileScalarCheck,

@@ -16,14 +16,23 @@ export function reachableStates(machine: Machine, initial: string): ReadonlySet<
 /** State → actions that change an item and leave it in its state. */
 export type Stays = Readonly<Record<string, readonly string[]>>
 
-export function listStays(states: readonly string[], actions: Readonly<Record<string, StayingAction>>): Stays {
-  const staying = Object.entries(actions).filter(([, { effect }]) => effect === 'stay')
-  const verbsOf = (state: string) =>
-    staying.flatMap(([verb, { from }]) => (from.length === 0 || from.includes(state) ? [verb] : []))
-  return Object.fromEntries(states.map(state => [state, verbsOf(state)]))
+interface ActingResource<A> {
+  readonly states: readonly string[]
+  readonly actions: Readonly<Record<string, A>>
 }
-interface StayingAction {
-  readonly effect: string
+interface StartingAction {
   /** Empty: all states. */
   readonly from: readonly string[]
 }
+
+/** For each state, what `pick` makes of the actions that start there, in their order. */
+export const pickByState = <A extends StartingAction, T>(
+  { states, actions }: ActingResource<A>,
+  pick: (name: string, action: A) => readonly T[],
+): readonly (readonly [state: string, picked: readonly T[]])[] =>
+  states.map(state => [
+    state,
+    Object.entries(actions).flatMap(([name, action]) =>
+      action.from.length === 0 || action.from.includes(state) ? pick(name, action) : [],
+    ),
+  ])

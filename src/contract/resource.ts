@@ -4,7 +4,7 @@ import { actionsKind, allowKind, filesKind, textKind, textListKind, truthKind } 
 import type { Fault } from './fault.ts'
 import { type Draft, Field, type Fields, type Singular, t, type Value } from './field.ts'
 import type { FilterName, NewestFirst, SortName } from './item-query.ts'
-import { listStays, type Machine, type Stays } from './machine.ts'
+import { type Machine, pickByState, type Stays } from './machine.ts'
 import {
   fieldsKind,
   type MemberKinds,
@@ -460,21 +460,12 @@ export class Resource<
   }
 
   get stays(): Stays {
-    return listStays(this.states, this.actions)
+    return Object.fromEntries(pickByState(this, (name, { effect }) => ((effect as string) === 'stay' ? [name] : [])))
   }
 
   get machine(): Machine {
-    const edges = Object.entries(this.actions).filter(([, action]) => action.to !== undefined)
-    return Object.fromEntries(
-      this.states.map(state => [
-        state,
-        Object.fromEntries(
-          edges
-            .filter(([, action]) => action.from.length === 0 || action.from.includes(state))
-            .map(([name, action]) => [name, action.to as string]), // edges are those with a `to`
-        ),
-      ]),
-    )
+    const edges = pickByState(this, (name, { to }) => (to === undefined ? [] : [[name, to] as const]))
+    return Object.fromEntries(edges.map(([state, each]) => [state, Object.fromEntries(each)]))
   }
 }
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it

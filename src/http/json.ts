@@ -19,6 +19,7 @@ import { decodeUtf8, isSyntaxError } from '../base/attempt.ts'
 import type { Json } from '../base/objects.ts'
 import { writePointer } from './json-pointer.ts'
 
+export { writeExactly, writeJson } from './write-json.ts'
 export type { Json }
 
 /** Bounds for one JSON text; content beyond them is a failure, as if it were malformed. */
@@ -328,22 +329,3 @@ export function defineMember(record: { [name: string]: Json }, name: string, val
     Object.defineProperty(record, name, { value, writable: true, enumerable: true, configurable: true })
   else record[name] = value
 }
-
-/** The JSON text of a value; a bigint is written with all its digits, minus zero with its sign. */
-export const writeJson = (value: Json): string => JSON.stringify(value, isPlainJson(value) ? undefined : writeExactly)
-
-/** Whether JSON.stringify alone writes the value exactly, which is three times as fast. */
-const isPlainJson = (value: Json): boolean =>
-  typeof value === 'object' && value !== null
-    ? Object.values(value).every(isPlainJson)
-    : typeof value !== 'bigint' && !Object.is(value, -0)
-
-/** ECMAScript 2026 §25.5.3; its type is not in the library yet. */
-const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
-
-/**
- * A replacer for JSON.stringify, where its text is indented: a bigint is written with all its
- * digits, minus zero with its sign (ECMAScript 2026 §25.5.3, rawJSON).
- */
-export const writeExactly = (_name: string, value: Json): unknown =>
-  typeof value === 'object' || isPlainJson(value) ? value : rawJSON(typeof value === 'bigint' ? String(value) : '-0')

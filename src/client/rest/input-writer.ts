@@ -9,7 +9,7 @@ import type { FieldProblem } from '../../contract/given-fields.ts'
 import type { Values } from '../../contract/implement.ts'
 import { writeScalar } from '../../contract/lexical/scalar.ts'
 import { entryFields, foldShape, type ShapeCases } from '../../contract/shape.ts'
-import { writeJson } from '../../http/json.ts'
+import { writeJson } from '../../http/write-json.ts'
 import { InputError } from '../errors.ts'
 
 /** @throws InputError */

@@ -1,6 +1,6 @@
 /** Options of a REST client. */
 import type { HttpFields } from '../../http/message.ts'
-import type { ClientCredentials } from '../credentials.ts'
+import type { HttpCredentials } from '../credentials.ts'
 import type { Wait } from '../timer.ts'
 
 /** The options of `createRestClient`. */
@@ -9,7 +9,7 @@ export interface RestClientOptions<V extends string = string> {
   readonly address: string
   /** The contract's; default the newest. */
   readonly version?: V
-  readonly credentials?: Exclude<ClientCredentials, { readonly username: string }>
+  readonly credentials?: HttpCredentials
   /** Fields of each request, such as a trace or a tenant. */
   readonly fields?: HttpFields
   /** Milliseconds for a call, all tries and waits included; default 30,000. */
@@ -24,6 +24,8 @@ export interface RestClientOptions<V extends string = string> {
    * there are credentials, since a key belongs to a caller. Set it where a cookie names the caller.
    */
   readonly idempotencyKeys?: boolean
+  /** Octets of a response, the content of a file excepted; default 16 MiB. */
+  readonly longest?: number
   /** What is kept to be asked for by its validator alone; default 200 representations, 4 MiB. */
   readonly cache?: { readonly entries?: number; readonly characters?: number }
   /**

@@ -102,7 +102,7 @@ function compileLongReader(shape: ScalarOf<'long'>): ScalarReader {
   const check = compileLongCheck(shape)
   return text => check(parseBigInteger(trimXmlSpace(text)))
 }
-function compileDoubleReader(shape: ScalarOf<'double'>): ScalarReader {
+export function compileDoubleReader(shape: ScalarOf<'double'>): ScalarReader {
   const check = compileDoubleCheck(shape)
   return text => check(parseDouble(trimXmlSpace(text)))
 }
@@ -111,7 +111,7 @@ function compileStringReader(shape: ScalarOf<'string'>): ScalarReader {
   const { xsd } = shape
   return xsd === undefined ? check : text => check(normalizeXmlSpace(xsd, text))
 }
-function compileBytesReader(shape: ScalarOf<'bytes'>): ScalarReader {
+export function compileBytesReader(shape: ScalarOf<'bytes'>): ScalarReader {
   const check = compileBytesCheck(shape)
   return shape.encoding === 'hex' ? text => check(decodeHex(trimXmlSpace(text))) : text => check(decodeBase64(text))
 }
