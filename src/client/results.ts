@@ -57,9 +57,11 @@ export interface DownloadedFile {
 }
 
 export function toDownloadedFile(response: Response): DownloadedFile {
-  const length = response.headers.get('content-length')
+  const { headers } = response
+  // Of the coded content (RFC 9110 §8.4), which fetch has decoded.
+  const length = headers.has('content-encoding') ? null : headers.get('content-length')
   return {
-    mediaType: response.headers.get('content-type') ?? 'application/octet-stream',
+    mediaType: headers.get('content-type') ?? 'application/octet-stream',
     length: length === null ? undefined : Number(length),
     get stream() {
       return response.body ?? new Blob([]).stream()

@@ -1,4 +1,8 @@
 /** Waits that the caller's signal ends. */
+import type { Maybe } from '../base/maybe.ts'
+
+/** A longer wait would end at once (HTML §8.6). */
+export const longestTimerMs = 2 ** 31 - 1
 
 /** Waits some milliseconds, or until the signal is aborted. @throws the signal's reason */
 export type Wait = (milliseconds: number, signal?: AbortSignal) => Promise<void>
@@ -7,7 +11,7 @@ export type Wait = (milliseconds: number, signal?: AbortSignal) => Promise<void>
 export function waitFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()
-    const timer = setTimeout(end, milliseconds)
+    const timer = setTimeout(end, Math.min(milliseconds, longestTimerMs))
     function end(): void {
       clearTimeout(timer)
       signal?.removeEventListener('abort', end)
@@ -19,7 +23,7 @@ export function waitFor(milliseconds: number, signal?: AbortSignal): Promise<voi
 }
 
 /** What others wait for as well: the signal ends this wait alone. @throws the signal's reason */
-export async function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function waitUnlessAborted<T>(work: Maybe<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   const stop = new AbortController()
   const aborted = new Promise<never>((_, reject) => {

@@ -19,6 +19,8 @@ export interface JobSource<O> {
 }
 
 const usualWaitMs = 1000
+/** Whatever the service says: it is not asked without a pause. */
+const leastWaitMs = 100
 
 export class WatchedJob<O> implements StartedJob<O> {
   readonly #operation: string
@@ -39,7 +41,7 @@ export class WatchedJob<O> implements StartedJob<O> {
   async *statuses(options?: RequestOptions): AsyncGenerator<JobStatus, void, void> {
     yield this.status
     while (/^(?:queued|running)$/.test(this.status.state)) {
-      await this.#source.wait(this.#look.waitMs ?? usualWaitMs, options?.signal)
+      await this.#source.wait(Math.max(this.#look.waitMs ?? usualWaitMs, leastWaitMs), options?.signal)
       this.#look = await this.#source.look(options)
       yield this.status
     }

@@ -7,7 +7,18 @@ import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createContext, SourceTextModule } from 'node:vm'
 
-const shared = { fetch, Response, Headers, URL, URLSearchParams, AbortController, AbortSignal, Blob, ReadableStream }
+const shared = {
+  fetch,
+  Response,
+  Headers,
+  URL,
+  URLSearchParams,
+  AbortController,
+  AbortSignal,
+  Blob,
+  ReadableStream,
+  WritableStream,
+}
 const others = { TextEncoder, TextDecoder, crypto, setTimeout, clearTimeout }
 const realm = createContext({ ...shared, ...others })
 const root = join(import.meta.dirname, '..', '..')

@@ -27,8 +27,9 @@ export function listCollection(
 ): Results<Values> {
   const operation = methods.nameOf('list')
   return new Results(async () => {
-    const target = await methods.findTarget(operation, undefined, { ...options, within: query.within })
-    return fetchPage(methods, operation, addQuery(target, methods.resource, query), options, query.only !== undefined)
+    const link = await methods.findTarget(operation, undefined, { ...options, within: query.within })
+    const target = addQuery(link, methods.resource, query)
+    return fetchPage(methods, operation, target, readEach(methods, operation, options), query.only !== undefined)
   })
 }
 
@@ -40,37 +41,39 @@ export function listRelated(
   query: ListQuery = {},
   options?: RequestOptions,
 ): Results<Values> {
-  return new Results(() => fetchPage(related, operation, addQuery(link, related.resource, query), options, false))
+  const target = () => addQuery(link, related.resource, query)
+  return new Results(() => fetchPage(related, operation, target(), readEach(related, operation, options)))
 }
 
+type AskPage = (target: URL) => Promise<RestReply>
+
+const readEach =
+  ({ session }: ResourceMethods, operation: string, options: RequestOptions | undefined): AskPage =>
+  target =>
+    session.wire.read({ operation, target, options })
+
+/** @param seen the pages so far: a list that leads back to one would never end */
 async function fetchPage(
   methods: ResourceMethods,
   operation: string,
   target: URL,
-  options: RequestOptions | undefined,
-  isPart: boolean,
+  ask: AskPage,
+  isPart = false,
+  seen = new Set<string>(),
 ): Promise<FetchedPage<Values>> {
-  const reply = await methods.session.wire.read({ operation, target, options })
-  return readPage(methods, operation, reply, next => fetchPage(methods, operation, next, options, isPart), isPart)
-}
-
-function readPage(
-  methods: ResourceMethods,
-  operation: string,
-  reply: RestReply,
-  follow: (next: URL) => Promise<FetchedPage<Values>>,
-  isPart: boolean,
-): FetchedPage<Values> {
+  seen.add(target.href)
+  const reply = await ask(target)
   const { members, links } = readDocument(operation, reply)
   const { items, total } = members
-  if (!Array.isArray(items)) return refuseReply(operation, 'structure', 'a page has no items', reply)
+  if (!Array.isArray(items) || !items.every(isJsonObject))
+    return refuseReply(operation, 'structure', 'a page has no items', reply)
   const next = links.find('next')
+  if (links.relations.includes('next') && (!next || seen.has(next.href)))
+    return refuseReply(operation, 'structure', 'the link next does not lead on', reply)
   return {
-    items: items
-      .filter(isJsonObject)
-      .map(item => methods.readMember(operation, reply, toDocument(item, reply), undefined, isPart)),
+    items: items.map(item => methods.readMember(operation, reply, toDocument(item, reply), undefined, isPart)),
     ...(typeof total === 'number' && { total }),
-    fetchNext: next && (() => follow(next)),
+    fetchNext: next && (() => fetchPage(methods, operation, next, ask, isPart, seen)),
   }
 }
 
@@ -134,10 +137,14 @@ export function searchCollection(
     if (stored) return fetchStored(methods, operation, values, size, options)
     if (isLinked) {
       const target = await session.findEntryLink(operation, 'search', options, { ...values, size })
-      return fetchPage(methods, operation, target, options, false)
+      return fetchPage(methods, operation, target, readEach(methods, operation, options))
     }
-    const target = addQuery(await methods.findTarget(operation, undefined, options), resource, { size })
-    return queryPage(methods, operation, target, JSON.stringify(values), options)
+    const link = await methods.findTarget(operation, undefined, options)
+    const content = JSON.stringify(values)
+    // The other pages are asked with the same content.
+    return fetchPage(methods, operation, addQuery(link, resource, { size }), target =>
+      session.wire.ask({ operation, method: 'QUERY', target, fields: jsonType, content, options }),
+    )
   })
 }
 
@@ -159,26 +166,8 @@ async function fetchStored(
     options,
   })
   const search = requireLink(operation, readDocument(operation, reply).links, 'self')
-  return fetchPage(methods, operation, addQuery(search, methods.resource, { size }), options, false)
-}
-
-/** Its other pages are asked with the same content. */
-async function queryPage(
-  methods: ResourceMethods,
-  operation: string,
-  target: URL,
-  content: string,
-  options: RequestOptions,
-): Promise<FetchedPage<Values>> {
-  const reply = await methods.session.wire.ask({
-    operation,
-    method: 'QUERY',
-    target,
-    fields: jsonType,
-    content,
-    options,
-  })
-  return readPage(methods, operation, reply, next => queryPage(methods, operation, next, content, options), false)
+  const pages = addQuery(search, methods.resource, { size })
+  return fetchPage(methods, operation, pages, readEach(methods, operation, options))
 }
 
 // Removal

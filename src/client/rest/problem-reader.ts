@@ -2,7 +2,7 @@
  * A response without success → its error: a fault of the contract with its typed detail, where the
  * problem's type names one; another problem; or content that no service of this kind sends.
  */
-import { isJsonObject, type Json, ownMember } from '../../base/objects.ts'
+import { isJsonObject, type Json, objectOf, ownMember, stringOf } from '../../base/objects.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../../contract/fault.ts'
 import { readFields } from '../../contract/field-json.ts'
 import type { FieldProblem } from '../../contract/given-fields.ts'
@@ -42,11 +42,12 @@ export function toRefusalError(operation: string, reply: ReceivedText, faults: F
     return createAnswerError(operation, 'status', detail, reply)
   }
   // The last segment of the type's address names the kind of problem, or the fault itself.
-  const name = /[^/]*$/.exec(String(members['type'] ?? ''))?.[0] ?? ''
+  const name = /[^/]*$/.exec(stringOf(members['type']))?.[0] ?? ''
   const fault = faults.get((ownMember(faultOfKind, name) as string | undefined) ?? name)
   const detail = fault && readDetail(fault, members, fields)
   if (!fault || !detail) return new ProblemError(operation, members, reply)
-  return new FaultError(operation, faultRead(fault, detail, String(members['detail'] ?? members['title'])), reply)
+  const reason = stringOf(members['detail']) || stringOf(members['title']) || fault.title
+  return new FaultError(operation, faultRead(fault, detail, reason), reply)
 }
 
 /** What SOAP alone has is empty. */
@@ -83,6 +84,6 @@ function sharedMembers(
 }
 
 const toFieldProblem = (error: Json): Json => {
-  const { pointer = '', code = '', detail = '' } = isJsonObject(error) ? error : {}
-  return { path: parsePointer(String(pointer))?.join('.') ?? '', code, detail }
+  const { pointer, code = '', detail = '' } = objectOf(error)
+  return { path: parsePointer(stringOf(pointer))?.join('.') ?? '', code, detail }
 }

@@ -25,6 +25,7 @@ export function readDocument(operation: string, reply: RestReply): HalDocument {
   const value = parseExactJson(reply.text)
   if (value === undefined) return refuseReply(operation, 'malformed', 'the content is not JSON', reply)
   if (!isJsonObject(value)) return refuseReply(operation, 'structure', 'the content is not an object', reply)
+  reply.keep?.()
   return toDocument(value, reply)
 }
 

@@ -11,6 +11,8 @@ export interface ReceivedText {
 export interface RestReply extends ReceivedText {
   /** Where it came from, redirections followed: links are relative to it. */
   readonly target: URL
+  /** Lets it be used again, once its content has turned out to be JSON. */
+  readonly keep?: () => void
 }
 
 export const fieldsOf = (response: Response): HttpFields => Object.fromEntries(response.headers)

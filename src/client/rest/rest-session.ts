@@ -76,17 +76,13 @@ export class RestSession {
   async #readEntry(operation: string): Promise<HalLinks> {
     const reply = await this.wire.read({ operation, target: this.#entry })
     const { members, links } = readDocument(operation, reply)
-    if (members['version'] === this.#version) return links
+    const { service } = this.service
+    const isVersion = members['version'] === this.#version
     const target = links.find(this.#version)
-    if (members['service'] !== this.service.service || !target)
-      return refuseReply(
-        operation,
-        'unexpected',
-        `it is not the entry of ${this.service.service} ${this.#version}`,
-        reply,
-      )
-    const versioned = await this.wire.read({ operation, target })
-    return readDocument(operation, versioned).links
+    if (members['service'] !== service || !(isVersion || target))
+      return refuseReply(operation, 'unexpected', `it is not the entry of ${service} ${this.#version}`, reply)
+    if (isVersion || !target) return links
+    return readDocument(operation, await this.wire.read({ operation, target })).links
   }
 
   remember(value: Values, facts: ItemFacts): void {

@@ -5,16 +5,17 @@
  *      is safe, or it carries an Idempotency-Key. A stream is sent once.
  *  (3) Within its time limit a call ends, waits included; the octets of a file may take longer.
  *  (4) A representation is used again only after the service has answered 304 to its tag.
+ *  (5) Of a response no more is held than the limit, and all of it is UTF-8 (RFC 8259 §8.1).
  */
-import { errorCodeOf } from '../../base/attempt.ts'
+import { attempt, errorCodeOf } from '../../base/attempt.ts'
 import type { HttpFields } from '../../http/message.ts'
-import { type CredentialFields, writeCredentials } from '../credentials.ts'
+import { type CredentialFields, writeHttpCredentials } from '../credentials.ts'
 import { CallError, ConnectionError, TransportFailure } from '../errors.ts'
 import type { RequestOptions, SentOctets } from '../surface-types.ts'
-import { type Wait, waitFor } from '../timer.ts'
+import { longestTimerMs, type Wait, waitFor, waitUnlessAborted } from '../timer.ts'
 import { type FaultsByName, toRefusalError } from './problem-reader.ts'
 import type { RestClientOptions } from './rest-options.ts'
-import { fieldsOf, type RestReply, refuseReply } from './rest-reply.ts'
+import { fieldsOf, type ReceivedText, type RestReply, refuseReply } from './rest-reply.ts'
 import { ValidatorCache } from './validator-cache.ts'
 
 export interface RestRequest {
@@ -29,6 +30,7 @@ export interface RestRequest {
 
 const timeLimitMs = 30_000
 const triesAgain = 2
+const longestContent = 2 ** 24
 const redirectionsMax = 5
 /** Errors come as problems in the same syntax. */
 const accept = 'application/hal+json, application/json;q=0.9'
@@ -46,7 +48,7 @@ export class RestWire {
   constructor(options: RestClientOptions, entry: URL, faults: FaultsByName) {
     this.wait = options.wait ?? waitFor
     this.#options = options
-    this.#credentials = writeCredentials(options.credentials)
+    this.#credentials = writeHttpCredentials(options.credentials)
     this.#hasKeys = options.idempotencyKeys ?? options.credentials !== undefined
     this.#faults = faults
     this.#cache = new ValidatorCache(options.cache)
@@ -54,7 +56,7 @@ export class RestWire {
   }
 
   close(): void {
-    this.#closing.abort()
+    this.#closing.abort(new TransportFailure('closed', 'the client was closed', { mayHaveRun: true }))
   }
 
   /** A GET of a representation, conditional where one is kept (4). */
@@ -64,18 +66,15 @@ export class RestWire {
     const fields = { ...request.fields, ...(kept && { 'if-none-match': kept.etag }) }
     const reply = await this.ask({ ...request, method: 'GET', fields })
     if (kept && reply.status === 304) return { ...reply, status: 200, fields: kept.fields, text: kept.text }
+    this.#cache.forget(key)
     const { etag, 'cache-control': control = '' } = reply.fields
-    if (etag === undefined || /\bno-store\b/.test(control)) this.#cache.forget(key)
-    else this.#cache.keep(key, { etag, fields: reply.fields, text: reply.text })
-    return reply
+    if (etag === undefined || /\bno-store\b/i.test(control)) return reply
+    return { ...reply, keep: () => this.#cache.keep(key, { etag, fields: reply.fields, text: reply.text }) }
   }
 
   /** @throws CallError, or the reason of the caller's signal */
   ask(request: RestRequest): Promise<RestReply> {
-    return this.#repeat(request, async (response, target) => {
-      const reply = { status: response.status, fields: fieldsOf(response), target }
-      return { ...reply, text: await response.text() }
-    })
+    return this.#repeat(request, async (response, target) => ({ ...(await this.#receive(request, response)), target }))
   }
 
   /** The octets are left to the caller (3). */
@@ -104,35 +103,48 @@ export class RestWire {
 
   /** One try. */
   async #send<T>(request: RestRequest, take: TakeResponse<T>, until: number): Promise<T> {
-    const changing = await this.#credentials.changing?.()
+    const { operation, fields = {}, options } = request
     const own = new AbortController()
-    const timer = setTimeout(() => own.abort(), Math.max(0, until - Date.now())) // (3)
-    const given = request.options?.signal
-    const signal = AbortSignal.any([own.signal, this.#closing.signal, ...(given ? [given] : [])])
+    const endLate = () =>
+      own.abort(new TransportFailure('late', 'the time limit was over before a response came', { mayHaveRun: true }))
+    const timer = setTimeout(endLate, Math.min(until - Date.now(), longestTimerMs)) // (3)
+    const signal = AbortSignal.any([own.signal, this.#closing.signal, ...(options?.signal ? [options.signal] : [])])
     try {
+      const changing = await waitUnlessAborted(this.#credentials.changing?.(), signal)
       const { response, target } = await this.#follow(request, changing, signal)
-      if (response.ok || response.status === 304) return await take(response, target)
-      const refused = { status: response.status, fields: fieldsOf(response), text: await response.text() }
-      throw toRefusalError(request.operation, refused, this.#faults)
+      // RFC 9110 §15.3.7, §15.4.5: neither part of a representation nor 304 is what was asked for.
+      const { status } = response
+      const isAnswer = status === 304 ? 'if-none-match' in fields : response.ok && status !== 206
+      if (isAnswer) return await take(response, target)
+      throw toRefusalError(operation, await this.#receive(request, response), this.#faults)
     } catch (thrown) {
-      if (thrown instanceof CallError) throw thrown
-      given?.throwIfAborted()
-      throw new ConnectionError(request.operation, this.#explain(thrown, own.signal.aborted))
+      const why: unknown = signal.aborted && !(thrown instanceof CallError) ? signal.reason : thrown
+      throw why instanceof TransportFailure ? new ConnectionError(operation, why) : why
     } finally {
       clearTimeout(timer)
     }
   }
 
-  #explain(thrown: unknown, isLate: boolean): TransportFailure {
-    if (this.#closing.signal.aborted)
-      return new TransportFailure('closed', 'the client was closed', { mayHaveRun: true })
-    if (isLate)
-      return new TransportFailure('late', 'the time limit was over before a response came', { mayHaveRun: true })
-    if (!(thrown instanceof Error)) throw thrown
-    const isUnsent = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(errorCodeOf(thrown.cause))
-    return isUnsent
-      ? new TransportFailure('unreachable', 'no connection could be opened', { cause: thrown })
-      : new TransportFailure('lost', 'the connection failed', { mayHaveRun: true, cause: thrown })
+  /** (5) */
+  async #receive({ operation }: RestRequest, response: Response): Promise<ReceivedText> {
+    const { longest = longestContent } = this.#options
+    const decoder = new TextDecoder('utf-8', { fatal: true })
+    const received = { status: response.status, fields: fieldsOf(response), text: '' }
+    let octets = 0
+    const decode = (piece?: Uint8Array): void => {
+      received.text +=
+        attempt(() => decoder.decode(piece, { stream: !!piece }), isTypeError) ??
+        refuseReply(operation, 'malformed', 'the content is not UTF-8', received)
+    }
+    const write = (piece: Uint8Array): void => {
+      octets += piece.length
+      if (octets > longest)
+        throw new TransportFailure('too-long', `the content is longer than ${longest} octets`, { mayHaveRun: true })
+      decode(piece)
+    }
+    await response.body?.pipeTo(new WritableStream({ write })).catch(explainFailure)
+    decode()
+    return received
   }
 
   /** RFC 9110 §15.4: a request goes on to where the service has moved its target. */
@@ -167,7 +179,8 @@ export class RestWire {
     changing: HttpFields | undefined,
     signal: AbortSignal,
   ): Promise<Response> {
-    const send = this.#options.fetch ?? fetch
+    const { fetch: given = fetch } = this.#options
+    const send = (...sent: Parameters<typeof fetch>) => given(...sent).catch(explainFailure)
     const init = {
       method,
       headers: { accept, ...this.#options.fields, ...this.#credentials.fields, ...changing, ...fields },
@@ -194,6 +207,17 @@ function refuseRedirection(operation: string, response: Response): never {
   const to = response.headers.get('location') ?? 'an address that is not shown'
   const detail = `the redirection to ${to} with status ${status} is not followed`
   return refuseReply(operation, 'redirect', detail, { status, fields: fieldsOf(response), text: '' })
+}
+
+const isTypeError = (thrown: unknown): boolean => thrown instanceof TypeError
+
+/** Of fetch. @throws a `TransportFailure` in place of an error of the platform */
+function explainFailure(thrown: unknown): never {
+  if (!(thrown instanceof Error) || thrown instanceof CallError) throw thrown
+  const isUnsent = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(errorCodeOf(thrown.cause))
+  throw isUnsent
+    ? new TransportFailure('unreachable', 'no connection could be opened', { cause: thrown })
+    : new TransportFailure('lost', 'the connection failed', { mayHaveRun: true, cause: thrown })
 }
 
 /** draft-ietf-httpapi-idempotency-key-header §2.1: a quoted string, new for each call. */
