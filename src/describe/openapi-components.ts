@@ -54,7 +54,7 @@ export const removalSchema: JsonSchema = {
   properties: {
     removed: { type: 'integer', minimum: 0 },
     refused: { type: 'integer', minimum: 0 },
-    more: { const: true, description: 'More items may be removable: repeat the request.' },
+    more: { type: 'boolean', description: 'More items may be removable: repeat the request.' },
   },
   required: ['removed', 'refused'],
 }

@@ -106,6 +106,7 @@ describe('openapi-python-client', { skip: noPython }, () => {
         ...['-m', 'openapi_python_client', 'generate', '--meta', 'none', '--overwrite'],
         ...['--path', join(place, `${name}-3.1.json`), '--output-path', join(made, 'generated')],
       ])
+      run(python, ['-m', 'compileall', '-q', join(made, 'generated')])
       const unsupported = [...said.matchAll(/[Uu]nsupported content.type ([^)\n]*)/g)].map(([, type = '']) => type)
       assert.deepEqual(
         unsupported.filter(type => !/^(?:image|application\/pdf)/.test(type)),

@@ -37,7 +37,15 @@ const boats = resource('boats', {
   search: ['name'],
   edit: ['ashore', 'afloat'],
   remove: ['ashore'],
-  allow: { read: [anyone], create: [anyone], change: [anyone], remove: [anyone], launch: [anyone] },
+  bulk: true,
+  allow: {
+    read: [anyone],
+    create: [anyone],
+    change: [anyone],
+    remove: [anyone],
+    bulk: [anyone],
+    launch: [anyone],
+  },
 })
 const club = service('club', {
   namespace: 'urn:example:club',
