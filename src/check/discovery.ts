@@ -291,7 +291,13 @@ export function parametersOf(openapi: Json | undefined, operation: ProbedRecord 
   return openapi === undefined ? [] : listed.map(each => resolveSchema(openapi, each as Json))
 }
 
-export function requireAnswer(exchange: ProbeExchange): ProbeExchange {
-  if (exchange.status >= 500) throw new Unreachable(`the address answers ${exchange.status}`)
-  return exchange
+/** At a wrong address no rule would fail, and a run there would look like a success. */
+export function requireService({ entry, openapi, collections, soap }: DiscoveredService): void {
+  const { status } = entry
+  if (status >= 500) throw new Unreachable(`the address answers ${status}`)
+  const isFound = entry.isSuccess || openapi !== undefined || collections.length > 0 || soap.length > 0
+  if (!isFound && status !== 401 && status !== 403)
+    throw new Unreachable(
+      `the address answers ${status}, and leads to no service: give the one at which the service begins, or --openapi or --wsdl`,
+    )
 }

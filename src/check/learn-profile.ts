@@ -15,7 +15,7 @@ import {
   isBelowPath,
   lastSegmentOf,
 } from './discovered-service.ts'
-import { discoverService, requireAnswer } from './discovery.ts'
+import { discoverService, requireService } from './discovery.ts'
 import { learnMessages } from './learn-messages.ts'
 import { actionContent, contentFor, draftFor } from './materials.ts'
 import { asArray, asRecord, asText, itemsOf, type Json, linksIn, memberAt } from './probe-content.ts'
@@ -29,7 +29,7 @@ export async function learnProfile(transport: ProbeTransport, options: CheckOpti
   const { basePath = '/', rules: _, onVerdict: __, journal: ___, ...given } = options
   const bench = new Bench(transport, { ...defaultBenchOptions, ...given, allowChanges: false }) // (1)
   bench.service = await discoverService(bench, basePath)
-  requireAnswer(bench.service.entry)
+  requireService(bench.service)
   const { messages, unknown } = await learnMessages(bench)
   const { profile } = bench
   const openapi = profile.openapi ?? findOpenApiPath(bench)

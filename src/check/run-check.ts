@@ -4,7 +4,7 @@ import { messageOf } from '../base/attempt.ts'
 import { Bench, type BenchOptions } from './bench.ts'
 import { checkRules } from './catalogue.ts'
 import type { CheckCaller } from './discovered-service.ts'
-import { discoverService, requireAnswer } from './discovery.ts'
+import { discoverService, requireService } from './discovery.ts'
 import { addEarlierRemoval, fillEmptyCollections } from './materials.ts'
 import { asText, memberAt } from './probe-content.ts'
 import { type ProbeExchange, type ProbeTransport, Unreachable } from './probe-message.ts'
@@ -38,7 +38,7 @@ export async function runCheck(transport: ProbeTransport, options: CheckOptions 
   const [startedAt, startMs] = [new Date().toISOString(), performance.now()]
   const bench = new Bench(transport, { ...defaultBenchOptions, ...given })
   bench.service = await discoverService(bench, basePath)
-  requireAnswer(bench.service.entry)
+  requireService(bench.service)
   const { journal } = bench.options
   const address = transport.origin + basePath
   beginJournal(bench, address, rules)

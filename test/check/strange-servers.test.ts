@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { createServer as createOctetServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { performCheck } from '../../src/check/command.ts'
 import {
   type CheckOptions,
   type CheckReport,
@@ -135,6 +138,44 @@ describe('discovery', () => {
     const openapi = description as CheckOptions['openapi']
     const [verdict = ''] = judged(await check(origin, ['A4.1'], openapi ? { openapi } : {}))
     assert.match(verdict, /^A4\.1 not observable: a collection/)
+  })
+})
+
+describe('docs/check.md, verdicts: an address where no service is makes no check', () => {
+  const flags = { caller: [], token: [], key: [], wsdl: [], rule: [], rate: 1000, time: 60 }
+  /** It says the same to all that HTTP allows. */
+  async function startGate(head: string): Promise<string> {
+    const server = createOctetServer(socket =>
+      socket
+        .on('error', () => {})
+        .on('data', octets => {
+          const isOdd = /host:.*host:/is.test(octets.toString('latin1'))
+          socket.end(`HTTP/1.1 ${isOdd ? '400 Bad Request' : head}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
+        }),
+    )
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    after(() => server.close())
+    const address = server.address()
+    return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  }
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    ['not found', '404 Not Found', /cannot be checked: the address answers 404, and leads to no service: give the one/],
+    [
+      'moved to another origin',
+      '302 Found\r\nLocation: http://other.test/',
+      /the address answers 302, and leads to no/,
+    ],
+  ]
+  for (const [title, head, message] of cases)
+    it(title, async () => {
+      const origin = await startGate(head)
+      await assert.rejects(performCheck(origin, flags), message)
+      await assert.rejects(performCheck(origin, { ...flags, rule: ['A7.7'] }), message)
+      await assert.rejects(performCheck(origin, { ...flags, learn: join(tmpdir(), 'never.json') }), message)
+    })
+  it('one that asks for credentials is checked', async () => {
+    const { text } = await performCheck(await startGate('401 Unauthorized'), flags)
+    assert.match(text, / [1-9][0-9]* fail,/)
   })
 })
 
