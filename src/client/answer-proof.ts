@@ -1,20 +1,25 @@
 /**
  * The proof of an answer (WSS SOAP Message Security 1.1 §8): it is the service's, it is recent, it
  * answers this very request, and what is read of it is what was signed. It is the service's by its
- * certificate, or by the key that only the holder of the certificate could decrypt. Nothing here
- * remembers answers: each confirms the signatures of its request, and no two requests have the
- * same.
+ * certificate, or by the key that only the holder of the certificate could decrypt. It answers this
+ * request by one of these, the first that there is:
+ *  (1) It confirms the signatures of the request, and no two requests have the same.
+ *  (2) It is signed with the key of the exchange, and is not the request itself.
+ *  (3) Its signed RelatesTo has the id of the request; `opened-answer.ts` compares them.
+ *  (4) Nothing says so, but it is no older than the request, and was not taken before.
+ * Answers are remembered for (4) alone.
  */
 import type { Caller } from '../contract/policy.ts'
 import type { ExchangeKey } from '../security/crypto/derived-key.ts'
 import type { SecurityPolicy } from '../security/policy/policy.ts'
 import type { VerificationContext } from '../security/policy/verification-context.ts'
-import { Insecure } from '../security/security-fault.ts'
+import { failSecurity, Insecure } from '../security/security-fault.ts'
 import { type VerifiedMessage, verifyMessage } from '../security/verify/verify.ts'
 import type { PackedParts } from '../soap/security-port.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import type { Document, Element } from '../xml/index.ts'
-import { type AnswerDemand, isServiceCertificate } from './message-keys.ts'
+import { takenAnswersMax } from './answer-memory.ts'
+import { type AnswerDemand, isServiceCertificate, isTiedAnswer } from './message-keys.ts'
 
 /** An answer as its envelope was opened. */
 export interface AnswerToProve {
@@ -31,20 +36,32 @@ export interface AnswerToProve {
   readonly sent: readonly Buffer[]
   /** The key of the request, if it had one of its own. */
   readonly exchangeKey: ExchangeKey | undefined
+  /** When the request was sent, in milliseconds since 1970. */
+  readonly sentAt: number | undefined
+  /** Its RelatesTo is compared. */
+  readonly isRelated: boolean
 }
 
 export type ProvenAnswer = Pick<VerifiedMessage, 'body' | 'parts'>
 
 /** What was proven, decrypted where it was encrypted; or why nothing proves it. */
 export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): Promise<ProvenAnswer | string> {
-  const { document, version, body, blocks, processed, parts, sent, exchangeKey } = answer
+  const { document, version, body, blocks, processed, parts, sent, exchangeKey, sentAt, isRelated } = answer
   const [header] = document.root.elements(version.header)
-  const told = { sent, ...(exchangeKey && { exchangeKey }), from: '', confidential: false }
+  const isLoose = !isTiedAnswer(demand) && !isRelated
+  const told = {
+    sent,
+    from: '',
+    confidential: false,
+    isUnconfirmed: !demand.isConfirmed,
+    ...(exchangeKey && { exchangeKey }),
+    ...(isLoose && { sentAt }),
+  }
   const packaged = parts.size > 0 ? { parts } : {}
   const message = { envelope: document.root, header, body, blocks, processed, ...packaged, ...told }
   try {
     if (hasForeignKey(demand)) return 'the certificate that the key of the exchange went to is not trusted now'
-    const proven = await verifyMessage(message, policyOf(demand), contextOf(demand))
+    const proven = await verifyMessage(message, policyOf(demand), contextOf(demand, isLoose))
     return { body: proven.body, parts: proven.parts }
   } catch (thrown) {
     if (thrown instanceof Insecure) return thrown.why
@@ -70,14 +87,14 @@ const policyOf = ({ isEncrypted, attachments, exchange }: AnswerDemand): Securit
 
 const nobody = (): undefined => undefined
 
-function contextOf(demand: AnswerDemand): VerificationContext {
+function contextOf(demand: AnswerDemand, isLoose: boolean): VerificationContext {
   const { trust, decrypts } = demand
   const service: Caller = { subject: 'the service', roles: [], claims: {} }
   return {
     now: Date.now,
     trust,
     decrypts,
-    seen: () => false,
+    seen: key => isLoose && isAnswerTaken(demand, key),
     identities: {
       bearer: nobody,
       key: nobody,
@@ -87,4 +104,12 @@ function contextOf(demand: AnswerDemand): VerificationContext {
       certificate: der => (isServiceCertificate({ der: Buffer.from(der) }, demand) ? service : undefined),
     },
   }
+}
+
+/** (4) */
+function isAnswerTaken({ taken }: AnswerDemand, key: string): boolean {
+  const found = taken.take(key, Date.now())
+  if (found === 'full')
+    failSecurity('InvalidSecurity', `more than ${takenAnswersMax} answers in six minutes, so it may be one of before`)
+  return found === 'known'
 }

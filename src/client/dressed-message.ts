@@ -236,7 +236,7 @@ export class MessageSender {
   async #postDressed(written: WrittenMessage, { onBehalfOf, keep, ...within }: PostBounds): Promise<SignedExchange> {
     const { content, flowing, fields, proof } = await this.#seal(written, onBehalfOf)
     const post = written.packing.attached.length > 0 ? this.#postPackage : this.#post
-    const request: SentRequest = { id: written.id, ...proof }
+    const request: SentRequest = { id: written.id, at: Date.now(), ...proof }
     await keep?.(request)
     return { response: await post({ content, flowing, fields, ...within }), request }
   }

@@ -4,6 +4,7 @@
  * client is not made.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import { endpointsOf, type SecurityRule, type ServedEndpoint } from '../contract/endpoint-rule.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
@@ -27,6 +28,7 @@ import type { Decryption } from '../security/policy/verification-context.ts'
 import type { RequestExchange } from '../security/protect/exchange-protection.ts'
 import type { Protection } from '../security/protect/protect.ts'
 import { prepareProtection, readReceiver } from '../security/protect/protection-options.ts'
+import { AnswerMemory } from './answer-memory.ts'
 
 /** Keys of a client for endpoints whose security the contract declares. */
 export interface ClientKeys {
@@ -63,6 +65,10 @@ export interface OperationSecurity {
 
 export interface AnswerDemand {
   readonly isEncrypted: boolean
+  /** It confirms the signatures of its request. */
+  readonly isConfirmed: boolean
+  /** The answers that were taken with these keys, where nothing ties them to their requests. */
+  readonly taken: AnswerMemory
   /** How its attachments are signed. */
   readonly attachments: SignedAttachments
   /** The key of the exchange proves it, in this form; it was sent to the holder of `to`. */
@@ -73,6 +79,12 @@ export interface AnswerDemand {
   readonly pinned: readonly Certificate[]
   readonly decrypts: readonly Decryption[]
 }
+
+/** Whether an answer can only be to one try of its request, whatever it says of itself. */
+export const isTiedAnswer = ({ isConfirmed, exchange }: AnswerDemand): boolean => isConfirmed || exchange !== undefined
+
+/** Clients and ports with the same keys share what they remember. */
+const memoryOf = memoizeByObject((_: ClientKeys) => new AnswerMemory())
 
 /** Where a client sends its messages. */
 export interface EndpointChoice {
@@ -161,7 +173,7 @@ function prepareKeys(given: ClientKeys): PreparedKeys {
 }
 
 function prepareExchange(
-  { anyOf, answers }: ExchangePolicy,
+  { anyOf, answers, confirmed: isConfirmed = true }: ExchangePolicy,
   keys: PreparedKeys,
   username: Protection['username'],
 ): OperationSecurity {
@@ -172,6 +184,7 @@ function prepareExchange(
     throw new TypeError('the contract has signed answers: give keys.service, who may sign them')
   const { assertion } = keys.given
   const exchange = demand.symmetric && exchangeFor(demand, demand.symmetric, keys)
+  if (answers && !isConfirmed && !exchange) requireOtherSigner(keys)
   const fixed: Protection = exchange ? { timestamp: {}, exchange } : protectionFor(demand, keys, username)
   return {
     protection: caller =>
@@ -181,6 +194,8 @@ function prepareExchange(
     isCovered: isCovering(fixed),
     answers: answers && {
       isEncrypted: answers === 'encrypted',
+      isConfirmed,
+      taken: memoryOf(keys.given),
       attachments: attachmentsOf(demand),
       exchange,
       trust: keys.trust,
@@ -189,6 +204,14 @@ function prepareExchange(
       decrypts: keys.pair && !exchange ? [keys.pair] : [],
     },
   }
+}
+
+/** Without confirmation, a request that comes back would be an answer by its own signer. */
+function requireOtherSigner({ pair, trust, pinned, given }: PreparedKeys): void {
+  if (pair && isServiceCertificate(pair.certificate, { trust, pinned, name: given.service?.name }))
+    throw new TypeError(
+      'keys.certificate may also sign answers, by keys.service, and these confirm no request: give the service a certificate of its own',
+    )
 }
 
 export const isCovering = ({ signature, encryption, exchange }: Protection): boolean =>

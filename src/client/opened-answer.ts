@@ -34,7 +34,7 @@ import {
 } from '../xml/index.ts'
 import type { AnswerError, FailureReason } from './errors.ts'
 import { type Faults, readFault } from './fault-reader.ts'
-import type { AnswerDemand } from './message-keys.ts'
+import { type AnswerDemand, isTiedAnswer } from './message-keys.ts'
 import { type AddressingState, findCorrelationError } from './request-addressing.ts'
 import type { TransportResponse } from './transport.ts'
 
@@ -44,6 +44,8 @@ export interface SentRequest {
   readonly id: string
   /** The values of its signatures. */
   readonly sent: readonly Buffer[]
+  /** When it was sent, in milliseconds since 1970; undefined: long ago. */
+  readonly at?: number
   /** The key that it was signed and encrypted with, if it had one of its own. */
   readonly exchangeKey?: ExchangeKey | undefined
   /** The address that it asked answers to go to: one that comes at once may be addressed so, too. */
@@ -273,7 +275,7 @@ async function openProven(
   bytes: Uint8Array,
   parts: Package['parts'],
   limits: ParseOptions,
-  { sent, exchangeKey }: SentRequest,
+  { sent, exchangeKey, at: sentAt }: SentRequest,
 ): Promise<OpenedEnvelope> {
   const { proveAnswer } = await import('./answer-proof.ts') // loaded for proven answers alone
   const document = parseXml(bytes, limits)
@@ -284,7 +286,9 @@ async function openProven(
   const processed = blocks.filter(
     each => each.name !== securityName && isUnderstood(expected, addressing, version, each),
   )
-  const found = { document, version, body: element, blocks, processed, parts, sent, exchangeKey }
+  const isRelated = expected.addressing !== undefined
+  const about = { sent, exchangeKey, sentAt, isRelated }
+  const found = { document, version, body: element, blocks, processed, parts, ...about }
   const proven = await proveAnswer(found, demand)
   if (typeof proven === 'string')
     return refuseAnswer('unproven', `${describeUnproven(element, version, expected)}: ${proven}`)
@@ -342,14 +346,15 @@ function readFaultElement({ body, around }: Envelope, isStreamed: boolean): Elem
 }
 
 function requireCorrelated(
-  { addressing: asked, action }: AnswerExpectation,
+  { addressing: asked, action, answers }: AnswerExpectation,
   addressing: Addressing | undefined,
   { id, cameTo, replyTo }: SentRequest,
   isFault: boolean,
 ): void {
   if (!asked) return
-  if (!addressing && (cameTo !== undefined || (asked.demanded && !isFault)))
+  const mustRelate = cameTo !== undefined || (answers !== undefined && !isTiedAnswer(answers))
+  if (!addressing && (mustRelate || (asked.demanded && !isFault)))
     refuseAnswer('uncorrelated', 'the reply does not name the message it relates to')
-  const flaw = addressing && findCorrelationError(addressing, { id, action, isFault, cameTo, replyTo })
+  const flaw = addressing && findCorrelationError(addressing, { id, action, isFault, mustRelate, cameTo, replyTo })
   if (flaw !== undefined) refuseAnswer('uncorrelated', flaw)
 }

@@ -32,6 +32,7 @@ import {
 } from './dressed-message.ts'
 import { AnswerError, ConnectionError, FaultError, InputError, TransportFailure } from './errors.ts'
 import { type Faults, type ReadEntry, readEntryBy, readFault } from './fault-reader.ts'
+import { isTiedAnswer } from './message-keys.ts'
 import {
   type AnswerExpectation,
   closeAnswer,
@@ -240,8 +241,9 @@ export class CallableExchange {
     { passingMax, later, ...timing }: CallTiming & Pick<PortCallOptions, 'passingMax' | 'later'>,
   ): Promise<SignedExchange> {
     const passing = passingMax !== undefined && this.#mayPass ? passPackages(passingMax) : undefined
-    // An answer that comes later confirms the signature of one try, and any of them may arrive.
-    const confirmsOne = later !== undefined && this.#sender.security?.answers !== undefined
+    // An answer that comes later is tied to one try, and any of them may arrive.
+    const answers = this.#sender.security?.answers
+    const confirmsOne = later !== undefined && answers !== undefined && isTiedAnswer(answers)
     const mayRepeat = (failure: TransportFailure) =>
       !isFlowing(written.packing) && !confirmsOne && this.#endpoint.mayRepeat(this.name, failure)
     try {

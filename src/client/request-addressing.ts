@@ -80,6 +80,8 @@ export interface Correlation {
   /** Undefined: any; that of a fault is not compared. */
   readonly action: string | undefined
   readonly isFault: boolean
+  /** Nothing else ties it to the message: a fault has to relate to it, too. */
+  readonly mustRelate: boolean
   /** Where it was asked to go. */
   readonly replyTo?: string | undefined
   /** Of an answer that came to an address of its own: the end of that, which may be its [to]. */
@@ -89,11 +91,11 @@ export interface Correlation {
 /** Why this is not the reply to the message; undefined when it is. */
 export function findCorrelationError({ dialect, found }: Addressing, asked: Correlation): string | undefined {
   const replies = (found.get('RelatesTo') ?? []).filter(each => isReply(each, dialect)).map(each => each.text.trim())
-  const { isFault, cameTo, replyTo } = asked
+  const { isFault, mustRelate, cameTo, replyTo } = asked
   const repeated = isFault ? undefined : findRepeatedProperty(found)
   if (repeated !== undefined) return `the reply has more than one ${repeated}`
   // The fault of a node that could not read the message's id has nothing to relate to.
-  const isUnrelated = isFault && cameTo === undefined && replies.every(each => each === `${dialect.uri}/unspecified`)
+  const isUnrelated = isFault && !mustRelate && replies.every(each => each === `${dialect.uri}/unspecified`)
   if (!isUnrelated && !replies.includes(asked.id))
     return replies.length === 0
       ? 'the reply does not name the message it relates to'

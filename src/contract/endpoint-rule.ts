@@ -52,6 +52,13 @@ export interface ExchangeSecurity {
    */
   readonly answers?: 'signed' | 'encrypted'
   /**
+   * False: answers do not confirm the request's signature (WS-SecurityPolicy 1.3 §9.2), as partners
+   * demand that know WSS 1.0 alone. An answer is tied to its request by the key of a `symmetric`
+   * exchange, otherwise by a signed RelatesTo; without WS-Addressing, by its time alone. Default:
+   * true.
+   */
+  readonly confirmed?: boolean
+  /**
    * The client makes a key for each exchange and sends it encrypted to the service; both messages
    * are signed and encrypted with this key, or with keys `derived` from it (WS-SecurityPolicy 1.3
    * §7.4). It names no caller: a signature by `x509` endorses that of the request. Default: each
@@ -201,7 +208,7 @@ const known = {
 } as const
 
 function findUnknownValues(
-  { callers, encrypted, answers, symmetric, attachments }: ExchangeSecurity,
+  { callers, encrypted, answers, confirmed, symmetric, attachments }: ExchangeSecurity,
   place: string,
 ): readonly string[] {
   const tell = (where: string, values: readonly unknown[], of: readonly unknown[]) =>
@@ -233,6 +240,7 @@ function findUnknownValues(
     ),
     ...tell('encrypted', [encrypted], known.truth),
     ...tell('answers', [answers], known.answers),
+    ...tell('confirmed', [confirmed], known.truth),
     ...tell('symmetric', [symmetric], known.symmetric),
     ...tell('attachments', [attachments], known.attachments),
   ]
@@ -244,7 +252,7 @@ function findExchangeMistakes(exchange: ExchangeSecurity, place: string): readon
 }
 
 function findContradictions(
-  { callers, encrypted, answers, symmetric }: ExchangeSecurity,
+  { callers, encrypted, answers, confirmed, symmetric }: ExchangeSecurity,
   place: string,
 ): readonly string[] {
   const proofs = callers.map(proofOf)
@@ -262,6 +270,9 @@ function findContradictions(
       ? [
           `${place} has proven answers to requests that nothing signs (${unsigned.join(', ')}), so they cannot tell which request they answer: add signed`,
         ]
+      : []),
+    ...(confirmed !== undefined && !answers
+      ? [`${place}.confirmed says what signed answers confirm, which no message here has: remove it, or add answers`]
       : []),
     ...(symmetric && nameless.length > 0
       ? [`${place} is symmetric, and ${nameless.join(', ')} cannot endorse a signature: name x509 alone`]

@@ -198,10 +198,11 @@ function writeSecuredEndpoint({ path, security, names, attaching }: SecuredPlace
 }
 function writeExchangeRule(
   title: string,
-  { callers, encrypted, answers, symmetric, attachments = 'content' }: ExchangeSecurity | SecurityRule,
+  { callers, encrypted, answers, confirmed, symmetric, attachments = 'content' }: ExchangeSecurity | SecurityRule,
   mayAttach: boolean,
 ): PageMarkup {
-  const answer = symmetric ? answersByExchangeKey[answers ?? 'none'] : answersByCertificate[answers ?? 'none']
+  const texts = (symmetric ? answersByExchangeKey : answersByCertificate)[confirmed === false ? 'loose' : 'confirmed']
+  const answer = answers ? texts[answers] : 'Answers carry no proof.'
   return [
     buildElement('h3', {}, escapeMarkup(title)),
     writeText('One of these names the sender; the first that a message meets counts.'),
@@ -230,17 +231,31 @@ const exchangeKeyTexts = {
     'Keys derived from one that is made for each exchange, and sent encrypted to the certificate of the service, sign the message by HMAC; the signature of the sender endorses that signature (WS-SecurityPolicy §7.4, RequireDerivedKeys).',
 } as const
 const answersByExchangeKey = {
-  none: 'Answers carry no proof.',
-  signed:
-    'Answers are signed by the same key in the same way, and confirm the signatures of the request (WSS 1.1 §8.5).',
-  encrypted:
-    'Answers are signed and encrypted by the same key in the same way, and confirm the signatures of the request (WSS 1.1 §8.5).',
+  confirmed: {
+    signed:
+      'Answers are signed by the same key in the same way, and confirm the signatures of the request (WSS 1.1 §8.5).',
+    encrypted:
+      'Answers are signed and encrypted by the same key in the same way, and confirm the signatures of the request (WSS 1.1 §8.5).',
+  },
+  loose: {
+    signed:
+      'Answers are signed by the same key in the same way, without SignatureConfirmation: the key ties them to the request.',
+    encrypted:
+      'Answers are signed and encrypted by the same key in the same way, without SignatureConfirmation: the key ties them to the request.',
+  },
 } as const
+const looseText =
+  'They have no SignatureConfirmation: use WS-Addressing, whose RelatesTo they sign, to tell which request they answer.'
 const answersByCertificate = {
-  none: 'Answers carry no proof.',
-  signed: 'Answers are signed by the service, and confirm the signature of the request (WSS 1.1 §8.5).',
-  encrypted:
-    'Answers are signed by the service, confirm the signature of the request, and have a Body that is encrypted to the certificate that signed it.',
+  confirmed: {
+    signed: 'Answers are signed by the service, and confirm the signature of the request (WSS 1.1 §8.5).',
+    encrypted:
+      'Answers are signed by the service, confirm the signature of the request, and have a Body that is encrypted to the certificate that signed it.',
+  },
+  loose: {
+    signed: `Answers are signed by the service. ${looseText}`,
+    encrypted: `Answers are signed by the service, and have a Body that is encrypted to the certificate that signed the request. ${looseText}`,
+  },
 } as const
 
 const proofTexts: Readonly<Record<CallerProof['by'], string>> = {

@@ -185,10 +185,15 @@ function readExchangePolicy(
   if (!proofOf(callers[0]!).signed) return base // replies could not tell to which request they belong
   const [way = []] = answer
   const answers = readAnswer(way)
+  const isConfirmed = way.some(each => hasInside(each, 'RequireSignatureConfirmation'))
   const inAnswer = answers && readAttachments(way, output)
   if (input?.attached && output?.attached && first.attachments !== (inAnswer ?? first.attachments))
     failUnmet('that attachments are signed in one message with their fields, and in the other without')
-  return { ...base, ...sayForm(first.attachments ?? inAnswer), ...(answers && { answers }) }
+  return {
+    ...base,
+    ...sayForm(first.attachments ?? inAnswer),
+    ...(answers && { answers, ...(!isConfirmed && { confirmed: false }) }),
+  }
 }
 const isSameProof = (one: CallerProof, other: CallerProof): boolean => JSON.stringify(one) === JSON.stringify(other)
 function attemptUnmet<T>(read: () => T): T | Unmet {
@@ -254,8 +259,6 @@ function readEndorser(endorsing: Element | undefined, supporting: Element | unde
 /** The parts that replies sign or encrypt. */
 function readAnswer(assertions: Alternative): ExchangeSecurity['answers'] {
   if (!findBinding(assertions) || !hasBody(assertions, 'SignedParts')) return undefined
-  if (!assertions.some(each => hasInside(each, 'RequireSignatureConfirmation')))
-    failUnmet('signed answers that do not confirm the signature of their request')
   return hasBody(assertions, 'EncryptedParts') ? 'encrypted' : 'signed'
 }
 

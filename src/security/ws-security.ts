@@ -50,7 +50,7 @@ export function createWsSecurity(
     const covered: readonly CoveredPart[] = [...answerParts, answeredAttachmentsOf(exchange) ?? 'Attachments']
     const protection = compileAnswerProtection(
       proven,
-      { parts: covered, encrypts: answers === 'encrypted' },
+      { parts: covered, encrypts: answers === 'encrypted', confirms: exchange.confirmed !== false },
       context.signs,
       evidence.now,
     )
@@ -61,14 +61,20 @@ export function createWsSecurity(
 
 const answerParts = ['Headers', 'Timestamp', 'Body'] as const
 
+interface AnswerForm {
+  readonly parts: readonly CoveredPart[]
+  readonly encrypts: boolean
+  readonly confirms: boolean
+}
+
 /** The proof in the reply to a proven message: that it is the service's, for this message. */
 function compileAnswerProtection(
-  { confirms, signer, keyForms }: VerifiedMessage,
-  { parts, encrypts }: { readonly parts: readonly CoveredPart[]; readonly encrypts: boolean },
+  { confirms: signatures, signer, keyForms }: VerifiedMessage,
+  { parts, encrypts, confirms }: AnswerForm,
   signs: Decryption | undefined,
   now: number,
 ): Protection {
-  const answering: Protection = { timestamp: {}, confirms }
+  const answering: Protection = { timestamp: {}, ...(confirms && { confirms: signatures }) }
   if (signer?.kind === 'exchange') {
     const [form = 'direct'] = keyForms
     if (encrypts && form === 'direct' && signer.source.octets.length !== suiteKeyOctets)

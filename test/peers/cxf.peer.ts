@@ -62,9 +62,17 @@ const rules = {
   '/soap/sealed': { callers: ['x509'], symmetric: 'direct', encrypted: true, answers: 'encrypted' },
   '/soap/derived': { callers: ['x509'], symmetric: 'derived', answers: 'signed' },
   '/soap/derived-sealed': { callers: ['x509'], symmetric: 'derived', encrypted: true, answers: 'encrypted' },
+  '/soap/loose': { callers: ['x509'], answers: 'signed', confirmed: false },
+  '/soap/loose-shared': { callers: ['x509'], symmetric: 'direct', answers: 'signed', confirmed: false },
 } satisfies Record<string, SecurityRule>
 type Path = keyof typeof rules
-const symmetric = ['/soap/shared', '/soap/sealed', '/soap/derived', '/soap/derived-sealed'] as const
+const symmetric = [
+  '/soap/shared',
+  '/soap/sealed',
+  '/soap/derived',
+  '/soap/derived-sealed',
+  '/soap/loose-shared',
+] as const
 const isSymmetric = (path: Path): boolean => symmetric.some(each => each === path)
 const overTls: readonly Path[] = ['/soap/username', '/soap/bearer']
 const { contract, secured } = secureOrders(rules)
@@ -248,7 +256,14 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
       }
     }
 
-    for (const path of ['/soap/signed', '/soap/encrypted', '/soap/named', '/soap/holder', ...symmetric] as const) {
+    for (const path of [
+      '/soap/signed',
+      '/soap/encrypted',
+      '/soap/named',
+      '/soap/holder',
+      '/soap/loose',
+      ...symmetric,
+    ] as const) {
       for (const version of ['1.1', '1.2'] as const) {
         it(`has responses of ${path} in SOAP ${version} that our client refuses once they are not what it signed`, async () => {
           const address = (await servedByCxf())(path, version)

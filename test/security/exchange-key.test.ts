@@ -715,6 +715,45 @@ for (const form of forms) {
     })
 }
 
+for (const form of forms) {
+  const asked = request(form, { encrypts: false })
+  const policy: SecurityPolicy = {
+    required: true,
+    anyOf: [{ caller: 'exchange', symmetric: form, timestamp: true, signed: ['Body', 'Timestamp'] }],
+  }
+  const proveLoose = (text: string) =>
+    verifyOrRefuse(
+      { ...openMessage(text), sent: asked.signatures, exchangeKey: asked.exchangeKey!, isUnconfirmed: true },
+      policy,
+      createGuard(now, { trust: trustOf('ca') }),
+    )
+  const answering = (confirms?: readonly Buffer[]) =>
+    protectMessage(
+      plainMessage(),
+      {
+        timestamp: {},
+        ...(confirms && { confirms }),
+        exchange: { key: asked.exchangeKey!, form, signed, encrypts: false },
+      },
+      now,
+    ).envelope
+  test(`§9.2: an answer that confirms nothing is proven by the key of its request (${form} keys)`, async () => {
+    await expectAccepted(proveLoose(answering()))
+    await expectAccepted(proveLoose(answering(asked.signatures)))
+    await expectRefusal(proveLoose(answering([Buffer.from('other')])), 'FailedCheck', /another request/)
+  })
+  test(`§9.2: the request itself is no answer, however it names the key (${form} keys)`, async () => {
+    const named = `<wsse:KeyIdentifier EncodingType="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-soap-message-security-1.0#Base64Binary" ValueType="${keyIdentifierEncryptedKeyUri}">${asked.exchangeKey!.digest.toString('base64')}</wsse:KeyIdentifier>`
+    const endorsement = last(asked.envelope, 'ds:Signature')
+    const reflected = asked.envelope
+      .replace(endorsement, '')
+      .replace(/<xenc:EncryptedKey.*?<\/xenc:EncryptedKey>/s, '')
+      .replace(/<wsse:Reference URI="#EK[^>]*>/s, named)
+    assert.notEqual(reflected, asked.envelope)
+    await expectRefusal(proveLoose(reflected), 'FailedCheck', /the request itself/)
+  })
+}
+
 test('X14 a symmetric policy that nothing could enforce is a mistake at start, with its cure', () => {
   const guard = createGuard(now, { trust: trustOf('ca') })
   assert.match(findPolicyMistakes(policyOf('direct'), guard).join('\n'), /no key to decrypt the key of an exchange/)

@@ -19,6 +19,7 @@ export const securityMembers: MembersOf<SecurityRule> = {
   callers: true,
   encrypted: true,
   answers: true,
+  confirmed: true,
   symmetric: true,
   attachments: true,
   operations: true,

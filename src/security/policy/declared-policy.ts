@@ -44,6 +44,7 @@ export function compilePortPolicy(
 const compileExchangePolicy = (rule: ExchangeSecurity, mayAttach: boolean): ExchangePolicy => ({
   anyOf: rule.callers.map(each => compileDemand(proofOf(each), rule, mayAttach)),
   ...(rule.answers && { answers: rule.answers }),
+  ...(rule.confirmed !== undefined && { confirmed: rule.confirmed }),
 })
 
 function compileDemand(

@@ -79,10 +79,10 @@ type ExchangeAttachments = ReadonlyMap<'both' | 'input' | 'output', NamedPolicy>
 const nothing: ExchangeAttachments = new Map()
 
 function describeExchange(policy: ExchangePolicy, name: string, messages: DescribedMessages): ExchangeAttachments {
-  const { anyOf, answers } = policy
+  const { anyOf, answers, confirmed = true } = policy
   const isSigned = anyOf.some(({ signed = [] }) => signed.length > 0)
   const encrypts = answers === 'encrypted' || anyOf.some(({ encrypted = [] }) => encrypted.length > 0)
-  const how: BindingFacts = { encrypts, confirms: answers !== undefined, ...messages }
+  const how: BindingFacts = { encrypts, confirms: answers !== undefined && confirmed, ...messages }
   const both = writeAlternatives(anyOf.map(demand => writeTokens(demand, how)))
   if (!isSigned) return new Map([['both', { id: name, content: both }]])
   if (!answers) {
@@ -100,7 +100,11 @@ function describeExchange(policy: ExchangePolicy, name: string, messages: Descri
 /** The wsp:Policy element, to which `#id` refers. */
 export const writeSecurityPolicy = (policy: SecurityPolicy, id: string): string => {
   const messages = { isConfidential: false, request: [], response: [] }
-  const how: BindingFacts = { encrypts: false, confirms: policy.answers !== undefined, ...messages }
+  const how: BindingFacts = {
+    encrypts: false,
+    confirms: policy.answers !== undefined && policy.confirmed !== false,
+    ...messages,
+  }
   const ways = policy.anyOf.map(demand => `${writeTokens(demand, how)}${writeRequestParts(demand, messages)}`)
   return writePolicy(id, writeAlternatives(policy.required ? ways : [...ways, '']))
 }

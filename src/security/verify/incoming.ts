@@ -31,6 +31,10 @@ export interface Incoming {
   readonly confidential: boolean
   /** For a reply: the values of the signatures in the request, which it must confirm. */
   readonly sent?: readonly Buffer[]
+  /** For a reply: it may leave out the confirmation; one that is there must hold. */
+  readonly isUnconfirmed?: boolean
+  /** For a reply: when its request was sent, in milliseconds since 1970; it is not older. */
+  readonly sentAt?: number | undefined
   /** For a reply: the key with which its request was signed, if it had its own. */
   readonly exchangeKey?: ExchangeKey
 }

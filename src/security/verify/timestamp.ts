@@ -20,6 +20,8 @@ export const defaultFreshness: Freshness = { age: 300_000, skew: 60_000 }
 
 export interface VerifiedTimestamp {
   readonly element: Element
+  /** When it was created, in milliseconds since 1970. */
+  readonly created: number
   /** When the message expires, in milliseconds since 1970. */
   readonly until: number
 }
@@ -37,7 +39,7 @@ export function verifyTimestamp(block: Element, now: number, { age, skew }: Fres
   if (until < created) return failSecurity('InvalidSecurity', 'a Timestamp that ends before it begins')
   if (created > now + skew) return failSecurity('MessageExpired', 'a Timestamp of the future')
   if (until <= now) return failSecurity('MessageExpired', 'a Timestamp of the past')
-  return { element, until }
+  return { element, created, until }
 }
 
 const readTimestampInstant = (element: Element): number =>

@@ -60,7 +60,7 @@ import {
 import { MessageSecrets } from './message-secrets.ts'
 import { type Assertion, holderKey, isAssertion, verifyAssertion } from './saml.ts'
 import { type VerifiedSignature, verifySignature } from './signature.ts'
-import { requireConfirmation } from './signature-confirmation.ts'
+import { requireReply } from './signature-confirmation.ts'
 import { defaultFreshness, verifyTimestamp } from './timestamp.ts'
 
 /** A message that meets its policy. Nothing else creates one. */
@@ -180,11 +180,13 @@ class Examination {
     const ticket = this.#findTicket()
     if (optionalChild(block, TimestampName) !== stamped?.element)
       return failSecurity('InvalidSecurity', 'an encrypted Timestamp')
-    const { envelope, parts, sent } = this.#message
+    const { envelope, parts, sent, sentAt } = this.#message
     const { signature, endorsement } = sortSignatures(this.#signatures)
     if (signature && parts && includedParts(envelope).length > 0)
       failSecurity('FailedCheck', 'a part that is not signed')
-    if (sent) requireConfirmation(block, sent, signature?.elements)
+    if (sent) requireReply(block, this.#message, signature)
+    if (stamped && sentAt !== undefined && stamped.created < sentAt - this.#freshness.skew)
+      failSecurity('MessageExpired', 'a reply from before its request')
     const assertion = this.#readAssertion()
     return {
       stamped,
