@@ -7,6 +7,8 @@
 import { type MediaType, parseMediaType, parsePackageType } from '../http/media-type.ts'
 import { contentOf } from '../http/message.ts'
 import type { ExchangeKey } from '../security/crypto/derived-key.ts'
+import { Insecure } from '../security/security-fault.ts'
+import { defaultFreshness, isTimestampAlone, verifyTimestamp } from '../security/verify/timestamp.ts'
 import type { PartSource } from '../soap/codecs/values.ts'
 import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree } from '../soap/envelope.ts'
 import { type Addressing, isAddressingBlock, readAddressing, unaddressedAction } from '../soap/headers/addressing.ts'
@@ -264,7 +266,7 @@ const isUnderstood = (
   block: Element,
 ): boolean =>
   (addressing !== undefined && isAddressingBlock(addressing, block)) ||
-  (answers !== undefined && block.name === securityName) ||
+  (block.name === securityName && (answers !== undefined || isTimestampAlone(block))) ||
   block.name === unaddressedAction ||
   understands(block, version)
 
@@ -325,6 +327,7 @@ function openBody(
   // A service that demands WS-Addressing writes its blocks in the fault that says so.
   const addressing = expected.addressing || isFault ? readAddressing(blocks) : undefined
   requireUnderstood(blocks, version, each => isUnderstood(expected, addressing, version, each))
+  if (!expected.answers) blocks.filter(({ name }) => name === securityName).forEach(requireReplyCurrent)
   if (isFault) {
     const fault = readFaultElement(envelope, isStreamed)
     requireCorrelated(expected, addressing, request, true)
@@ -335,6 +338,16 @@ function openBody(
     refuseAnswer('structure', `the reply is in SOAP ${version.number}, the request in SOAP ${expected.version.number}`)
   requireCorrelated(expected, addressing, request, false)
   return { kind: 'message', envelope, blocks, parts, coming, isStreamed }
+}
+
+/** WSS §10: what says itself that it has ended is not used. */
+function requireReplyCurrent(block: Element): void {
+  try {
+    if (isTimestampAlone(block)) verifyTimestamp(block, Date.now(), defaultFreshness)
+  } catch (thrown) {
+    if (!(thrown instanceof Insecure)) throw thrown
+    refuseAnswer('unproven', `the reply is not valid now: ${thrown.why}`)
+  }
 }
 
 /** The cursor is at the Fault's `start`. */

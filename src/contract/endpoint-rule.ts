@@ -67,6 +67,11 @@ export interface ExchangeSecurity {
   readonly symmetric?: KeyForm
   /** What signatures cover of attachments, which only ports have. Default: `content`. */
   readonly attachments?: AttachmentForm
+  /**
+   * Requests and answers have a Timestamp, although nothing signs it, as a TransportBinding with
+   * IncludeTimestamp demands (WS-SecurityPolicy 1.3 §7.3). Default: only signed messages have one.
+   */
+  readonly timestamp?: boolean
 }
 
 /** How messages authenticate themselves at an endpoint. */
@@ -208,7 +213,7 @@ const known = {
 } as const
 
 function findUnknownValues(
-  { callers, encrypted, answers, confirmed, symmetric, attachments }: ExchangeSecurity,
+  { callers, encrypted, answers, confirmed, symmetric, attachments, timestamp }: ExchangeSecurity,
   place: string,
 ): readonly string[] {
   const tell = (where: string, values: readonly unknown[], of: readonly unknown[]) =>
@@ -243,6 +248,7 @@ function findUnknownValues(
     ...tell('confirmed', [confirmed], known.truth),
     ...tell('symmetric', [symmetric], known.symmetric),
     ...tell('attachments', [attachments], known.attachments),
+    ...tell('timestamp', [timestamp], known.truth),
   ]
 }
 
@@ -252,7 +258,7 @@ function findExchangeMistakes(exchange: ExchangeSecurity, place: string): readon
 }
 
 function findContradictions(
-  { callers, encrypted, answers, confirmed, symmetric }: ExchangeSecurity,
+  { callers, encrypted, answers, confirmed, symmetric, timestamp }: ExchangeSecurity,
   place: string,
 ): readonly string[] {
   const proofs = callers.map(proofOf)
@@ -270,6 +276,9 @@ function findContradictions(
       ? [
           `${place} has proven answers to requests that nothing signs (${unsigned.join(', ')}), so they cannot tell which request they answer: add signed`,
         ]
+      : []),
+    ...(timestamp !== undefined && unsigned.length === 0
+      ? [`${place}.timestamp is about messages that nothing signs, and all are signed here: remove it`]
       : []),
     ...(confirmed !== undefined && !answers
       ? [`${place}.confirmed says what signed answers confirm, which no message here has: remove it, or add answers`]

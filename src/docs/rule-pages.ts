@@ -198,7 +198,15 @@ function writeSecuredEndpoint({ path, security, names, attaching }: SecuredPlace
 }
 function writeExchangeRule(
   title: string,
-  { callers, encrypted, answers, confirmed, symmetric, attachments = 'content' }: ExchangeSecurity | SecurityRule,
+  {
+    callers,
+    encrypted,
+    answers,
+    confirmed,
+    symmetric,
+    attachments = 'content',
+    timestamp,
+  }: ExchangeSecurity | SecurityRule,
   mayAttach: boolean,
 ): PageMarkup {
   const texts = (symmetric ? answersByExchangeKey : answersByCertificate)[confirmed === false ? 'loose' : 'confirmed']
@@ -214,6 +222,7 @@ function writeExchangeRule(
         : 'Nothing has to be encrypted; use TLS.',
     ),
     ...(mayAttach ? [writeText(attachmentTexts[attachments])] : []),
+    ...(timestamp ? [writeText('Requests and answers have a Timestamp, although nothing signs it.')] : []),
     writeText(answer),
   ].join('')
 }

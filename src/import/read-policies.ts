@@ -157,6 +157,8 @@ const failUnmet = (detail: string): never => {
 interface RequestDemand {
   readonly caller: CallerProof | undefined
   readonly isEncrypted: boolean
+  /** It has a Timestamp that nothing signs. */
+  readonly isStamped: boolean
   readonly symmetric: KeyForm | undefined
   /** How attachments are signed, if the message has any. */
   readonly attachments: AttachmentForm | undefined
@@ -175,12 +177,18 @@ function readExchangePolicy(
   if (!first?.caller) return undefined
   const isAlike = (each: RequestDemand) =>
     each.isEncrypted === first.isEncrypted &&
+    each.isStamped === first.isStamped &&
     each.symmetric === first.symmetric &&
     each.attachments === first.attachments
   const same = demands.flatMap(each => (each.caller && isAlike(each) ? [each.caller] : []))
   const callers = same.filter((each, at) => same.findIndex(other => isSameProof(each, other)) === at)
-  const { isEncrypted, symmetric } = first
-  const base = { callers, ...(symmetric && { symmetric }), ...(isEncrypted && { encrypted: true }) }
+  const { isEncrypted, isStamped, symmetric } = first
+  const base = {
+    callers,
+    ...(symmetric && { symmetric }),
+    ...(isEncrypted && { encrypted: true }),
+    ...(isStamped && { timestamp: true }),
+  }
   const sayForm = (form: AttachmentForm | undefined) => form === 'complete' && { attachments: form }
   if (!proofOf(callers[0]!).signed) return base // replies could not tell to which request they belong
   const [way = []] = answer
@@ -221,17 +229,24 @@ function readRequest(assertions: Alternative, message: WsdlMessage | undefined):
   if (isEncrypted && binding && !hasInside(binding, 'EncryptBeforeSigning'))
     failUnmet('that messages are signed before they are encrypted')
   const attachments = binding && readAttachments(assertions, message)
+  const isStamped = !binding && isTransportStamped(assertions)
+  const facts = { isEncrypted, isStamped, symmetric: undefined, attachments }
   if (binding?.name.local === 'SymmetricBinding')
-    return { caller: readEndorser(endorsing, supporting), isEncrypted, symmetric: readKeyForm(binding), attachments }
+    return { ...facts, caller: readEndorser(endorsing, supporting), symmetric: readKeyForm(binding) }
   if (endorsing) failUnmet(endorsing.name.local)
   const named = supporting && readTokens(supporting, 'bearer')
   const holder = binding && requireInside(binding, ['InitiatorToken', 'InitiatorSignatureToken'])
   const initiator = holder && readTokens(holder, 'holder-of-key')
   const isNamed = named !== undefined && named.by !== 'x509'
-  if (isNamed)
-    return { caller: { ...named, signed: binding !== undefined }, isEncrypted, symmetric: undefined, attachments }
-  return { caller: initiator ?? named, isEncrypted, symmetric: undefined, attachments }
+  if (isNamed) return { ...facts, caller: { ...named, signed: binding !== undefined } }
+  const caller = initiator ?? named
+  if (isStamped && !caller) failUnmet('a Timestamp beside no token')
+  return { ...facts, caller, isStamped: isStamped && caller !== undefined && !proofOf(caller).signed }
 }
+
+/** WS-SecurityPolicy 1.3 §7.3, §6.2: a message over TLS has a Timestamp. */
+const isTransportStamped = (assertions: Alternative): boolean =>
+  assertions.some(each => each.name.local === 'TransportBinding' && hasInside(each, 'IncludeTimestamp'))
 
 /** WS-SecurityPolicy §7.4: the key of an exchange is encrypted to an X.509 certificate. */
 function readKeyForm(binding: Element): KeyForm {

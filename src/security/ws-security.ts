@@ -45,8 +45,14 @@ export function createWsSecurity(
     const context = { ...current(), now: () => evidence.now }
     const proven = await verifyMessage(message, demanded, context)
     const exchange = exchangePolicyOf(demanded, proven.body)
-    const { answers } = exchange
-    if (!evidence.demanded || !answers) return { caller: proven.caller, body: proven.body, parts: proven.parts }
+    const { answers, isStamped } = exchange
+    const read = { caller: proven.caller, body: proven.body, parts: proven.parts }
+    if (!evidence.demanded) return read
+    const protectBy =
+      (protection: Protection): ProtectAnswer =>
+      ({ envelope, attached }, now) =>
+        protectMessage(envelope, protection, now, attached)
+    if (!answers) return isStamped ? { ...read, protect: protectBy({ timestamp: {} }) } : read
     const covered: readonly CoveredPart[] = [...answerParts, answeredAttachmentsOf(exchange) ?? 'Attachments']
     const protection = compileAnswerProtection(
       proven,
@@ -54,8 +60,7 @@ export function createWsSecurity(
       context.signs,
       evidence.now,
     )
-    const protect: ProtectAnswer = ({ envelope, attached }, now) => protectMessage(envelope, protection, now, attached)
-    return { caller: proven.caller, body: proven.body, parts: proven.parts, protect }
+    return { ...read, protect: protectBy(protection) }
   }
 }
 

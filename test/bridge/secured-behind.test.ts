@@ -43,6 +43,7 @@ const rules = {
   '/soap/each': { ...signed, operations: { GetOrder: sealed } },
   '/soap/plain-answers': { callers: ['x509'] },
   '/soap/username': { callers: [{ by: 'username', passwords: ['text'] }] },
+  '/soap/stamped': { callers: [{ by: 'username', passwords: ['text'] }], timestamp: true },
   '/soap/digest': { callers: [{ by: 'username', passwords: ['digest'] }] },
   '/soap/named': { callers: [{ by: 'username', passwords: ['digest'], signed: true }], answers: 'signed' },
   '/soap/holder': { callers: [{ by: 'saml', confirmations: ['holder-of-key'] }], answers: 'signed' },
@@ -53,7 +54,7 @@ const rules = {
   '/soap/shared-unconfirmed': { callers: ['x509'], symmetric: 'direct', answers: 'signed', confirmed: false },
 } satisfies Record<string, SecurityRule>
 type Path = keyof typeof rules
-const overTls: readonly string[] = ['/soap/username', '/soap/bearer']
+const overTls: readonly string[] = ['/soap/username', '/soap/stamped', '/soap/bearer']
 const endpoints = Object.fromEntries(
   Object.entries(rules).map(([path, security]) => [path, { version: 'v2', security }]),
 )
@@ -170,8 +171,8 @@ const own: ClientKeys = { ...maria, service }
 const user = { username: 'maria', password: 'maria-secret' }
 /** What a partner has been given for an endpoint. */
 const settingsOf = (path: Path): PortDressOptions => ({
-  ...(!['/soap/username', '/soap/digest', '/soap/bearer'].includes(path) && { keys: own }),
-  ...(['/soap/username', '/soap/digest', '/soap/named'].includes(path) && { credentials: user }),
+  ...(!['/soap/username', '/soap/stamped', '/soap/digest', '/soap/bearer'].includes(path) && { keys: own }),
+  ...(['/soap/username', '/soap/stamped', '/soap/digest', '/soap/named'].includes(path) && { credentials: user }),
   ...(path === '/soap/holder' && { keys: { ...own, assertion: () => assertionFor('holder-of-key') } }),
   ...(path === '/soap/bearer' && { keys: { assertion: () => assertionFor('bearer') } }),
 })
@@ -239,6 +240,28 @@ for (const path of [
     }
   })
 }
+
+test('WS-SecurityPolicy §7.3: with IncludeTimestamp over TLS, both messages have a valid Timestamp', async () => {
+  const { send, wire, notes } = await startBridge('/soap/stamped', settingsOf('/soap/stamped'))
+  const change = (from: RegExp, to: string) => (response: TransportResponse) => {
+    const before = Buffer.from(response.content).toString()
+    assert.match(before, /mustUnderstand="1"/)
+    const changed = before.replaceAll(from, to)
+    assert.notEqual(changed, before)
+    return { ...response, content: Buffer.from(changed) }
+  }
+  wire.change = change(/(<wsu:Timestamp)/g, '<wsse11:SignatureConfirmation xmlns:wsse11="urn:x"/>$1')
+  assert.equal((await send('GetOrder', { id: 'o-1' })).status, 502, 'another element has to be understood')
+  wire.change = change(/(Created|Expires)>2\d{3}/g, '$1>1999')
+  const stale = await send('GetOrder', { id: 'o-1' })
+  assert.equal(stale.status, 502)
+  assert.match(notes.at(-1) ?? '', /the reply is not valid now: a Timestamp of the past/)
+  wire.change = change(/<wsse:Security .*<\/wsse:Security>/gs, '')
+  assert.equal((await send('GetOrder', { id: 'o-1' })).status, 200, 'nothing is demanded of answers')
+  assert.match(wire.sent[0] ?? '', /<wsu:Timestamp .*<wsse:UsernameToken/)
+  const bare = await startBridge('/soap/stamped', { ...settingsOf('/soap/stamped'), rule: rules['/soap/username'] })
+  assert.equal((await bare.send('GetOrder', { id: 'o-1' })).status, 502, 'the service demands the Timestamp')
+})
 
 test("a fault of the backend's security is 502 with its code, and reveals no key or password", async () => {
   const stranger = issueBank('CN=maria') // of an authority that the service does not know

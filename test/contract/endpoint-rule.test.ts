@@ -24,6 +24,8 @@ const rows: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['a mistake of an operation', { callers: ['x509'], operations: { GetNote: { callers: ['x'] } } }, ['s.operations.GetNote.callers has "x": use username, x509, saml, kerberos, secret']],
   ['confirmation without answers', { callers: ['x509'], confirmed: false }, ['s.confirmed says what signed answers confirm, which no message here has: remove it, or add answers']],
   ['confirmation that is no truth', { callers: ['x509'], answers: 'signed', confirmed: 'no' }, ['s.confirmed has "no": use true, false']],
+  ['a Timestamp of signed messages', { callers: ['x509'], timestamp: true }, ['s.timestamp is about messages that nothing signs, and all are signed here: remove it']],
+  ['a Timestamp that is no truth', { callers: ['username'], timestamp: 'yes' }, ['s.timestamp has "yes": use true, false']],
   ['attachments where there are none', { callers: ['x509'], attachments: 'complete' }, ['s.attachments says what covers attachments, which no message here has: remove it']],
   ['an unknown form of attachments', { callers: ['x509'], attachments: 'whole' }, ['s.attachments has "whole": use content, complete', 's.attachments says what covers attachments, which no message here has: remove it']],
   ['attachments of an operation', { callers: ['x509'], attachments: 'complete', operations: { GetFile: { callers: ['x509'] } } }, ['s.attachments says what covers attachments, which no message here has: remove it']],

@@ -54,6 +54,7 @@ const rules = {
   '/soap/each': { ...signed, operations: { PayOrder: { callers: ['x509'], encrypted: true, answers: 'encrypted' } } },
   '/soap/plain-answers': { callers: ['x509'] },
   '/soap/username': { callers: [{ by: 'username', passwords: ['text'] }] },
+  '/soap/stamped': { callers: [{ by: 'username', passwords: ['text'] }], timestamp: true },
   '/soap/digest': { callers: [{ by: 'username', passwords: ['digest'] }] },
   '/soap/named': { callers: [{ by: 'username', passwords: ['digest'], signed: true }], answers: 'signed' },
   '/soap/holder': { callers: [{ by: 'saml', confirmations: ['holder-of-key'] }], answers: 'signed' },
@@ -74,7 +75,7 @@ const symmetric = [
   '/soap/loose-shared',
 ] as const
 const isSymmetric = (path: Path): boolean => symmetric.some(each => each === path)
-const overTls: readonly Path[] = ['/soap/username', '/soap/bearer']
+const overTls: readonly Path[] = ['/soap/username', '/soap/stamped', '/soap/bearer']
 const { contract, secured } = secureOrders(rules)
 
 let classes: string

@@ -45,11 +45,12 @@ const compileExchangePolicy = (rule: ExchangeSecurity, mayAttach: boolean): Exch
   anyOf: rule.callers.map(each => compileDemand(proofOf(each), rule, mayAttach)),
   ...(rule.answers && { answers: rule.answers }),
   ...(rule.confirmed !== undefined && { confirmed: rule.confirmed }),
+  ...(rule.timestamp && { isStamped: true }),
 })
 
 function compileDemand(
   proof: CallerProof & { readonly signed: boolean },
-  { encrypted = false, symmetric, attachments = 'content' }: ExchangeSecurity,
+  { encrypted = false, symmetric, attachments = 'content', timestamp = false }: ExchangeSecurity,
   mayAttach: boolean,
 ): Demand {
   const { by: caller, passwords, confirmations, signed } = proof
@@ -65,7 +66,8 @@ function compileDemand(
     caller,
     ...(passwords && { passwords }),
     ...(confirmations && { confirmations }),
-    ...(signed && { timestamp: true, signed: parts }),
+    ...((signed || timestamp) && { timestamp: true }),
+    ...(signed && { signed: parts }),
     ...(encrypted && { encrypted: sealed }),
     ...(symmetric && { symmetric }),
   }

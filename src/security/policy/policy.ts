@@ -60,6 +60,8 @@ export interface ExchangePolicy {
   readonly anyOf: readonly Demand[]
   /** What replies prove; default: nothing. Encrypted replies are signed as well. */
   readonly answers?: 'signed' | 'encrypted'
+  /** Replies have a Timestamp, also if they prove nothing. */
+  readonly isStamped?: boolean
   /** Whether replies confirm the signatures of their requests (WSS 1.1 §8.5); default: they do. */
   readonly confirmed?: boolean
   /** A message without a Security block is accepted as it is. */

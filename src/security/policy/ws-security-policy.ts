@@ -125,7 +125,7 @@ function writeTokens(demand: Demand, how: BindingFacts): string {
   const { signed = [], caller } = demand
   const isKey = caller === 'x509' || (caller === 'saml' && isHolderOfKey(demand))
   const supporting = isKey || caller === 'secret' ? '' : writeSupportingToken(demand, how)
-  if (signed.length === 0) return `${how.isConfidential ? transportBinding : ''}${supporting}`
+  if (signed.length === 0) return `${how.isConfidential ? writeTransportBinding(demand) : ''}${supporting}`
   if (caller === 'secret') return ''
   if (demand.symmetric) return `${writeSymmetricBinding(demand.symmetric, how)}${endorsingToken}${writeWss11(how)}`
   return `${writeBinding(isKey ? writeToken(demand) : x509Token, how)}${supporting}${writeWss11(how)}`
@@ -143,11 +143,13 @@ const suite = `<sp:AlgorithmSuite signatureAlgorithm="${suiteSignature}">${wrapI
 const layout = `<sp:Layout>${wrapInPolicy('<sp:Lax/>')}</sp:Layout>`
 
 /** WS-SecurityPolicy §7.3. */
-const transportBinding = `<sp:TransportBinding>${wrapInPolicy(
-  `<sp:TransportToken>${wrapInPolicy(`<sp:HttpsToken>${wrapInPolicy()}</sp:HttpsToken>`)}</sp:TransportToken>`,
-  suite,
-  layout,
-)}</sp:TransportBinding>`
+const writeTransportBinding = ({ timestamp }: Demand): string =>
+  `<sp:TransportBinding>${wrapInPolicy(
+    `<sp:TransportToken>${wrapInPolicy(`<sp:HttpsToken>${wrapInPolicy()}</sp:HttpsToken>`)}</sp:TransportToken>`,
+    suite,
+    layout,
+    timestamp ? '<sp:IncludeTimestamp/>' : '',
+  )}</sp:TransportBinding>`
 
 /** WS-SecurityPolicy §7.5. */
 function writeBinding(token: string, { encrypts }: BindingFacts): string {

@@ -5,7 +5,7 @@
 import type { Element } from '../../xml/index.ts'
 import { failSecurity } from '../security-fault.ts'
 import { optionalChild, readInstant, requiredChild, trimmedText } from '../tree/strict-children.ts'
-import { CreatedName, ExpiresName, TimestampName } from '../vocabulary.ts'
+import { CreatedName, ExpiresName, SignatureConfirmationName, TimestampName } from '../vocabulary.ts'
 
 /** How old a Timestamp may be, and how far ahead (WSS 1.1 §10). */
 export interface Freshness {
@@ -41,6 +41,13 @@ export function verifyTimestamp(block: Element, now: number, { age, skew }: Fres
   if (until <= now) return failSecurity('MessageExpired', 'a Timestamp of the past')
   return { element, created, until }
 }
+
+/**
+ * Whether a block says only when its message is valid, and that no signature was confirmed (WSS
+ * §8.5): it proves nothing, and is understood.
+ */
+export const isTimestampAlone = (block: Element): boolean =>
+  block.elements().every(({ name }) => name === TimestampName || name === SignatureConfirmationName)
 
 const readTimestampInstant = (element: Element): number =>
   readInstant(trimmedText(element)) ?? failSecurity('InvalidSecurity', 'a Timestamp in an invalid form')
