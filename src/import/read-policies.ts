@@ -32,7 +32,7 @@ export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<str
   return {
     security: new Map(security),
     unmet,
-    addressing: common.some(isAddressing),
+    addressing: common.some(isAddressing) || [...operations.values()].some(each => requiresAddressing(of(each))),
     later: listLater(of, operations),
     mtom: common.some(({ name }) => mtomAssertions.has(clarkNotation(name))),
   }
@@ -73,6 +73,19 @@ function createWayLister({ policies = [] }: WsdlBinding): {
 }
 
 const isAddressing = ({ name }: Element): boolean => name.local === 'Addressing' || name.local === 'UsingAddressing'
+/** WS-SecurityPolicy 1.3 §4.3.1: the header blocks that a message must have. */
+const listRequired = (assertions: Alternative): readonly Element[] =>
+  assertions.flatMap(each => (each.name.local === 'RequiredParts' ? each.elements() : []))
+const namespaceOfBlock = (header: Element): string | undefined =>
+  header.attributes.find(({ name }) => name.local === 'Namespace')?.value
+const nameOfBlock = (header: Element): string =>
+  `{${namespaceOfBlock(header)}}${header.attributes.find(({ name }) => name.local === 'Name')?.value}`
+const isAddressingHeader = (header: Element): boolean =>
+  /^http:\/\/(?:www\.w3\.org\/2005|schemas\.xmlsoap\.org\/ws\/2004)\/08\/addressing$/.test(
+    namespaceOfBlock(header) ?? '',
+  )
+const requiresAddressing = ({ request: [way = []] }: ExchangeWays): boolean =>
+  listRequired(way).some(isAddressingHeader)
 /** WS-MTOMPolicy of 2004, and MTOM Serialization Policy Assertion 1.1. */
 const mtomAssertions: ReadonlySet<string> = new Set([
   '{http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization}OptimizedMimeSerialization',
@@ -192,7 +205,7 @@ function readExchangePolicy(
   const sayForm = (form: AttachmentForm | undefined) => form === 'complete' && { attachments: form }
   if (!proofOf(callers[0]!).signed) return base // replies could not tell to which request they belong
   const [way = []] = answer
-  const answers = readAnswer(way)
+  const answers = readAnswer(way, output !== undefined)
   const isConfirmed = way.some(each => hasInside(each, 'RequireSignatureConfirmation'))
   const inAnswer = answers && readAttachments(way, output)
   if (input?.attached && output?.attached && first.attachments !== (inAnswer ?? first.attachments))
@@ -215,19 +228,33 @@ function attemptUnmet<T>(read: () => T): T | Unmet {
 
 /** The assertions that change what a message carries and are not met. */
 const unmetAssertions =
-  /^(?:.+EndorsingSupportingTokens|.*EndorsingEncryptedSupportingTokens|SignedElements|EncryptedElements|ContentEncryptedElements)$/
+  /^(?:.+EndorsingSupportingTokens|.*EndorsingEncryptedSupportingTokens|SignedElements|EncryptedElements|ContentEncryptedElements|RequiredElements)$/
+const sayTokens = (holder: Element): string => [holder, ...listInside(holder)].map(({ name }) => name.local).join(' ')
+const supportingTokens = /^(?:Signed)?(?:Encrypted)?SupportingTokens$/
 
-function readRequest(assertions: Alternative, message: WsdlMessage | undefined): RequestDemand {
+/** Of either message. */
+function refuseUnreadDemands(assertions: Alternative): void {
   const unmet = assertions.find(({ name }) => unmetAssertions.test(name.local))
   if (unmet) failUnmet(unmet.name.local)
+  if (assertions.some(each => each.name.local === 'EncryptedParts' && hasChild(each, 'Header')))
+    failUnmet('encrypted header blocks')
+}
+
+function readRequest(assertions: Alternative, message: WsdlMessage | undefined): RequestDemand {
+  refuseUnreadDemands(assertions)
   const binding = findBinding(assertions)
-  const supporting = assertions.find(({ name }) => /^(?:Signed)?(?:Encrypted)?SupportingTokens$/.test(name.local))
+  const [supporting, ...others] = assertions.filter(({ name }) => supportingTokens.test(name.local))
+  const another = supporting && others.find(each => sayTokens(each) !== sayTokens(supporting))
+  if (another) failUnmet(`${supporting.name.local} beside ${another.name.local}`)
   const endorsing = assertions.find(({ name }) => name.local === 'EndorsingSupportingTokens')
   const isEncrypted = hasBody(assertions, 'EncryptedParts')
-  if (supporting?.name.local.includes('Encrypted')) failUnmet('an encrypted token')
+  const isOverTls = !binding && assertions.some(({ name }) => name.local === 'TransportBinding')
+  if (supporting?.name.local.includes('Encrypted') && !isOverTls) failUnmet('an encrypted token')
   if (isEncrypted && !binding) failUnmet('encryption that nothing signs')
   if (isEncrypted && binding && !hasInside(binding, 'EncryptBeforeSigning'))
     failUnmet('that messages are signed before they are encrypted')
+  const block = listRequired(assertions).find(each => !isAddressingHeader(each) && !declaresBlock(message, each))
+  if (block) failUnmet(`the header block ${nameOfBlock(block)}, which the WSDL does not describe`)
   const attachments = binding && readAttachments(assertions, message)
   const isStamped = !binding && isTransportStamped(assertions)
   const facts = { isEncrypted, isStamped, symmetric: undefined, attachments }
@@ -236,6 +263,8 @@ function readRequest(assertions: Alternative, message: WsdlMessage | undefined):
   if (endorsing) failUnmet(endorsing.name.local)
   const named = supporting && readTokens(supporting, 'bearer')
   const holder = binding && requireInside(binding, ['InitiatorToken', 'InitiatorSignatureToken'])
+  if (holder && listInside(holder).some(isTokenLeftOut))
+    failUnmet('a certificate that messages refer to and do not carry')
   const initiator = holder && readTokens(holder, 'holder-of-key')
   const isNamed = named !== undefined && named.by !== 'x509'
   if (isNamed) return { ...facts, caller: { ...named, signed: binding !== undefined } }
@@ -247,6 +276,15 @@ function readRequest(assertions: Alternative, message: WsdlMessage | undefined):
 /** WS-SecurityPolicy 1.3 §7.3, §6.2: a message over TLS has a Timestamp. */
 const isTransportStamped = (assertions: Alternative): boolean =>
   assertions.some(each => each.name.local === 'TransportBinding' && hasInside(each, 'IncludeTimestamp'))
+
+const declaresBlock = (message: WsdlMessage | undefined, required: Element): boolean =>
+  message?.headers.some(({ element }) => element === nameOfBlock(required)) === true
+
+/** WS-SecurityPolicy 1.3 §5.1.1: whether requests have no such token, only references to it. */
+const isTokenLeftOut = ({ attributes }: Element): boolean =>
+  attributes.some(
+    ({ name, value }) => name.local === 'IncludeToken' && /\/(?:Never|AlwaysToInitiator)$/.test(value.trim()),
+  )
 
 /** WS-SecurityPolicy §7.4: the key of an exchange is encrypted to an X.509 certificate. */
 function readKeyForm(binding: Element): KeyForm {
@@ -272,8 +310,10 @@ function readEndorser(endorsing: Element | undefined, supporting: Element | unde
 }
 
 /** The parts that replies sign or encrypt. */
-function readAnswer(assertions: Alternative): ExchangeSecurity['answers'] {
-  if (!findBinding(assertions) || !hasBody(assertions, 'SignedParts')) return undefined
+function readAnswer(assertions: Alternative, isAwaited: boolean): ExchangeSecurity['answers'] {
+  refuseUnreadDemands(assertions)
+  if (!findBinding(assertions)) return undefined
+  if (!hasBody(assertions, 'SignedParts')) return isAwaited ? failUnmet('answers whose Body nothing signs') : undefined
   return hasBody(assertions, 'EncryptedParts') ? 'encrypted' : 'signed'
 }
 
@@ -282,6 +322,9 @@ function findBinding(assertions: Alternative): Element | undefined {
   if (!binding) return undefined
   const unmet = findInside(binding, ['EncryptSignature', 'ProtectTokens'])
   if (unmet) failUnmet(unmet.name.local)
+  if (!hasInside(binding, 'IncludeTimestamp')) failUnmet('signed messages without a Timestamp')
+  if (listInside(binding).some(each => each.name.local === 'Layout' && hasInside(each, 'LaxTsLast')))
+    failUnmet('LaxTsLast, a Timestamp behind everything else')
   const [suite] = listInside(requireInside(binding, ['AlgorithmSuite']))
   if (suite?.name.local !== 'Basic256Sha256') failUnmet(`the algorithms ${suite?.name.local ?? 'of no suite'}`)
   return binding

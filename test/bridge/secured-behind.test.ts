@@ -340,9 +340,9 @@ async function withPolicy(assertions: string) {
   return { of: { port, security: undefined }, policy: read, rule: read.security.get('GetOrder') }
 }
 const asymmetric = (...more: string[]): string =>
-  `<sp:AsymmetricBinding>${nested(`<sp:InitiatorToken>${nested(`<sp:X509Token/>`)}</sp:InitiatorToken>`, ...more)}</sp:AsymmetricBinding>`
+  `<sp:AsymmetricBinding>${nested(`<sp:InitiatorToken>${nested(`<sp:X509Token/>`)}</sp:InitiatorToken>`, '<sp:IncludeTimestamp/>', ...more)}</sp:AsymmetricBinding>`
 const protectedBy = (token: string, ...more: string[]): string =>
-  `<sp:SymmetricBinding>${nested(`<sp:ProtectionToken>${nested(token)}</sp:ProtectionToken>`, ...more)}</sp:SymmetricBinding>`
+  `<sp:SymmetricBinding>${nested(`<sp:ProtectionToken>${nested(token)}</sp:ProtectionToken>`, '<sp:IncludeTimestamp/>', ...more)}</sp:SymmetricBinding>`
 /** @param inside of the token that protects */
 const symmetric = (inside: string, ...more: string[]): string =>
   protectedBy(`<sp:X509Token>${nested(inside)}</sp:X509Token>`, suite, ...more)
@@ -381,8 +381,9 @@ test("WS-SecurityPolicy §5, §7, §8: the requirements of a policy in others' w
     ...['RequireDerivedKeys', 'RequireExplicitDerivedKeys'].map(
       derived =>
         [
-          symmetric(`<sp:${derived}/>`, '<sp:EncryptBeforeSigning/>') + endorsing + bodyOf('EncryptedParts'),
-          { callers: [{ by: 'x509' }], symmetric: 'derived', encrypted: true },
+          symmetric(`<sp:${derived}/>`, '<sp:EncryptBeforeSigning/>') +
+            [endorsing, bodyOf('SignedParts'), bodyOf('EncryptedParts'), confirmed].join(''),
+          { callers: [{ by: 'x509' }], symmetric: 'derived', encrypted: true, answers: 'encrypted' },
         ] as const,
     ),
     [
