@@ -77,8 +77,9 @@ export function readPorts(
       if (transport !== undefined && transport !== '' && !httpTransports.has(transport))
         losses.add(`port ${each.name}`, `is bound to SOAP over ${transport}: it is served over HTTP`, 'transport')
       const { port: found, operations } = readPort(each, document.targetNamespace, bodies, model, losses)
-      const { name, isNew } = addPort(ports, found)
-      if (isNew) policies.set(name, readPortPolicy(each.binding, operations))
+      const policy = readPortPolicy(each.binding, operations)
+      const { name, isNew } = addPort(ports, found, twin => haveSamePolicy(policies.get(twin), policy))
+      if (isNew) policies.set(name, policy)
       for (const demand of listUnknownDemands(each.binding, operations))
         losses.add(`port ${name}`, `its policy demands ${demand}: messages are sent and read without it`, 'transport')
       if (each.address !== undefined)
@@ -104,10 +105,21 @@ const describeUnbound = ({ other }: WsdlBinding): string =>
     ? 'has no binding in this document that names a protocol'
     : `is a binding of ${knownBindings[other] ?? other}, not of SOAP`
 
-/** Two ports that differ only in the version of SOAP are merged. */
-function addPort(ports: Port[], found: Port): { readonly name: string; readonly isNew: boolean } {
+/**
+ * Two ports that differ only in the version of SOAP are merged.
+ * @param demandsSame whether a port demands the same of messages
+ */
+function addPort(
+  ports: Port[],
+  found: Port,
+  demandsSame: (port: string) => boolean,
+): { readonly name: string; readonly isNew: boolean } {
   const twin = ports.findIndex(
-    each => each.names.service === found.names.service && each.soap !== found.soap && haveSameExchanges(each, found),
+    each =>
+      each.names.service === found.names.service &&
+      each.soap !== found.soap &&
+      haveSameExchanges(each, found) &&
+      demandsSame(each.port),
   )
   const known = ports[twin]
   if (known) {
@@ -118,6 +130,10 @@ function addPort(ports: Port[], found: Port): { readonly name: string; readonly 
   ports.push({ ...found, port: name })
   return { name, isNew: true }
 }
+const haveSamePolicy = (one: PortPolicy | undefined, other: PortPolicy): boolean =>
+  one !== undefined && sayPolicy(one) === sayPolicy(other)
+const sayPolicy = ({ security, unmet, later = new Set(), ...others }: PortPolicy): string =>
+  JSON.stringify([...security, ...unmet, ...later, others])
 const freePortName = (name: string, ports: readonly Port[]): string =>
   ports.some(each => each.port === name) ? freePortName(`${name}2`, ports) : name
 function haveSameExchanges(one: Port, other: Port): boolean {

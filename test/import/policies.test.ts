@@ -210,3 +210,33 @@ for (const [version, write] of [['1.1', wsdl11] as const, ['2.0', wsdl20] as con
       [],
     )
   })
+
+/** A service with a port for each version of SOAP, as .NET has them, and a policy in each binding. */
+const twins = (inSoap11: string, inSoap12: string) => {
+  const bind = (name: string, policy: string, soap: string) =>
+    `<binding name="${name}" type="t:Bank">${policy}<${soap}:binding transport="http://schemas.xmlsoap.org/soap/http"/>
+    <operation name="Pay"><${soap}:operation soapAction="p"/><input><${soap}:body use="literal"/></input></operation></binding>`
+  const bound = (name: string, soap: string) =>
+    `<port name="${name}" binding="t:${name}"><${soap}:address location="http://b.example/${name}"/></port>`
+  return importText(`<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="urn:bank"
+  xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:soap12="http://schemas.xmlsoap.org/wsdl/soap12/" targetNamespace="urn:bank">
+  <types>${schema}</types><message name="Pay"><part name="in" element="t:Pay"/></message>
+  <portType name="Bank"><operation name="Pay"><input message="t:Pay"/></operation></portType>
+  ${bind('Basic', inSoap11, 'soap')}${bind('Ws', inSoap12, 'soap12')}
+  <service name="Bank">${bound('Basic', 'soap')}${bound('Ws', 'soap12')}</service></definitions>`)
+}
+test('WS-Policy Attachment §4: ports of two versions of SOAP are one only if they demand the same', () => {
+  const kept = (inSoap11: string, inSoap12: string) => {
+    const { ports, policies } = twins(inSoap11, inSoap12)
+    return ports.map(({ port, soap }) => [port, soap, policies.get(port)?.security.size])
+  }
+  assert.deepEqual(kept('', ''), [['Basic', 'both', 0]])
+  assert.deepEqual(kept(policyOf(token), policyOf(token)), [['Basic', 'both', 1]])
+  const apart = (first: number, second: number) => [
+    ['Basic', '1.1', first],
+    ['Ws', '1.2', second],
+  ]
+  assert.deepEqual(kept('', policyOf(token)), apart(0, 1))
+  assert.deepEqual(kept(policyOf(token), ''), apart(1, 0))
+  assert.deepEqual(kept('', policyOf(addressing)), apart(0, 0))
+})
