@@ -325,9 +325,22 @@ function findBinding(assertions: Alternative): Element | undefined {
   if (!hasInside(binding, 'IncludeTimestamp')) failUnmet('signed messages without a Timestamp')
   if (listInside(binding).some(each => each.name.local === 'Layout' && hasInside(each, 'LaxTsLast')))
     failUnmet('LaxTsLast, a Timestamp behind everything else')
-  const [suite] = listInside(requireInside(binding, ['AlgorithmSuite']))
-  if (suite?.name.local !== 'Basic256Sha256') failUnmet(`the algorithms ${suite?.name.local ?? 'of no suite'}`)
+  requireSuite(binding, assertions)
   return binding
+}
+
+/**
+ * WS-SecurityPolicy 1.3 §6.1: the suites with SHA-256 sign alike, and differ in how they encrypt;
+ * a symmetric binding always encrypts its key.
+ */
+function requireSuite(binding: Element, assertions: Alternative): void {
+  const [suite] = listInside(requireInside(binding, ['AlgorithmSuite']))
+  const name = suite?.name.local ?? 'of no suite'
+  if (name === 'Basic256Sha256') return
+  const encrypts =
+    binding.name.local === 'SymmetricBinding' || assertions.some(each => each.name.local === 'EncryptedParts')
+  if (encrypts || !/^(?:Basic(?:128|192|256)|TripleDes)Sha256(?:Rsa15)?$/.test(name))
+    failUnmet(`the algorithms ${name}`)
 }
 /**
  * WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: what travels next to an envelope is signed if the Body is,

@@ -95,6 +95,8 @@ const met: readonly (readonly [says: string, policy: Attached, rule: ExchangeSec
   ['CXF, WSS 1.0, parts at messages', { binding: mutual() + wss10, ...both(parts('SignedParts', header('To'), header('Action'))) }, { callers: [{ by: 'x509' }], answers: 'signed', confirmed: false }],
   ['CXF, encrypted before it is signed', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + wss11(), ...both(signedBody + parts('EncryptedParts')) }, { callers: [{ by: 'x509' }], encrypted: true, answers: 'encrypted', confirmed: false }],
   ['CXF, only requests are encrypted', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + wss11(), input: signedBody + parts('EncryptedParts'), output: signedBody }, { callers: [{ by: 'x509' }], encrypted: true, answers: 'signed', confirmed: false }],
+  ['Basic128Sha256, which signs alike', { binding: mutual({ suite: 'Basic128Sha256' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], answers: 'signed', confirmed: false }],
+  ['Basic256Sha256Rsa15, which signs alike', { binding: mutual({ suite: 'Basic256Sha256Rsa15' }) + confirming + signedBody }, { callers: [{ by: 'x509' }], answers: 'signed' }],
   ['WCF, TransportWithMessageCredential', { binding: overTls('<sp:IncludeTimestamp/>') + username('SignedSupportingTokens') + wss11() + trust }, { callers: named, timestamp: true }],
   ['WCF, of its first version', { binding: overTls('<sp:IncludeTimestamp/>') + username('SignedSupportingTokens'), uri: sp11 }, { callers: named, timestamp: true }],
   ['WebLogic, a token over TLS', { binding: overTls() + username('SupportingTokens') }, { callers: named }],
@@ -133,4 +135,15 @@ test('WS-SecurityPolicy 1.3 §4.3.2: blocks of WS-Addressing that are required d
   const required = `<sp:RequiredParts>${header('MessageID')}${header('Branch', 'urn:bank')}</sp:RequiredParts>`
   const { addressing, unmet } = read({ binding: mutual() + confirming + signedBody, input: required })
   assert.deepEqual([addressing, unmet], [true, undefined])
+})
+
+test('WS-SecurityPolicy 1.3 §6.1: another suite is refused where a key is encrypted', () => {
+  const protection = `<sp:ProtectionToken>${nest(x509('Never'))}</sp:ProtectionToken>`
+  const suite = `<sp:AlgorithmSuite>${nest('<sp:Basic128Sha256/>')}</sp:AlgorithmSuite>`
+  const endorsing = `<sp:EndorsingSupportingTokens>${nest(x509('AlwaysToRecipient'))}</sp:EndorsingSupportingTokens>`
+  const binding = `<sp:SymmetricBinding>${nest(protection, suite, '<sp:IncludeTimestamp/>')}</sp:SymmetricBinding>`
+  assert.match(
+    read({ binding: binding + endorsing + confirming + signedBody }).unmet ?? '',
+    /the algorithms Basic128Sha256/,
+  )
 })
