@@ -50,7 +50,7 @@ import type { Server, ServiceOptions } from './options.ts'
 import { readDocs } from './read-docs.ts'
 import { allowsSeededPasswords, type Tokens } from './safety.ts'
 import { dataFileOf, findFormerDatabase, openLimiter, openReplica, openStore } from './store/open-store.ts'
-import { seedStore } from './store/seed-store.ts'
+import { hasBeenSeeded, seedStore } from './store/seed-store.ts'
 import type { MessageSecurityPort } from './trust/message-security.ts'
 import { createWorld, nameOf, reportJob, type World, warnOfSlowChange } from './world.ts'
 import { codings } from './zlib-codings.ts'
@@ -372,7 +372,8 @@ async function openPeople(
   const { service } = app.contract
   const data = dataFileOf(app, options)
   if (data !== ':memory:') createFolderOf(data)
-  const key = openLocalKey(options.key ?? `${data}.key`)
+  const keyFile = options.key ?? `${data}.key`
+  const key = openLocalKey(keyFile)
   const trust = await openTrust(options.tokens, key, service, { clock, failed })
   const keys = openApiKeys(options.keys ?? `${data}.keys`, { clock, failed })
   const kept = opened.adopt(
@@ -384,6 +385,11 @@ async function openPeople(
   )
   const traced = spans?.store(kept, options.database === undefined ? 'sqlite' : 'postgresql') ?? kept
   const store = stand(traced)
+  if (key.isNew && (await hasBeenSeeded(app, store)))
+    logger.warn(
+      { key: keyFile },
+      'a new key is made for a database that was used with another: tokens, cookies and password digests of that one are refused; put its key file there, or name it by `key`',
+    )
   await seedStore(app, store, key, clock(), { withoutPeople })
   for (const warning of await findStrangeRoles(store, app.contract))
     logger.warn({ warning }, 'some people have roles that are probably mistakes')

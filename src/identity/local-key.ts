@@ -21,6 +21,8 @@ import { Unusable } from './watched-file.ts'
 export interface LocalKey {
   readonly private: KeyObject
   readonly public: KeyObject
+  /** Made just now, since there was no file. */
+  readonly isNew: boolean
   /** 32 octets for one purpose, derived from the key (RFC 5869). */
   secret(purpose: string): Uint8Array
 }
@@ -32,7 +34,8 @@ export interface LocalKey {
 export function openLocalKey(file: string): LocalKey {
   if (file.startsWith(':memory:')) return createLocalKey(generateKeyPairSync('ed25519').privateKey)
   try {
-    return createLocalKey(createPrivateKey(readExisting(file) ?? createKeyFile(file)))
+    const existing = readExisting(file)
+    return createLocalKey(createPrivateKey(existing ?? createKeyFile(file)), existing === undefined)
   } catch (cause) {
     const reason = messageOf(cause)
     throw new Unusable(
@@ -67,11 +70,12 @@ function createKeyFile(file: string): string | Buffer {
   }
 }
 
-function createLocalKey(key: KeyObject): LocalKey {
+function createLocalKey(key: KeyObject, isNew = false): LocalKey {
   const material = key.export({ format: 'der', type: 'pkcs8' })
   return {
     private: key,
     public: createPublicKey(key),
+    isNew,
     secret: purpose => new Uint8Array(hkdfSync('sha256', material, '', purpose, 32)),
   }
 }

@@ -135,3 +135,19 @@ test('an unknown option, as JavaScript may give it, ends the start', async () =>
         says.test(thrown.message),
       )
 })
+
+test('a new key for a database that was used with another is reported, with the cure', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const data = join(folder, 'orders.sqlite')
+  const reports = async (): Promise<readonly object[]> => {
+    const said: object[] = []
+    const warn = (fields: object, message: string) => void (/a new key is made/.test(message) && said.push(fields))
+    const logger = { info: () => {}, warn, error: () => {} }
+    await (await startService(app, { port: 0, data, logger })).close(0)
+    return said
+  }
+  assert.deepEqual([await reports(), await reports()], [[], []])
+  rmSync(`${data}.key`)
+  assert.deepEqual([await reports(), await reports()], [[{ key: `${data}.key` }], []])
+})

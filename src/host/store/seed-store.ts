@@ -24,6 +24,10 @@ export interface SeedOptions {
   readonly withoutPeople?: boolean
 }
 
+/** Whether this service, or another instance of it, has used the store before. */
+export const hasBeenSeeded = async ({ contract }: Implementation, store: Store): Promise<boolean> =>
+  (await store.read(reader => reader.recall('seed', contract.service))) !== undefined
+
 export async function seedStore(
   app: Implementation,
   store: Store,
@@ -31,8 +35,7 @@ export async function seedStore(
   now: number,
   { withoutPeople = false }: SeedOptions = {},
 ): Promise<void> {
-  const done = await store.read(reader => reader.recall('seed', app.contract.service))
-  if (done) return
+  if (await hasBeenSeeded(app, store)) return
   if (await hasItems(app, store)) {
     // The store belongs to a service that had another name, or was never seeded: it is not empty.
     await store.write(writer => writer.remember('seed', app.contract.service, seeded, now))
