@@ -41,7 +41,9 @@ const skip = missing('Metro (mvn -f test/peers/metro dependency:copy-dependencie
 const rules = {
   '/soap/signed': { callers: ['x509'], answers: 'signed' },
   '/soap/encrypted': { callers: ['x509'], encrypted: true, answers: 'encrypted' },
+  '/soap/loose': { callers: ['x509'], encrypted: true, answers: 'encrypted', confirmed: false },
   '/soap/username': { callers: [{ by: 'username', passwords: ['text'] }] },
+  '/soap/stamped': { callers: [{ by: 'username', passwords: ['text'] }], timestamp: true },
   '/soap/digest': { callers: [{ by: 'username', passwords: ['digest'] }] },
   '/soap/named': { callers: [{ by: 'username', passwords: ['digest'], signed: true }], answers: 'signed' },
   '/soap/each': {
@@ -64,7 +66,9 @@ const walks: readonly (readonly [Path, SoapVersion])[] = [
   ['/soap/signed', '1.2'],
   ['/soap/encrypted', '1.1'],
   ['/soap/encrypted', '1.2'],
+  ['/soap/loose', '1.1'],
   ['/soap/username', '1.1'],
+  ['/soap/stamped', '1.2'],
   ['/soap/digest', '1.2'],
   ['/soap/named', '1.1'],
   ['/soap/each', '1.2'],
@@ -74,7 +78,7 @@ const { contract, secured } = secureOrders(rules)
  * Passwords would want a validator of the application's; with a policy of one operation the tube of
  * a server ends with a NullPointerException (`SecurityServerTube`, Metro 4.0.5).
  */
-const served = ['/soap/signed', '/soap/encrypted'] as const
+const served = ['/soap/signed', '/soap/encrypted', '/soap/loose'] as const
 
 describe('Metro', { skip }, () => {
   let plain: Server
@@ -105,7 +109,7 @@ describe('Metro', { skip }, () => {
 
   for (const [path, version] of walks)
     it(`calls every operation by the policies of ${path} in SOAP ${version}`, async () => {
-      const server = path === '/soap/username' ? secure : plain
+      const server = path === '/soap/username' || path === '/soap/stamped' ? secure : plain
       const customers = [await newCustomer(server), await newCustomer(server)] as const
       const call = await callerAt(path, version, server)
       await walk({ call, style: 'document', contract: 'v2', customers, cannot: cannot[version] })

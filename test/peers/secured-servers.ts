@@ -45,6 +45,8 @@ export function tryOperations<P extends string>(paths: readonly P[], version: So
     })
 }
 
+const isSealed = (path: string): boolean => path === '/soap/encrypted' || path === '/soap/loose'
+
 /** Answers of signed paths that are changed on their way. */
 export function attackAnswers<P extends string>(paths: readonly P[], version: SoapVersion, server: SecuredServer<P>) {
   for (const path of paths)
@@ -63,7 +65,7 @@ export function attackAnswers<P extends string>(paths: readonly P[], version: So
       const attacked = server.connect(path, version, between, 'maria')
       assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
       kept.former = genuine
-      for (const [name, attack] of path === '/soap/encrypted' ? sealedAttacks : attacks) {
+      for (const [name, attack] of isSealed(path) ? sealedAttacks : attacks) {
         change = attack
         await assert.rejects(attacked.GetOrder({ id: 'o-1' }), { name: 'AnswerError', why: 'unproven' }, name)
       }
