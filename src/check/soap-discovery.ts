@@ -106,7 +106,11 @@ export const findSafeOperations = (bench: Bench, endpoint: SoapEndpointTarget): 
     const found: ProbeOperation[] = []
     for (const operation of endpoint.port.operations.filter(each => each.output && isSafe(bench, each.name))) {
       const body = writeOperationBody(bench, endpoint, operation)
-      const usable = await trySafeOperation(bench, endpoint, operation, body)
+      const usable =
+        (await trySafeOperation(bench, endpoint, operation, body)) ??
+        (operation.style === 'rpc' && bench.profile.messages?.[operation.name] === undefined
+          ? await trySafeOperation(bench, endpoint, operation, writeSampleBody(endpoint, operation, true))
+          : undefined)
       if (usable) found.push(usable)
       if (found.length === 2) break
     }
@@ -167,13 +171,17 @@ export function writeOperationBody(
 }
 
 /** The same with the minimum that its schema requires, whatever the profile has. */
-export function writeSampleBody({ document }: SoapEndpointTarget, operation: WsdlOperation): string {
+export function writeSampleBody({ document }: SoapEndpointTarget, operation: WsdlOperation, isFull = false): string {
   const sampler = new SchemaSampler(document.schemas)
   const { name, style, input } = operation
-  if (style === 'rpc') return writeProbeElement(input?.namespace ?? '', name, writeRpcParts(sampler, input))
-  const { uri, local } = elementOf(operation)
-  const declaration = sampler.find('element', uri, local)
-  return writeProbeElement(uri, local, declaration ? sampler.writeContent(declaration) : '')
+  if (style === 'rpc') return writeProbeElement(input?.namespace ?? '', name, writeRpcParts(sampler, input, isFull))
+  const parts = operation.input?.parts.flatMap(({ element }) => parseClarkName(element ?? '') ?? []) ?? []
+  return (parts.length > 0 ? parts : [elementOf(operation)])
+    .map(({ uri, local }) => {
+      const declaration = sampler.find('element', uri, local)
+      return writeProbeElement(uri, local, declaration ? sampler.writeContent(declaration) : '')
+    })
+    .join('')
 }
 
 /** The element in the Body of a document-style input. */
@@ -195,14 +203,18 @@ function writeMembers(value: Json, uri: string): string {
     .join('')
 }
 
-function writeRpcParts(sampler: SchemaSampler, input: WsdlMessage | undefined): string {
+/**
+ * In no namespace, also where the envelope has a default one. A part without content means that it
+ * is not given, since its type cannot say that it may be left out.
+ *
+ * @param isFull gives those of built-in types, too
+ */
+function writeRpcParts(sampler: SchemaSampler, input: WsdlMessage | undefined, isFull: boolean): string {
   return (input?.parts ?? [])
     .map(({ name, type }) => {
       const of = parseClarkName(type ?? '')
-      const declared = of && sampler.find('type', of.uri, of.local)
-      // A part without content means that it is not given; its type cannot say that it may be left
-      // out.
-      return `<${name}>${declared ? sampler.writeContent(declared) : ''}</${name}>`
+      const isGiven = of && (isFull || sampler.find('type', of.uri, of.local) !== undefined)
+      return `<${name} xmlns="">${(isGiven && sampler.writePart(of)) || ''}</${name}>`
     })
     .join('')
 }
@@ -230,15 +242,18 @@ export function sendMessage(
   })
 }
 
-/** A usable operation for each document-style endpoint that has one, for each version. */
+/** A usable operation for each version, of an endpoint with document style if there is one. */
 export async function listProbeOperations(bench: Bench): Promise<readonly ProbeOperation[]> {
   const found: ProbeOperation[] = []
+  const others: ProbeOperation[] = []
   for (const { endpoints } of bench.service.soap)
     for (const endpoint of endpoints) {
       if (found.some(each => each.endpoint.words === endpoint.words)) continue
       const [operation] = await findSafeOperations(bench, endpoint)
-      if (operation && operation.operation.style === 'document') found.push(operation)
+      if (operation?.operation.style === 'document') found.push(operation)
+      else if (operation) others.push(operation)
     }
+  for (const each of others) if (!found.some(({ endpoint }) => endpoint.words === each.endpoint.words)) found.push(each)
   if (bench.service.soap.length === 0) throw new NotObservable('a WSDL document: --wsdl')
   if (found.length === 0)
     throw new NotObservable(

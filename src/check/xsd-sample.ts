@@ -1,4 +1,5 @@
 /** The smallest content of an element that an XML Schema describes, as XML. */
+import type { ClarkName } from '../base/clark-name.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import { escapeText } from '../xml/index.ts'
 import type { Element } from '../xml/tree.ts'
@@ -47,6 +48,13 @@ export class SchemaSampler {
     const [inline] = childrenOf(declaration, 'complexType', 'simpleType')
     const type = inline ?? this.#resolveType(declaration)
     return type === undefined ? textOfBuiltIn(plainAttribute(declaration, 'type')) : this.#writeType(type, depth)
+  }
+
+  /** The content of a part of this type; undefined if no schema has it. */
+  writePart({ uri, local }: ClarkName): string | undefined {
+    if (uri === xs) return textOfBuiltIn(local)
+    const type = this.find('type', uri, local)
+    return type && this.#writeType(type, 0)
   }
 
   #resolveType(declaration: Element): Element | undefined {

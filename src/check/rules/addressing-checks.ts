@@ -51,8 +51,9 @@ export async function sendWithBlocks(
   }
 }
 
-const actionOf = ({ endpoint, operation }: Omit<ProbeOperation, 'answered'>): string =>
-  operation.action || `${endpoint.document.targetNamespace}/${operation.name}`
+/** SOAP Binding §4: that of HTTP, or what the description declares or implies (Metadata §4.4). */
+const actionOf = ({ operation }: Omit<ProbeOperation, 'answered'>): string =>
+  operation.action || operation.addressedAs.request
 
 /** SOAP Binding §4, §6.4: a missing Action, or one that differs from HTTP's. */
 export async function expectActionBlock(trial: Trial, probe: Omit<ProbeOperation, 'answered'>): Promise<void> {
