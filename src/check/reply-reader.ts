@@ -93,8 +93,10 @@ export class ReplyReader {
   #findFraming(): Framing {
     if (this.#method === 'HEAD' || this.#status === 204 || this.#status === 304) return 'none'
     if (/(?:^|,)\s*chunked\s*$/i.test(this.#field('transfer-encoding') ?? '')) return 'chunked'
-    const length = this.#field('content-length')
+    const lengths = this.#lines.filter(([name]) => name.toLowerCase() === 'content-length')
+    const [length, other] = new Set(lengths.flatMap(([, value]) => value.split(/\s*,\s*/)))
     if (length === undefined) return 'until close'
+    if (other !== undefined) throw new InvalidHead(`Content-Length is both ${length} and ${other}`)
     if (!/^[0-9]{1,15}$/.test(length)) throw new InvalidHead(`Content-Length "${length}" is not a number`)
     return Number(length)
   }

@@ -40,6 +40,13 @@ const framings: readonly (readonly [
     true,
   ],
   ['§6.3 8 until the connection closes', 'HTTP/1.1 200 OK\r\n\r\nabc', true, 'abc', true],
+  [
+    '§6.3 the same length twice',
+    'HTTP/1.1 200 OK\r\nContent-Length: 3, 3\r\nContent-Length: 3\r\n\r\nabc',
+    false,
+    'abc',
+    true,
+  ],
   ['§6.3 content that ends early is not whole', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc', true, 'abc', false],
   [
     'RFC 9110 §15.2 interim responses are passed over',
@@ -71,6 +78,7 @@ for (const [title, answer, ends] of [
   ['a peer that closes', '', true],
   ['a peer that speaks something else', 'SSH-2.0-x\r\n\r\n', false],
   ['a field line without a colon', 'HTTP/1.1 200 OK\r\nodd\r\n\r\n', false],
+  ['RFC 9112 §6.3 two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', false],
   ['a chunk without a size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', false],
 ] as const)
   it(`${title} is unreachable, within the time limit`, async () => {
