@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { messageOf } from '../base/attempt.ts'
 import { memoizeByText } from '../base/memo.ts'
 import type { BridgeLimits } from '../bridge/bridge-limits.ts'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
@@ -15,6 +16,7 @@ import type { DescribedService } from '../import/import-command.ts'
 import type { ImportedContract } from '../import/imported-contract.ts'
 import type { Loss } from '../import/loss.ts'
 import type { RestPort } from '../import/openapi/rest-port.ts'
+import { addBackendTlsOptions, type BackendTls, type BackendTlsFlags, readBackendTls } from './backend-tls.ts'
 import {
   type BehindAddresses,
   createBehindOption,
@@ -60,7 +62,8 @@ export function addBridgeCommand(program: Command): void {
     )
     .addOption(createLenientOption())
     .option('--authorization <file>', 'file with the value of Authorization for the backend')
-  for (const addOptions of [addListenOptions, addCallerOptions, addLimitOptions, addDressOptions]) addOptions(command)
+  for (const addOptions of [addListenOptions, addCallerOptions, addLimitOptions, addBackendTlsOptions, addDressOptions])
+    addOptions(command)
   addLaterOptions(command).action(bridgeCommand)
 }
 
@@ -75,7 +78,7 @@ const createLenientOption = (): Option =>
       throw new InvalidArgumentError(`must be one of ${bridgeLeniencies.join(', ')}`)
     })
 
-interface BridgeFlags extends DressFlags, LimitFlags, LaterFlags, Omit<ListenFlags, 'authorities'> {
+interface BridgeFlags extends BackendTlsFlags, DressFlags, LimitFlags, LaterFlags, Omit<ListenFlags, 'authorities'> {
   readonly to: BehindAddresses
   readonly map?: string
   readonly from: readonly string[]
@@ -94,12 +97,13 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { createFolderOf } = await import('../store/private-file.ts')
   const limits = readLimitFlags(flags)
   const listening = readListenFlags(flags)
+  const backend = readBackendTls(flags, flags.to)
   const grants = flags.map === undefined ? grantsOfFlags(flags) : refuseGrantFlags(flags)
   const described = await describeBehind(file, flags, grants)
   const isSoap = described?.kind !== 'rest'
   const bridged = isSoap
-    ? await bridgeSoap(await openPorts(file, flags, grants, described?.ports), flags, limits)
-    : await bridgeRest(described.api, file, flags, limits)
+    ? await bridgeSoap(await openPorts(file, flags, grants, described?.ports), flags, limits, backend)
+    : await bridgeRest(described.api, file, flags, limits, backend)
   const { resources, callerOf, close } = bridged
   const contract = limitRates(bridged.contract, flags)
   const replies = requireReplies(contract.ports, flags)
@@ -130,6 +134,7 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
       process.exit(0)
     })
   reloadOnSignal(server)
+  reloadOnSignal(backend, thrown => console.error(messageOf(thrown)))
   for (const each of resources ?? []) console.log(describeBridged(each))
   if (replies !== undefined) console.log(`answers come later to ${replies}/replies/`)
   if (!isOpen(contract))
@@ -189,7 +194,12 @@ function printLosses(losses: readonly Loss[]): void {
   for (const { place, detail } of losses) console.error(`${place}: ${detail}`)
 }
 
-async function bridgeSoap(bridged: BridgedContract, flags: BridgeFlags, limits: BridgeLimits): Promise<Bridged> {
+async function bridgeSoap(
+  bridged: BridgedContract,
+  flags: BridgeFlags,
+  limits: BridgeLimits,
+  { tls }: BackendTls,
+): Promise<Bridged> {
   const { createPortCaller } = await import('../bridge/port-caller.ts')
   const { createHttpTransport } = await import('../client/http-transport.ts')
   const { createPortDress } = await import('../client/port-dress.ts')
@@ -205,7 +215,10 @@ async function bridgeSoap(bridged: BridgedContract, flags: BridgeFlags, limits: 
     contract.ports.map(({ port }) => port),
   )
   const transports = new Map(
-    [...new Set(places.values())].map(each => [each, createHttpTransport(each, transportOptionsOf(limits))]),
+    [...new Set(places.values())].map(each => [
+      each,
+      createHttpTransport(each, { ...transportOptionsOf(limits), ...(tls && { tls }) }),
+    ]),
   )
   const placeOf = (port: string): string => places.get(port)! // each port has one, by `locatePorts`
   const dressOf = memoizeByText((port: string) =>
@@ -250,6 +263,7 @@ async function bridgeRest(
   file: string,
   flags: BridgeFlags,
   limits: BridgeLimits,
+  { tls }: BackendTls,
 ): Promise<Bridged> {
   const { map } = flags
   refuseDressFlags(flags)
@@ -267,7 +281,11 @@ async function bridgeRest(
   const { transportOptionsOf } = await import('../bridge/bridge-limits.ts')
   const { decodings } = await import('../host/zlib-codings.ts')
   const to = requireSoleAddress(flags.to)
-  const transport = createKeptTransport(to, { ...transportOptionsOf(limits), decoders: decodings })
+  const transport = createKeptTransport(to, {
+    ...transportOptionsOf(limits),
+    ...(tls && { tls }),
+    decoders: decodings,
+  })
   const caller = createBridgedRestCaller(rest, to, callerOptions(flags), transport.ask)
   const { passRestInputs } = await import('../bridge/rest-passing.ts')
   const ports = contract.ports.map(each => passRestInputs(each, rest, limits.longestPassing))
