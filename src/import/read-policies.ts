@@ -51,6 +51,31 @@ export function listUnknownDemands(
   return found
 }
 
+/** WS-SecurityPolicy 1.3 §5.4.10: what the client must prove below the message, and the cure. */
+const transportDemands: Readonly<Record<string, string>> = {
+  RequireClientCertificate:
+    'a certificate of the client in TLS: give it in `tls` of the client, or by --client-key and --client-certificate of the bridge',
+  HttpBasicAuthentication:
+    'Basic credentials: give them in `credentials` of the client, or by --authorization of the bridge',
+  HttpDigestAuthentication: 'Digest credentials of HTTP, which neither client nor bridge has: ask for another way',
+}
+
+/** What must be proven below the messages, which no contract declares, each with its cure. */
+export function listTransportDemands(
+  binding: WsdlBinding,
+  operations: ReadonlyMap<string, WsdlOperation>,
+): ReadonlySet<string> {
+  const { common, of } = createWayLister(binding)
+  const [all = []] = common
+  const ways = [all, ...[...operations.values()].map(each => of(each).operation[0] ?? [])]
+  const tokens = [...new Set(ways.flat())].flatMap(each =>
+    each.name.local === 'TransportBinding' ? listInside(each).flatMap(listInside) : [],
+  )
+  const isDemanded = (token: Element, name: string): boolean => hasInside(token, name) || isMarked(token, name)
+  const demands = Object.entries(transportDemands)
+  return new Set(demands.filter(([name]) => tokens.some(token => isDemanded(token, name))).map(([, text]) => text))
+}
+
 /** The alternatives for an operation, its request, and its response. */
 type ExchangeWays = Readonly<Record<'operation' | 'request' | 'answer', readonly Alternative[]>>
 type WaysOf = (operation: WsdlOperation) => ExchangeWays
@@ -151,7 +176,7 @@ function readOperator(element: Element): readonly Alternative[] {
   if (local === 'ExactlyOne') return element.elements().flatMap(readOperator).slice(0, alternativesMax)
   return isMarked(element, 'Optional') ? [[]] : [[element]]
 }
-const isMarked = ({ attributes }: Element, mark: 'Optional' | 'Ignorable'): boolean =>
+const isMarked = ({ attributes }: Element, mark: string): boolean =>
   attributes.some(({ name, value }) => name.local === mark && isTrueText(value))
 
 // WS-SecurityPolicy

@@ -20,7 +20,7 @@ import { isNcName } from '../xml/character.ts'
 import { findFreeName } from './constant-names.ts'
 import type { Losses } from './loss.ts'
 import { BodyReader, digestParts } from './read-body.ts'
-import { listUnknownDemands, readPortPolicy } from './read-policies.ts'
+import { listTransportDemands, listUnknownDemands, readPortPolicy } from './read-policies.ts'
 import { splitClark } from './schema-components.ts'
 import type { SchemaModel } from './schema-model.ts'
 
@@ -82,6 +82,8 @@ export function readPorts(
       if (isNew) policies.set(name, policy)
       for (const demand of listUnknownDemands(each.binding, operations))
         losses.add(`port ${name}`, `its policy demands ${demand}: messages are sent and read without it`, 'transport')
+      for (const demand of listTransportDemands(each.binding, operations))
+        losses.add(`port ${name}`, `its policy demands ${demand}`, 'transport')
       if (each.address !== undefined)
         addresses.set(name, { [each.binding.soap]: each.address.trim(), ...addresses.get(name) })
     }

@@ -19,9 +19,9 @@ interface Attached {
   readonly output?: string
   readonly uri?: string
 }
-const read = ({ binding, input = '', output = '', uri = sp }: Attached) => {
+const importWith = ({ binding, input = '', output = '', uri = sp }: Attached) => {
   const at = (inside: string) => (inside === '' ? '' : policyOf(uri, inside))
-  const contract = importText(`<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="urn:bank"
+  return importText(`<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="urn:bank"
   xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" targetNamespace="urn:bank">
   <types><xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:bank">
     <xs:element name="Pay" type="xs:string"/><xs:element name="Paid" type="xs:string"/><xs:element name="Branch" type="xs:string"/></xs:schema></types>
@@ -36,6 +36,9 @@ const read = ({ binding, input = '', output = '', uri = sp }: Attached) => {
   </binding>
   <service name="Bank"><port name="Bank" binding="t:Bank"><soap:address location="http://b.example/"/></port></service>
 </definitions>`)
+}
+const read = (attached: Attached) => {
+  const contract = importWith(attached)
   const policy = contract.policies.get('Bank') ?? assert.fail('no policy')
   return { rule: policy.security.get('Pay'), unmet: policy.unmet.get('Pay'), addressing: policy.addressing }
 }
@@ -147,3 +150,21 @@ test('WS-SecurityPolicy 1.3 §6.1: another suite is refused where a key is encry
     /the algorithms Basic128Sha256/,
   )
 })
+
+const overHttps = (token: string): string =>
+  `<sp:TransportBinding>${nest(`<sp:TransportToken>${nest(token)}</sp:TransportToken>`)}</sp:TransportBinding>`
+const https = (...inside: readonly string[]): string => overHttps(`<sp:HttpsToken>${nest(...inside)}</sp:HttpsToken>`)
+const transports: readonly (readonly [string, Attached, RegExp | undefined])[] = [
+  ['nothing more', { binding: https() }, undefined],
+  ['a certificate', { binding: https('<sp:RequireClientCertificate/>') }, /certificate of the client in TLS.*client-key/],
+  ['a certificate, in 2005', { binding: overHttps('<sp:HttpsToken RequireClientCertificate="true"/>'), uri: sp11 }, /certificate of the client in TLS/],
+  ['no certificate, in 2005', { binding: overHttps('<sp:HttpsToken RequireClientCertificate="false"/>'), uri: sp11 }, undefined],
+  ['a password', { binding: https('<sp:HttpBasicAuthentication/>') }, /Basic credentials.*--authorization/],
+  ['a digest', { binding: https('<sp:HttpDigestAuthentication/>') }, /Digest credentials of HTTP/],
+] // biome-ignore format: a row a policy
+for (const [title, attached, loss] of transports)
+  test(`WS-SecurityPolicy 1.3 §5.4.10: a port over TLS that demands ${title} says so`, () => {
+    const losses = importWith(attached).losses.map(({ detail }) => detail)
+    if (loss) assert.match(losses.join('; '), loss)
+    else assert.deepEqual(losses, [])
+  })
