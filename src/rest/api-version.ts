@@ -141,7 +141,7 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
     ...ownRelations(resource, resources).flatMap(([rel, relation]) =>
       'of' in relation
         ? relationLinkers(rel, relation, resources, offered)
-        : referenceLinkers(resource, rel, relation.by, offered),
+        : referenceLinkers(resource, rel, relation.by, resources, offered),
     ),
     ...Object.keys(resource.files).map(part => ({ rel: part, asks: undefined, href: `/${part}` })),
     ...(edit
@@ -178,12 +178,14 @@ function referenceLinkers(
   { fields, within }: Resource,
   rel: string,
   by: string,
+  resources: readonly Resource[],
   offered: OfferedOperations,
 ): LinkerDraft[] {
   if (by === within) return [{ rel, asks: undefined, href: ({ place }) => place }]
   const shape = fields[by]?.shape
   if (shape?.kind !== 'ref') return []
-  const leadsTo = operationsOn(shape.resource, ['get'], offered)
+  const target = resources.find(({ name }) => name === shape.resource)
+  const leadsTo = operationsOn(target, ['get'], offered)
   const href: LinkerDraft['href'] = ({ base }, { value }) => `${base}/${shape.resource}/${value[by]}`
   return leadsTo.length === 0 ? [] : [{ rel, asks: undefined, leadsTo, names: by, href }]
 }
@@ -195,16 +197,17 @@ function relationLinkers(
   resources: readonly Resource[],
   offered: OfferedOperations,
 ): LinkerDraft[] {
-  const leadsTo = operationsOn(of, ['list'], offered)
-  const sees = resources.find(({ name }) => name === of)?.fields[by]
-  return leadsTo.length === 0 ? [] : [{ rel, asks: undefined, leadsTo, sees, href: `/${of}` }]
+  const target = resources.find(({ name }) => name === of)
+  const leadsTo = operationsOn(target, ['list'], offered)
+  return leadsTo.length === 0 ? [] : [{ rel, asks: undefined, leadsTo, sees: target?.fields[by], href: `/${of}` }]
 }
 
-/** The operations of these kinds that a resource has. */
-function operationsOn(name: string, kinds: readonly Operation['kind'][], offered: OfferedOperations): Operation[] {
-  const [, all = []] = [...offered].find(([resource]) => resource?.name === name) ?? []
-  return all.filter(({ kind }) => kinds.includes(kind))
-}
+/** The operations of these kinds that a resource has; none if there is no such resource. */
+const operationsOn = (
+  resource: Resource | undefined,
+  kinds: readonly Operation['kind'][],
+  offered: OfferedOperations,
+): readonly Operation[] => ((resource && offered.get(resource)) ?? []).filter(({ kind }) => kinds.includes(kind))
 
 /** Relations that lead anywhere other than to nested items. */
 const ownRelations = (resource: Resource, resources: readonly Resource[]) =>
@@ -215,9 +218,9 @@ const ownRelations = (resource: Resource, resources: readonly Resource[]) =>
 /** Links to the nested collections of an item, if there is something to do with them. */
 const nestedLinkers = (resource: Resource, resources: readonly Resource[], offered: OfferedOperations): LinkerDraft[] =>
   listNested(resource, resources)
-    .map(({ name }) => ({ name, leadsTo: operationsOn(name, ['list', 'create'], offered) }))
+    .map(nested => ({ rel: nested.name, leadsTo: operationsOn(nested, ['list', 'create'], offered) }))
     .filter(({ leadsTo }) => leadsTo.length > 0)
-    .map(({ name, leadsTo }) => ({ rel: name, asks: undefined, leadsTo, href: `/${name}` }))
+    .map(({ rel, leadsTo }) => ({ rel, asks: undefined, leadsTo, href: `/${rel}` }))
 
 function actionLinker(operation: Extract<Operation, { kind: 'act' | 'look' | 'kept' }>): LinkerDraft {
   const { action, verb, kind } = operation
