@@ -1,26 +1,13 @@
 /** docs/bridge.md, "Over TLS to the backend": the bridge's certificate, and the authorities of the backend's. */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import * as https from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { bankRoot, issueBank, issuePartner, partnerRoot } from '../host/partner-keys.ts'
 import * as x from '../security/issue.ts'
-
-const root = join(import.meta.dirname, '..', '..')
-const cli = ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), 'bridge']
-const carrier = join(root, 'examples', 'freight', 'carrier.wsdl')
-const pets = join(root, 'test', 'mock', 'pets.yaml')
-const folder = mkdtempSync(join(tmpdir(), 'diglot-backend-tls-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-const write = (name: string, text: string): string => {
-  writeFileSync(join(folder, name), text)
-  return join(folder, name)
-}
+import { carrier, folder, pets, runToEnd, startCommand, trackShipment, write } from './listening-command.ts'
 
 const [own, later] = [issuePartner('CN=own'), issuePartner('CN=later')]
 const files = {
@@ -42,42 +29,21 @@ await new Promise<void>(resolve => void backend.listen(0, '127.0.0.1', resolve))
 after(() => backend.close())
 const to = `https://127.0.0.1:${(backend.address() as AddressInfo).port}`
 
-async function startBridge(description: string, ...words: readonly string[]) {
-  const child = spawn(process.execPath, [...cli, description, '--to', to, '--port', '0', '--anyone', ...words], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    cwd: folder,
-  })
-  after(() => child.kill('SIGKILL'))
-  const running = { child, said: '', url: '' }
-  return await new Promise<typeof running>(resolve => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', piece => {
-        running.said += piece
-        running.url = /bridging (http:\/\/[\d.:]+)/.exec(running.said)?.[1] ?? ''
-        if (running.url !== '') resolve(running)
-      })
-    child.once('close', () => resolve(running))
-  })
-}
-const track = (url: string) =>
-  fetch(`${url}/api/v1/FreightPort/TrackShipment`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '"DE-0000001"',
-  })
+const startBridge = (description: string, ...words: readonly string[]) =>
+  startCommand('bridge', description, '--to', to, '--port', '0', '--anyone', ...words)
 
 test('a bridge to a SOAP service proves itself with its certificate, and reads it again after SIGHUP', async () => {
   const { child, url, said } = await startBridge(carrier, ...flags, ...trust)
   assert.notEqual(url, '', said)
   callers.length = 0
-  assert.equal((await track(url)).status, 503)
+  assert.equal((await trackShipment(url)).status, 503)
   assert.deepEqual(callers, ['own'])
   write('own.key', later.key)
   write('own.pem', later.certificate)
   child.kill('SIGHUP')
   for (let left = 100; callers.at(-1) !== 'later'; left--) {
     assert.ok(left > 0, 'the new certificate is not used')
-    await track(url)
+    await trackShipment(url)
   }
   const running = await startBridge(carrier, ...flags, ...trust)
   write('own.pem', own.certificate) // of another key
@@ -86,7 +52,7 @@ test('a bridge to a SOAP service proves itself with its certificate, and reads i
     assert.ok(left > 0, running.said)
     await new Promise(resolve => setTimeout(resolve, 10))
   }
-  await track(running.url)
+  await trackShipment(running.url)
   assert.equal(callers.at(-1), 'later', 'the pair before stays')
   write('own.key', own.key)
 })
@@ -111,7 +77,7 @@ test('a bridge to a REST service does the same', async () => {
 test('without the authorities of the backend its certificate is refused, and nothing is sent', async () => {
   const { url } = await startBridge(carrier, ...flags)
   callers.length = 0
-  assert.equal((await track(url)).status, 503)
+  assert.equal((await trackShipment(url)).status, 503)
   assert.deepEqual(callers, [])
 })
 
@@ -127,10 +93,7 @@ const refusals: readonly (readonly [words: readonly string[], status: number, me
 ]
 for (const [words, status, message] of refusals)
   test(`diglot bridge ends before it listens: ${message.source}`, () => {
-    const ended = spawnSync(process.execPath, [...cli, carrier, '--anyone', '--port', '0', ...words], {
-      encoding: 'utf8',
-      timeout: 60_000,
-    })
+    const ended = runToEnd('bridge', carrier, '--anyone', '--port', '0', ...words)
     assert.match(ended.stderr, message)
     assert.equal(ended.status, status)
   })

@@ -1,26 +1,15 @@
 /** What listens besides `serve` has its options: a proxy in front, TLS, tokens, pages of others, a log. */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import * as http from 'node:http'
 import * as https from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { keyPair } from '../security/message.ts'
+import { carrier, folder, pets, runToEnd, startCommand, trackShipment, write } from './listening-command.ts'
 
-const root = join(import.meta.dirname, '..', '..')
-const cli = ['--conditions=diglot-source', join(root, 'src', 'cli.ts')]
-const carrier = join(root, 'examples', 'freight', 'carrier.wsdl')
-const pets = join(root, 'test', 'mock', 'pets.yaml')
-const folder = mkdtempSync(join(tmpdir(), 'diglot-listen-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-const write = (name: string, text: string): string => {
-  writeFileSync(join(folder, name), text)
-  return join(folder, name)
-}
 const tls = [
   ...['--tls-key', write('key.pem', String(keyPair('alice').key.export({ type: 'pkcs8', format: 'pem' })))],
   ...['--tls-certificate', write('certificate.pem', keyPair('alice').pem)],
@@ -39,29 +28,10 @@ after(() => {
 })
 const behind = `http://127.0.0.1:${(server.address() as AddressInfo).port}/soap`
 
-/** A command that has begun to listen, its address, and all that it says. */
-async function run(...words: readonly string[]) {
-  const child = spawn(process.execPath, [...cli, ...words], { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder })
-  after(() => child.kill('SIGKILL'))
-  const running = { child, said: '', url: '' }
-  return await new Promise<typeof running>(resolve => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', piece => {
-        running.said += piece
-        running.url = /(?:bridging|mocking on|relaying from) (https?:\/\/[\d.:]+)/.exec(running.said)?.[1] ?? ''
-        if (running.url !== '') resolve(running)
-      })
-    child.once('close', () => resolve(running))
-  })
-}
 const bridge = (...words: readonly string[]) =>
-  run('bridge', carrier, '--to', behind, '--port', '0', '--anyone', ...words)
+  startCommand('bridge', carrier, '--to', behind, '--port', '0', '--anyone', ...words)
 const bridgePets = (...words: readonly string[]) =>
-  run('bridge', pets, '--to', behind, '--port', '0', '--anyone', ...words)
-const refuse = (...words: readonly string[]) => {
-  const { status, stderr } = spawnSync(process.execPath, [...cli, ...words], { encoding: 'utf8', timeout: 60_000 })
-  return { status, stderr }
-}
+  startCommand('bridge', pets, '--to', behind, '--port', '0', '--anyone', ...words)
 const unreachable = (url: string): Promise<boolean> =>
   fetch(`${url}/health/live`).then(
     () => false,
@@ -74,11 +44,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 const book = (url: string, client: string, headers: Readonly<Record<string, string>> = {}) =>
-  fetch(`${url}/api/v1/FreightPort/TrackShipment`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-forwarded-for': client, ...headers },
-    body: '"DE-0000001"',
-  })
+  trackShipment(url, { 'x-forwarded-for': client, ...headers })
 
 /** Over TLS, by any certificate. */
 const getSecurely = (address: string): Promise<{ status: number; text: string }> =>
@@ -165,7 +131,7 @@ test('diglot bridge --access-log --trust-proxy: the log has the address of the c
 test('diglot bridge: a WSDL without an absolute namespace', async () => {
   const text = readFileSync(carrier, 'utf8').replaceAll('"http://carrier.example/freight"', '"carrier.wsdl"')
   const own = write('relative.wsdl', text)
-  const { url, said } = await run('bridge', own, '--to', behind, '--port', '0', '--anyone')
+  const { url, said } = await startCommand('bridge', own, '--to', behind, '--port', '0', '--anyone')
   assert.notEqual(url, '', said)
 })
 
@@ -182,7 +148,7 @@ test('diglot bridge --jwks --issuer: tokens of another issuer; --origin: pages o
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'ES256', use: 'sig' }
   const jwks = write('jwks.json', JSON.stringify({ keys: [jwk] }))
-  const { url, said } = await run(
+  const { url, said } = await startCommand(
     ...['bridge', carrier, '--to', behind, '--port', '0', '--role', 'clerk', '--data', join(folder, 'tokens.sqlite')],
     ...['--jwks', jwks, '--issuer', 'https://issuer.example', '--audience', 'us', '--roles', 'realm.roles'],
     ...['--origin', 'https://app.example', '--time-limit', '50'],
@@ -202,20 +168,30 @@ test('diglot bridge --jwks --issuer: tokens of another issuer; --origin: pages o
 })
 
 test('diglot mock and diglot relay work behind a proxy, and with TLS', async () => {
-  const mock = await run('mock', carrier, '--port', '0', ...tls, '--public-url', 'http://localhost:1/shop')
+  const mock = await startCommand('mock', carrier, '--port', '0', ...tls, '--public-url', 'http://localhost:1/shop')
   const wsdl = await getSecurely(`${mock.url}/soap/FreightPort?wsdl`)
   assert.match(wsdl.text, /location="http:\/\/localhost:1\/shop\/soap\/FreightPort"/, mock.said)
-  const relay = await run('relay', '--listen', '0', '--to', behind, '--trust-proxy', '--time-limit', '50', ...tls)
+  const relay = await startCommand(
+    'relay',
+    '--listen',
+    '0',
+    '--to',
+    behind,
+    '--trust-proxy',
+    '--time-limit',
+    '50',
+    ...tls,
+  )
   assert.equal((await getSecurely(`${relay.url}/`)).status, 405, relay.said)
 })
 
 test('diglot relay prints the address of the next node without its credentials', async () => {
-  const { said } = await run('relay', '--listen', '0', '--to', behind.replace('//', '//hop:secret@'))
+  const { said } = await startCommand('relay', '--listen', '0', '--to', behind.replace('//', '//hop:secret@'))
   assert.ok(said.includes(`to ${behind}\n`) && !said.includes('secret'), said)
 })
 
 test('diglot relay --time-limit and --longest: a late response and a long message end', async () => {
-  const { url } = await run('relay', '--listen', '0', '--to', behind, '--time-limit', '50', '--longest', '600')
+  const { url } = await startCommand('relay', '--listen', '0', '--to', behind, '--time-limit', '50', '--longest', '600')
   const send = (text: string) =>
     fetch(url, {
       method: 'POST',
@@ -239,7 +215,7 @@ test('unsuitable options of a listener are usage errors, or the command says wha
     [['mock', pets, '--port', '0', '--public-url', 'http://localhost'], 2, /a mock of an OpenAPI document/],
   ]
   for (const [words, status, why] of rows) {
-    const said = refuse(...words)
+    const said = runToEnd(...words)
     assert.equal(said.status, status, said.stderr)
     assert.match(said.stderr, why)
   }

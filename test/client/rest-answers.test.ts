@@ -14,27 +14,9 @@ import {
 } from '../../src/client/index.ts'
 import { waitFor } from '../../src/client/timer.ts'
 import { type Asked, startScriptedServer } from './scripted.ts'
+import { entry, orderWith } from './shop-documents.ts'
 
-const entry = {
-  service: 'orders',
-  version: 'v2',
-  _links: {
-    orders: { href: '/a' },
-    order: { href: '/a/{id}', templated: true },
-    reports: { href: '/r' },
-    product: { href: '/p/{id}', templated: true },
-  },
-}
-const order = {
-  id: 'o-1',
-  customer: 'c-1',
-  lines: [{ product: 'p-1', quantity: 1, price: '4.95' }],
-  currency: 'EUR',
-  total: '4.95',
-  placedAt: '2026-01-01T09:00:00.000Z',
-  state: 'placed',
-  _links: { self: { href: '/a/o-1' }, edit: { href: '/a/o-1' }, delete: { href: '/a/o-1' } },
-}
+const order = orderWith({ delete: { href: '/a/o-1' } })
 const product = { id: 'p-1', name: 'Tea', price: '1.00', stock: 1, _links: { picture: { href: '/p/1/picture' } } }
 
 type Raw = string | ((asked: Asked) => string | undefined)

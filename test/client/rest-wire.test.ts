@@ -13,6 +13,7 @@ import {
   type RestClientOptions,
 } from '../../src/client/index.ts'
 import { anyone, resource, service, t } from '../../src/index.ts'
+import { entry, orderWith } from './shop-documents.ts'
 
 const address = 'http://shop.test/api'
 const origin = 'http://shop.test'
@@ -33,27 +34,7 @@ const problem = (status: number, kind: string, headers: Record<string, string> =
     headers: { 'content-type': 'application/problem+json', ...headers },
   })
 
-const entry = {
-  service: 'orders',
-  version: 'v2',
-  _links: {
-    orders: { href: '/a' },
-    order: { href: '/a/{id}', templated: true },
-    customers: { href: '/c' },
-    reports: { href: '/r' },
-    product: { href: '/p/{id}', templated: true },
-  },
-}
-const order = {
-  id: 'o-1',
-  customer: 'c-1',
-  lines: [{ product: 'p-1', quantity: 1, price: '4.95' }],
-  currency: 'EUR',
-  total: '4.95',
-  placedAt: '2026-01-01T09:00:00.000Z',
-  state: 'placed',
-  _links: { self: { href: '/a/o-1' }, edit: { href: '/a/o-1' }, cancel: { href: '/a/o-1/x' } },
-}
+const order = orderWith({ cancel: { href: '/a/o-1/x' } })
 const draft = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' } as const
 
 /** A client of a service whose entry is as above, and that answers all else by these, the last one again and again. */
