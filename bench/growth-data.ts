@@ -17,12 +17,13 @@ export function drawBelow(limit: number, ...of: readonly (string | number)[]): n
   return createHash('md5').update(of.join(' ')).digest().readUInt32BE(0) % limit
 }
 
+/** Also the price of the only line: a change of the order derives the same total again. */
 export const totalOf = (i: number): string => `${drawBelow(1000, i, 'total')}.00`
 
 const orderValue = (i: number) => ({
   id: `o-g${i}`,
   customer: `c-${1 + drawBelow(3, i, 'customer')}`,
-  lines: [{ product: `p-${1 + drawBelow(20, i, 'product')}`, quantity: 1 + drawBelow(9, i), price: '12.50' }],
+  lines: [{ product: `p-${1 + drawBelow(20, i, 'product')}`, quantity: 1, price: totalOf(i) }],
   currency: 'EUR',
   total: totalOf(i),
   note: `note rare${drawBelow(5000, i, 'rare')} tenth${drawBelow(10, i, 'tenth')}`,

@@ -1,14 +1,15 @@
 /**
  * Changes of orders that differ, 32 at once, each answered when it is durable: a POST, a PATCH and a payment.
  * Beside Diglot stand a Fastify that commits each by itself and the floor, which commits those together that are there; both
- * run the statements that Diglot runs (`servers/record-statements.ts`), but for the index of searches, which Diglot alone
- * fills after the answer: what is counted of a POST has it.
+ * run the statements that Diglot runs for the same content (`servers/record-statements.ts`), but for the index of searches,
+ * which Diglot alone fills after the answer: what is counted of a POST has it.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { drawBelow, fillOrders, states, totalOf } from './growth-data.ts'
+import { fillOrders, states, totalOf } from './growth-data.ts'
 import { type Ask, cpu, disk, Line, median, quick, type Row, start, stopped, type Target } from './harness.ts'
+import { drawOne, newCurrencies, newOrders } from './order-changes.ts'
 
 const connections = 32
 /** Of one measurement. */
@@ -24,8 +25,7 @@ interface ChangeRow {
   readonly make: (turn: number, clerk: string) => Pick<Ask, 'request' | 'contains'>
 }
 
-function requestOf(method: string, target: string, fields: readonly string[], content: object): string {
-  const text = JSON.stringify(content)
+function requestOf(method: string, target: string, fields: readonly string[], text: string): string {
   const lines = ['Host: 127.0.0.1', 'Accept: application/json', ...fields, `Content-Length: ${text.length}`]
   return `${method} ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${text}`
 }
@@ -41,10 +41,7 @@ const changeRows: readonly ChangeRow[] = [
     goals: { floor: '≤ 1.3', fastify: '≥ 3' },
     status: 201,
     make: (turn, clerk) => {
-      const lines = [
-        { product: `p-${1 + drawBelow(20, turn, 'product')}`, quantity: 1 + drawBelow(3, turn, 'quantity') },
-      ]
-      const content = { customer: `c-${1 + drawBelow(3, turn, 'customer')}`, lines, currency: 'EUR' }
+      const content = drawOne(newOrders, turn, 'order')
       return { request: requestOf('POST', '/api/orders', [clerk, json], content), contains: '"currency":"EUR"' }
     },
   },
@@ -54,7 +51,7 @@ const changeRows: readonly ChangeRow[] = [
     status: 200,
     make: (turn, clerk) => {
       const fields = [clerk, 'Content-Type: application/merge-patch+json', 'If-Match: *']
-      const content = { currency: ['USD', 'GBP'][drawBelow(2, turn, 'currency')] }
+      const content = drawOne(newCurrencies, turn, 'currency')
       const id = `o-g${placedAt(paidMax + turn)}`
       return { request: requestOf('PATCH', `/api/orders/${id}`, fields, content), contains: `"id":"${id}"` }
     },
@@ -64,7 +61,7 @@ const changeRows: readonly ChangeRow[] = [
     goals: { floor: '≤ 1.15' },
     status: 201,
     make: (turn, clerk) => {
-      const content = { method: 'card', amount: totalOf(placedAt(turn)) }
+      const content = JSON.stringify({ method: 'card', amount: totalOf(placedAt(turn)) })
       const id = `o-g${placedAt(turn)}`
       return {
         request: requestOf('POST', `/api/orders/${id}/payment`, [clerk, json], content),
@@ -87,7 +84,7 @@ export async function variedWrites(folder: string, { count, sign }: ChangedOrder
   await fillOrders({ data: ours }, count)
   const statements = join(folder, 'statements.json')
   const recorder = join(import.meta.dirname, 'servers', 'record-statements.ts')
-  const recorded = [1, 2, 3, 4].map(back => `o-g${count - back * states.length}`)
+  const recorded = [1, 2, 3, 4, 5].map(back => `o-g${count - back * states.length}`)
   const words = ['--conditions=diglot-source', recorder, ours, ...recorded]
   writeFileSync(statements, execFileSync(process.execPath, words))
   for (const each of [theirs, least]) copyFileSync(ours, each)

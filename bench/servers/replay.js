@@ -1,6 +1,7 @@
 /**
  * Servers that do what Diglot asks of SQLite for a POST of an order, a PATCH and a payment, and nothing else: no caller,
- * policy, state machine, tag or link; the content is parsed and thrown away. `replay.js fastify|floor STATEMENTS FILE`:
+ * policy, state machine, tag or link; the content is parsed, and what was recorded for the same content is run.
+ * `replay.js fastify|floor STATEMENTS FILE`:
  *  - fastify: a bare Fastify, a transaction a request, as a team writes it.
  *  - floor: a bare socket whose head is not parsed, and one transaction for all requests that are there.
  */
@@ -8,28 +9,32 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
+import { instantKey } from '../../src/store/sort-key.ts'
 import { ready } from './report.js'
 
 const [kind, statements, file] = process.argv.slice(2)
 const database = new DatabaseSync(file)
 database.exec('pragma journal_mode = wal; pragma synchronous = full')
-const prepared = Object.fromEntries(
-  Object.entries(JSON.parse(readFileSync(statements, 'utf8'))).map(([name, all]) => [
-    name,
-    all.map(({ text, values }) => ({ statement: database.prepare(text), values })),
-  ]),
+const texts = new Map()
+const prepare = text => texts.get(text) ?? texts.set(text, database.prepare(text)).get(text)
+const mapValues = (of, change) => Object.fromEntries(Object.entries(of).map(([name, value]) => [name, change(value)]))
+/** By the kind of change and the content of its request. */
+const prepared = mapValues(JSON.parse(readFileSync(statements, 'utf8')), contents =>
+  mapValues(contents, all => all.map(({ text, values }) => ({ statement: prepare(text), values }))),
 )
 const [begin, commit] = ['begin immediate', 'commit'].map(text => database.prepare(text))
 
-function perform(name, id) {
-  let version
+function perform(name, id, content) {
+  const now = Date.now()
+  const time = new Date(now).toISOString()
+  const own = { id, version: undefined, now, time, order: instantKey(time) }
   const place = value => {
     if (value?.whole !== undefined) return BigInt(value.whole)
-    return value?.of === 'id' ? id : value?.of === 'version' ? version : value
+    return value?.of === undefined ? value : own[value.of]
   }
-  for (const { statement, values } of prepared[name]) {
+  for (const { statement, values } of prepared[name][content] ?? prepared[name]['*']) {
     const [row] = statement.all(...values.map(place))
-    version = row?._version ?? version
+    own.version = row?._version ?? own.version
   }
   return {
     id,
@@ -47,7 +52,7 @@ const nextId = () => `o-${Date.now().toString(36)}${String(made++).padStart(12, 
 function answer(target, content) {
   JSON.parse(content)
   const [, , , id, action] = target.split('/')
-  return id === undefined ? perform('create', nextId()) : perform(action ? 'pay' : 'change', id)
+  return id === undefined ? perform('create', nextId(), content) : perform(action ? 'pay' : 'change', id, content)
 }
 
 if (kind === 'fastify') await serveFastify()
@@ -62,10 +67,11 @@ async function serveFastify() {
     return result
   }
   const app = Fastify()
-  app.post('/api/orders', (_, reply) => reply.code(201).send(transact(() => perform('create', nextId()))))
-  app.patch('/api/orders/:id', request => transact(() => perform('change', request.params.id)))
+  const change = (name, id, { body }) => transact(() => perform(name, id, JSON.stringify(body)))
+  app.post('/api/orders', (request, reply) => reply.code(201).send(change('create', nextId(), request)))
+  app.patch('/api/orders/:id', request => change('change', request.params.id, request))
   app.post('/api/orders/:id/payment', (request, reply) =>
-    reply.code(201).send(transact(() => perform('pay', request.params.id))),
+    reply.code(201).send(change('pay', request.params.id, request)),
   )
   app.addContentTypeParser('application/merge-patch+json', { parseAs: 'string' }, (_, text, done) =>
     done(null, JSON.parse(text)),
