@@ -19,19 +19,21 @@ export function createLateMembers<A, M extends object>(
     readonly [K in keyof M]: (about: A) => M[K]
   },
 ): <T extends object>(object: T, about: A) => T & M {
-  const accessors = Object.fromEntries(
-    Object.entries<(about: A) => unknown>(makers).map(([name, make]) => [
+  const accessors = Object.entries<(about: A) => unknown>(makers).map(
+    ([name, make]): readonly [string, PropertyDescriptor & ThisType<WithAbout<A>>] => [
       name,
       {
         enumerable: true,
-        get(this: WithAbout<A>): unknown {
+        get() {
           return make(this[aboutKey])
         },
       },
-    ]),
+    ],
   )
+  // One by one: V8 takes three times as long for Object.defineProperties.
   return <T extends object>(object: T, about: A) => {
     Object.defineProperty(object, aboutKey, { value: about })
-    return Object.defineProperties(object as T & M, accessors)
+    for (const [name, accessor] of accessors) Object.defineProperty(object, name, accessor)
+    return object as T & M
   }
 }

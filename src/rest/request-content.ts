@@ -22,6 +22,7 @@ import { applyJsonPatch, applyMergePatch } from '../http/json-patch.ts'
 import { parsePointer } from '../http/json-pointer.ts'
 import { parseQuery } from '../http/uri.ts'
 import type { Input } from '../service/call.ts'
+import { readOnlyNames } from '../service/nested-read-only.ts'
 import { refuse } from '../service/refusal.ts'
 import type { Snapshot } from '../service/store.ts'
 import { type ApiVersion, searchFields } from './api-version.ts'
@@ -193,8 +194,8 @@ function readFormContent(bytes: Uint8Array, fields: Fields): Json {
   return json ?? refuse({ kind: 'malformed', detail: 'the form cannot be decoded or has a name twice' })
 }
 
-export function parseContent(bytes: Uint8Array): Json {
-  const { value, failure } = parseJson(bytes)
+export function parseContent(content: Uint8Array | string): Json {
+  const { value, failure } = parseJson(content)
   if (!failure) return value
   const path = parsePointer(failure.pointer)
   return refuse({ kind: 'malformed', detail: `${failure.reason}, at ${failure.at}`, ...(path && { path }) })
@@ -209,9 +210,7 @@ function applyPatch(
 ): Input {
   const isForm = exchange.head.mediaType === formType
   const patch = isForm ? readFormContent(bytes, withoutDemands(resource.fields)) : parseContent(bytes)
-  const before = parseContent(
-    new TextEncoder().encode(writePlainJson({ fields: resource.fields, value: current.value })),
-  )
+  const before = parseContent(writePlainJson({ fields: resource.fields, value: current.value }))
   const json =
     isForm || exchange.head.mediaType === mergeType ? applyMergePatch(before, patch) : applyOperations(before, patch)
   const options = readOptions()
@@ -233,9 +232,9 @@ function applyOperations(current: Json, patch: Json): Json {
 function findRemovedReadOnly(fields: Fields, before: Json, after: Json): FieldProblem[] {
   const had = Object(before) as object // both are JSON; Object.hasOwn of a scalar finds nothing
   const has = Object(after) as object
-  return Object.entries(fields)
-    .filter(([name, field]) => field.isReadOnly && Object.hasOwn(had, name) && !Object.hasOwn(has, name))
-    .map(([name]) => ({ path: [name], code: 'readOnly', detail: 'is read-only and cannot be removed' }))
+  return readOnlyNames(fields)
+    .filter(name => Object.hasOwn(had, name) && !Object.hasOwn(has, name))
+    .map(name => ({ path: [name], code: 'readOnly', detail: 'is read-only and cannot be removed' }))
 }
 
 /** The names and texts of a form's content; undefined if they cannot be read. */

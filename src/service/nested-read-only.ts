@@ -8,7 +8,7 @@ import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
 import { entryFields, foldShape, innerFields, type ShapeCases } from '../contract/shape.ts'
-import { packTyped } from './typed-json.ts'
+import { isSameValue } from './typed-json.ts'
 
 /** The new values, with the read-only members of the old ones inside their objects. */
 export function keepReadOnlyMembers(fields: Fields, input: Values, previous: Values): Values {
@@ -27,9 +27,7 @@ const mergeCases: ShapeCases<unknown, [sent: unknown, previous: unknown]> = {
   // List items have no name: one that is otherwise unchanged keeps its read-only members.
   list: ({ item }, input, previous) =>
     Array.isArray(input) && Array.isArray(previous)
-      ? input.map((each, at) =>
-          packTyped(keepWithin(item, each, previous[at])) === packTyped(previous[at]) ? previous[at] : each,
-        )
+      ? input.map((each, at) => (isSameValue(keepWithin(item, each, previous[at]), previous[at]) ? previous[at] : each))
       : input,
   map: (shape, input, previous) =>
     isRow(input) && isRow(previous)
@@ -59,10 +57,15 @@ function keepWithinFields(fields: Fields, input: Values, previous: Values): Valu
 const isRow = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
 
+/** The names of fields that only the service sets. */
+export const readOnlyNames = memoizeByObject((fields: Fields): readonly string[] =>
+  Object.entries(fields).flatMap(([name, field]) => (field.isReadOnly ? [name] : [])),
+)
+
 /** Whether a member inside these fields is read-only. */
 const isAnyReadOnlyWithin = memoizeByObject((fields: Fields): boolean =>
   Object.values(fields).some(({ shape }) => innerFields(shape).some(isAnyReadOnly)),
 )
 const isAnyReadOnly = memoizeByObject(
-  (fields: Fields): boolean => isAnyReadOnlyWithin(fields) || Object.values(fields).some(field => field.isReadOnly),
+  (fields: Fields): boolean => isAnyReadOnlyWithin(fields) || readOnlyNames(fields).length > 0,
 )

@@ -36,11 +36,11 @@ import {
   stateOf,
   viewGuarded,
 } from './item-checks.ts'
-import { keepReadOnlyMembers } from './nested-read-only.ts'
+import { keepReadOnlyMembers, readOnlyNames } from './nested-read-only.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
 import { isFormer, type Snapshot } from './store.ts'
-import { isSameValue, packTyped } from './typed-json.ts'
+import { isSameValue } from './typed-json.ts'
 
 /** Everything that a call's change needs. */
 export interface WriteContext extends ItemChange {
@@ -129,7 +129,7 @@ async function putCreated(
 function requireReadOnlyAgreement(server: Input['server'], values: readonly Values[], unseen: readonly string[]): void {
   const differing = server.filter(
     ({ path, value }) =>
-      unseen.includes(String(path[0])) || !values.some(row => packTyped(valueAtPath(row, path)) === packTyped(value)),
+      unseen.includes(String(path[0])) || !values.some(row => isSameValue(valueAtPath(row, path), value)),
   )
   const problems = differing.map(({ path }) => ({ path, code: 'readOnly', detail: 'is read-only' }))
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
@@ -181,8 +181,10 @@ function putNew(change: WriteContext, operation: OperationOf<'replace' | 'patch'
   return putCreated(change, resource, grants, id, { ...input.value, ...parentValue(resource, call) }, input)
 }
 
-const serverFields = (resource: Resource, value: Values): Values =>
-  Object.fromEntries(Object.entries(value).filter(([name]) => resource.fields[name]?.isReadOnly))
+const serverFields = ({ fields }: Resource, value: Values): Values => {
+  const names = readOnlyNames(fields).filter(name => Object.hasOwn(value, name))
+  return Object.fromEntries(names.map(name => [name, value[name]]))
+}
 const hiddenOf = (call: Call, item: Snapshot): Values =>
   Object.fromEntries(
     (call.hidden ?? []).filter(name => item.value[name] !== undefined).map(name => [name, item.value[name]]),

@@ -120,15 +120,18 @@ function createUpdates(table: Table, compile: (columns: readonly string[]) => St
       cells: (value: Values) => [of(value)],
     })),
   ]
-  const statements = new BoundedCache<string, Statement>(updatesMax)
+  const fields = table.fields.map(each => each.field)
+  const compileFor = (changed: readonly string[]) => {
+    const changedParts = parts.filter(each => changed.includes(each.field))
+    return { statement: compile(changedParts.flatMap(each => each.columns)), changedParts }
+  }
+  const updates = new BoundedCache<string, ReturnType<typeof compileFor>>(updatesMax)
   return (was, value) => {
-    const fields = table.fields.map(each => each.field)
-    const changed = new Set(was ? fields.filter(field => !isSameValue(was[field], value[field])) : fields)
-    const changedParts = parts.filter(each => changed.has(each.field))
-    const key = [...changed].join()
-    let statement = statements.get(key)
-    if (!statement) statements.set(key, (statement = compile(changedParts.flatMap(each => each.columns))))
-    return { statement, cells: changedParts.flatMap(each => each.cells(value)) }
+    const changed = was ? fields.filter(field => !isSameValue(was[field], value[field])) : fields
+    const key = changed.join()
+    let update = updates.get(key)
+    if (!update) updates.set(key, (update = compileFor(changed)))
+    return { statement: update.statement, cells: update.changedParts.flatMap(each => each.cells(value)) }
   }
 }
 

@@ -22,13 +22,13 @@ import { backup as copy, DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { attempt } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
-import { memoizeByObject } from '../base/memo.ts'
+import { BoundedCache, memoizeByObject } from '../base/memo.ts'
 import type { Service } from '../contract/service.ts'
 import type { ReadWork, Store, StoreWriter, TellFilling, WriteTurn, WriteWork } from '../service/store.ts'
 import type { Cells, StatementRunner } from './connection.ts'
 import { findCrowded } from './crowded-filters.ts'
 import type { Steps } from './database-shape.ts'
-import { type Cell, sqlite } from './dialect.ts'
+import { type Cell, type Sql, sqlite } from './dialect.ts'
 import { requireRoom } from './disk-room.ts'
 import { findDropped } from './dropped-names.ts'
 import type { WarnOfLength } from './long-values.ts'
@@ -132,13 +132,31 @@ function migrateFile(database: DatabaseSync, schema: StoreSchema, { migration, w
   }
 }
 
-function runMigration<T>(steps: Steps<T>, on: PreparedRunner): T {
+type Compile = (text: Sql) => Statement
+const compileAnew: Compile = text => compileStatement(sqlite, text)
+
+function runMigration<T>(steps: Steps<T>, on: PreparedRunner, compile = compileAnew): T {
   let step = steps.next()
   while (!step.done) {
     const { text, values = [] } = step.value
-    step = steps.next(on.rows(compileStatement(sqlite, text), values))
+    step = steps.next(on.rows(compile(text), values))
   }
   return step.value
+}
+
+/** Enough for what settles the searches of a service with a few dozen resources. */
+const recurringStepsMax = 256
+
+/** For steps that recur: the same text gives the same statement, which stays prepared. */
+function createRecurringCompiler(): Compile {
+  const kept = new BoundedCache<string, Statement>(recurringStepsMax)
+  return text => {
+    const compiled = compileAnew(text)
+    const key = `${compiled.places.join()} ${compiled.text}`
+    const before = kept.get(key)
+    if (!before) kept.set(key, compiled)
+    return before ?? compiled
+  }
 }
 
 /** Milliseconds of one turn. */
@@ -279,7 +297,8 @@ function createWriters(
       }
     return count
   }
-  const run = <T>(steps: () => Steps<T>): Promise<T> => queue.add(unlent, () => runMigration(steps(), running))
+  const compile = createRecurringCompiler()
+  const run = <T>(steps: () => Steps<T>): Promise<T> => queue.add(unlent, () => runMigration(steps(), running, compile))
   const settle = async (): Promise<void> => {
     while (await run(() => settleSearches(schema))) await sleep(fillPauseMs)
   }

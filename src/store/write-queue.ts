@@ -101,9 +101,48 @@ class CallerLines<T> {
   }
 }
 
+/** Ends the wait for one unit of work at a time; the timer of the first serves those after it. */
+class UnitTimer {
+  readonly #limitMs: number
+  #timer: NodeJS.Timeout | undefined
+  #endsAt = 0
+  #reject: (thrown: unknown) => void = () => {}
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs
+  }
+
+  /** The answer of the unit that begins now. */
+  limit(answer: Promise<unknown>): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    answer.then(resolve, reject)
+    this.#reject = reject
+    this.#endsAt = performance.now() + this.#limitMs
+    this.#timer ??= setTimeout(() => this.#look(), this.#limitMs)
+    return promise
+  }
+
+  /** Without effect on a unit that has ended. */
+  #look(): void {
+    const leftMs = this.#endsAt - performance.now()
+    this.#timer = leftMs > 0 ? setTimeout(() => this.#look(), Math.ceil(leftMs)) : undefined
+    if (leftMs > 0) return
+    const why = `a unit of work held the store for more than ${this.#limitMs} ms: do slow work in a job`
+    this.#reject(new Unavailable(1, why))
+  }
+
+  /** Called when no unit is left; a timer would keep the process alive. */
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#reject = () => {}
+  }
+}
+
 export class Queue {
   readonly #transaction: Transaction
   readonly #bounds: QueueBounds
+  readonly #timer: UnitTimer
   readonly #waiting = new CallerLines<QueueEntry>()
   #running: Promise<void> | undefined
   readonly #looks = new Set<Promise<void>>()
@@ -113,6 +152,7 @@ export class Queue {
   constructor(transaction: Transaction, limits: QueueBounds = defaultBounds) {
     this.#transaction = transaction
     this.#bounds = limits
+    this.#timer = new UnitTimer(limits.work)
   }
 
   /** @param caller whose turn it takes */
@@ -147,10 +187,12 @@ export class Queue {
       lent.end()
       return answer
     }
-    const look = this.#limitTime(answer).then(
-      () => lent.end(),
-      () => lent.end(),
-    )
+    const timer = new UnitTimer(this.#bounds.work)
+    const end = (): void => {
+      timer.stop()
+      lent.end()
+    }
+    const look = timer.limit(answer).then(end, end)
     this.#looks.add(look)
     look.finally(() => this.#looks.delete(look))
     return answer
@@ -167,6 +209,7 @@ export class Queue {
       await this.#gather()
       await this.#runGroup()
     }
+    this.#timer.stop()
     this.#running = undefined
   }
 
@@ -237,7 +280,7 @@ export class Queue {
       return this.#fail(next, thrown)
     }
     if (!(answer instanceof Promise)) return this.#finish(next, answer)
-    return this.#limitTime(answer).then(
+    return this.#timer.limit(answer).then(
       value => this.#finish(next, value),
       thrown => this.#fail(next, thrown),
     )
@@ -253,15 +296,5 @@ export class Queue {
     next.lent.end()
     this.#transaction.undo()
     return () => next.reject(thrown)
-  }
-
-  #limitTime(answer: Promise<unknown>): Promise<unknown> {
-    const { work } = this.#bounds
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    const timer = setTimeout(() => {
-      reject(new Unavailable(1, `a unit of work held the store for more than ${work} ms: do slow work in a job`))
-    }, work)
-    answer.then(resolve, reject)
-    return promise.finally(() => clearTimeout(timer))
   }
 }

@@ -167,6 +167,14 @@ test('(3) a work that hangs is unavailable when its time is up, and learns that 
   assert.deepEqual(noted.log, ['begin', 'save', 'undo', 'save', 'release', 'commit'])
 })
 
+test('(3) the time of a work begins with the work, not with its group', async () => {
+  const queue = new Queue(new Noted(), { ...defaultBounds, open: 1000, work: 60 })
+  const pauses = [40, 40, 1000].map(ms => queue.add(...work(() => sleep(ms, ms, { ref: false }))))
+  const [first, second, third] = await told(pauses)
+  assert.deepEqual([first, second], [40, 40])
+  assert.ok(third instanceof Unavailable && /more than 60 ms/.test(String(third.cause)), String(third))
+})
+
 test('a group is bounded in number and in time', async () => {
   const noted = new Noted()
   const few = new Queue(noted, { ...defaultBounds, group: 2 })
