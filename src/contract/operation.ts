@@ -203,6 +203,12 @@ const replaceFaults = (resource: Resource): readonly Fault[] => {
 }
 
 const searchFaults = ({ given }: Resource): readonly Fault[] => given.faults?.['search'] ?? []
+/** In REST, a list takes the words of a search, unless searches have their own address. */
+export const listTakesWords = ({ searches }: Pick<Service, 'searches'>, { name, given }: Resource): boolean =>
+  given.search !== undefined && searches?.of !== name
+/** The faults that may end an operation that is given words. */
+export const faultsWithWords = (operation: Operation): readonly Fault[] =>
+  operation.kind === 'list' ? [...operation.faults, ...searchFaults(operation.resource)] : operation.faults
 const searchTerms = (service: Service, resource: Resource, reads: OperationTerms): OperationTerms => ({
   ...reads,
   ...searchLimit(service, resource),

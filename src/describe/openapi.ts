@@ -10,7 +10,15 @@ import { allowsComparison, type Comparison, findFilterField } from '../contract/
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { listAncestors } from '../contract/nesting.ts'
-import { isCreatedByPut, isPaged, type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
+import {
+  faultsWithWords,
+  isCreatedByPut,
+  isPaged,
+  listTakesWords,
+  type Operation,
+  type OperationOf,
+  singularOf,
+} from '../contract/operation.ts'
 import { describeField, summaryOf, textsOfOperation } from '../contract/operation-texts.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -248,10 +256,16 @@ class VersionDocument {
     if (operation.kind === 'get') return [refTo('parameters', 'fields')]
     if (operation.kind !== 'list' && operation.kind !== 'search' && operation.kind !== 'getSearch') return []
     const paging = pageControls.map(name => refTo('parameters', name))
-    if (operation.kind === 'list')
-      return [...paging, ...this.#filterParameters(operation.resource, operation.resource.given.filter)]
+    if (operation.kind === 'list') {
+      const words = this.#takesWords(operation) ? [refTo('parameters', 'q')] : []
+      return [...paging, ...words, ...this.#filterParameters(operation.resource, operation.resource.given.filter)]
+    }
     if (operation.kind === 'getSearch' || address.template !== '/search') return paging
     return [...paging, refTo('parameters', 'q'), ...this.#equalityParameters(operation.resource)]
+  }
+
+  #takesWords(operation: Operation): boolean {
+    return operation.kind === 'list' && listTakesWords(this.#service, operation.resource)
   }
 
   /**
@@ -533,7 +547,7 @@ class VersionDocument {
   #declaredResponses(operation: Operation): Members {
     return operation.kind === 'exchange' || operation.kind === 'getAnswer'
       ? this.#portFaults(operation)
-      : this.#problemResponses(operation.faults)
+      : this.#problemResponses(this.#takesWords(operation) ? faultsWithWords(operation) : operation.faults)
   }
   #problemResponses(faults: readonly Fault[]): Members {
     return Object.fromEntries(

@@ -3,7 +3,7 @@
  */
 import { t } from '../contract/field.ts'
 import { openFieldsOf } from '../contract/field-access.ts'
-import type { Operation } from '../contract/operation.ts'
+import { listTakesWords, type Operation } from '../contract/operation.ts'
 import { mayEverBeAllowed } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type Pairs, writeQuery } from '../http/uri.ts'
@@ -123,12 +123,22 @@ function collectionLinks(exchange: Exchange, resource: Resource): DocumentLink[]
   }
   const offered = form && mayEverBeAllowed(create.grants, viewer.caller, viewer.now) ? [form] : []
   const up = place === exchange.base ? [] : [{ rel: 'up', href: place }]
-  return [...up, ...writeSearchLink(exchange, resource), item, ...offered]
+  return [...up, ...linkToSearch(exchange, resource), item, ...offered]
 }
 
-/** Rule A2.4: `/search{?q,…}` for the resource that can be searched. */
-export function writeSearchLink(exchange: Exchange, resource: Resource): DocumentLink[] {
-  if (exchange.edition.service.searches?.of !== resource.name) return []
-  const names = [...Object.keys(searchFields(resource)), 'page', 'size', 'cursor', 'sort', 'fields']
-  return [{ rel: 'search', href: `${exchange.base}/search{?${names.join(',')}}`, templated: true }]
+/** Rule A2.4: `/search{?q,…}` for the resource whose searches can be stored. */
+export const writeSearchLink = ({ base, edition }: Exchange, resource: Resource): DocumentLink[] =>
+  edition.service.searches?.of === resource.name
+    ? [searchTemplate(`${base}/search`, Object.keys(searchFields(resource)))]
+    : []
+
+/** Other resources are searched where they are listed: `/products{?q,…}`. */
+function linkToSearch(exchange: Exchange, resource: Resource): DocumentLink[] {
+  if (!listTakesWords(exchange.edition.service, resource)) return writeSearchLink(exchange, resource)
+  return [searchTemplate(`${exchange.place}/${resource.name}`, ['q', ...(resource.given.filter ?? [])])]
+}
+
+function searchTemplate(path: string, criteria: readonly string[]): DocumentLink {
+  const names = new Set([...criteria, 'page', 'size', 'cursor', 'sort', 'fields'])
+  return { rel: 'search', href: `${path}{?${[...names].join(',')}}`, templated: true }
 }

@@ -113,7 +113,8 @@ const bulkQuery = (filters: readonly Filter[]) => ({ filters, sort: [], size: re
  * QUERY has its words in the content.
  */
 function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
-  if (operation.kind === 'search' && route.template === '/search') return searchControls
+  const isSearch = operation.kind === 'search' && route.template === '/search'
+  if (isSearch || (operation.kind === 'list' && route.takesWords)) return searchControls
   if (isPaged(operation)) return listControls
   return selectingKinds.includes(operation.kind) ? itemControls : noControls
 }

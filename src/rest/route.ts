@@ -6,7 +6,7 @@
 import type { Job } from '../contract/job.ts'
 import { isIdentifier } from '../contract/lexical/text.ts'
 import { isNestedRelation, parentTemplateOf } from '../contract/nesting.ts'
-import { countAsRead, listOperations, type Operation, type OperationOf } from '../contract/operation.ts'
+import { countAsRead, listOperations, listTakesWords, type Operation, type OperationOf } from '../contract/operation.ts'
 import { type LaterOperations, listLaterOperations, listPortOperations } from '../contract/port-operation.ts'
 import { type Resource, singleId } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
@@ -36,6 +36,8 @@ export interface Route {
   readonly within?: { readonly of: Resource; readonly by: string }
   /** The identifier for a route without `{id}`: that of a single resource. */
   readonly id?: string
+  /** Whether a query of its list may have words (`q`), as a search has. */
+  readonly takesWords?: boolean
 }
 
 /** The path with identifiers in place of the names in braces, in order. */
@@ -94,9 +96,7 @@ export function compileRoutes(service: Service): Routes {
     .map(operation => (operation.kind === 'search' ? countAsRead(service, operation) : operation))
   const owned = Map.groupBy(operations, each => ('resource' in each ? each.resource : undefined))
   const all: Route[] = [
-    ...service.resources.flatMap(resource =>
-      resourceRoutes(resource, service.resources, owned.get(resource) ?? [], operations),
-    ),
+    ...service.resources.flatMap(resource => resourceRoutes(resource, service, owned.get(resource) ?? [], operations)),
     ...searchRoutes(operations),
     ...service.jobs.flatMap(job => jobRoutes(job, operations)),
     ...listPortOperations(service).map(portRoute),
@@ -120,7 +120,7 @@ function placeRoute(root: RouteNode, route: Route): void {
   at.route = route
 }
 
-type RouteFacts = Partial<Pick<Route, 'within' | 'id' | 'place'>>
+type RouteFacts = Partial<Pick<Route, 'within' | 'id' | 'place' | 'takesWords'>>
 
 function createRoute(
   template: string,
@@ -145,10 +145,11 @@ export const itemPathOf = ({ name, isSingle }: Resource, id: string): string =>
 
 function resourceRoutes(
   resource: Resource,
-  resources: readonly Resource[],
+  service: Service,
   ofResource: readonly Operation[],
   operations: readonly Operation[],
 ): Route[] {
+  const { resources } = service
   const findKind = (kind: Operation['kind']) => ofResource.find(each => each.kind === kind)
   const part = (kind: 'getFile' | 'putFile', name: string) =>
     ofResource.find(each => each.kind === kind && 'part' in each && each.part === name)
@@ -163,7 +164,7 @@ function resourceRoutes(
       ['DELETE', findKind('bulk')],
       ['QUERY', findKind('search')],
     ],
-    { place },
+    { place, takesWords: listTakesWords(service, resource) },
   )
   const itself = createRoute(
     item,
@@ -192,7 +193,10 @@ function resourceRoutes(
     ...Object.values(resource.given.relations ?? {}).flatMap(relation => {
       if (!('of' in relation) || isNestedRelation(relation, resource, resources)) return []
       const list = operations.find(each => each.kind === 'list' && each.resource.name === relation.of)
-      return [createRoute(`${item}/${relation.of}`, [['GET', list]], { within: { of: resource, by: relation.by } })]
+      if (list?.kind !== 'list') return []
+      const within = { of: resource, by: relation.by }
+      const takesWords = listTakesWords(service, list.resource)
+      return [createRoute(`${item}/${relation.of}`, [['GET', list]], { within, takesWords })]
     }),
   ]
 }

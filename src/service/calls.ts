@@ -8,7 +8,7 @@ import { chain, type Maybe } from '../base/maybe.ts'
 import type { RecentCallers } from '../base/time-shares.ts'
 import { declaredFaults } from '../contract/fault.ts'
 import type { Implementation } from '../contract/implement.ts'
-import { listOperations, type Operation } from '../contract/operation.ts'
+import { faultsWithWords, listOperations, type Operation } from '../contract/operation.ts'
 import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
 import type { ExchangeBasis } from '../contract/port-handlers.ts'
 import { removeItems } from './bulk-removal.ts'
@@ -128,7 +128,7 @@ const createFactFinder =
       caller,
       now: clock(),
       operation: operation.name,
-      faults: operation.faults,
+      faults: call.query?.words ? faultsWithWords(operation) : operation.faults,
       id,
       headers: call.headers,
       face: call.face,

@@ -63,8 +63,10 @@ function askSearching(
   { call, about, reader }: ReadContext,
   { kind, resource }: OperationOf<'list' | 'search'>,
 ): Maybe<void> {
-  const searching = kind === 'search' ? handlersOf(about.app, resource.name).searching : undefined
-  if (searching) return searching(createContext(about, readOnlyReach(reader)), call.query?.words ?? [])
+  const words = call.query?.words
+  const isSearch = kind === 'search' || words !== undefined
+  const searching = isSearch ? handlersOf(about.app, resource.name).searching : undefined
+  if (searching) return searching(createContext(about, readOnlyReach(reader)), words ?? [])
 }
 
 /** A page of the items that this caller may see, restricted in the database and not afterwards. */

@@ -293,6 +293,10 @@ describe('the page of a list', async () => {
       '<form method="get" role="search" aria-label="Filters">',
     ])
     assert.deepEqual(await words('/api/v2/products'), ['<form method="get" role="search" aria-label="Filters">'])
+    const products = await pageOf(shop, 'clara', '/api/v2/products?q=lamp')
+    assert.deepEqual(products.all(/id="words"/), [
+      '<input id="words" name="q" type="search" value="lamp" maxlength="1000">',
+    ])
     assert.deepEqual(await words('/api/v2/search?q=lamp&size=1'), [
       '<form method="get" action="/api/v2/search" role="search" aria-label="Filters">',
     ])

@@ -156,7 +156,7 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
     return [...controls, writeControl(t.boolean().optional(), at, `${title} absent`, parameters.get(at) ?? '', state)]
   })
   const orders = (resource.given.sort ?? []).filter(name => mayCompare(exchange, resource, name))
-  const words = isSearch ? writeWords(parameters.get('q') ?? '') : ''
+  const words = isSearch || route?.takesWords ? writeWords(parameters.get('q') ?? '') : ''
   const isOpen = entry.pairs.some(([name]) => name !== 'cursor' && name !== 'page' && name !== 'size')
   const form = buildElement(
     'form',
