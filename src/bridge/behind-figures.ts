@@ -4,7 +4,7 @@ import type { WaitingLines } from '../service/waiting-lines.ts'
 import type { Circuit } from './circuit.ts'
 import type { PortAnswer } from './port-caller.ts'
 
-export class BehindFigures {
+export class BackendFigures {
   readonly #counts = new Map<string, number>()
 
   count(answer: PortAnswer): void {

@@ -17,12 +17,12 @@ import { type Service, service } from '../contract/service.ts'
 import { UnsendableBlock } from '../service/exchange-context.ts'
 import { type Refusal, Refused, refuse } from '../service/refusal.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
-import { BehindFigures } from './behind-figures.ts'
+import { BackendFigures } from './behind-figures.ts'
 import { type BridgeLimits, completeLimits, lineBoundsOf } from './bridge-limits.ts'
 import { createBridgeProvider, type ResourceBehind } from './bridged-resource.ts'
 import { Circuit } from './circuit.ts'
 import { verbOf } from './exchange-members.ts'
-import { type BridgedResource, setNothing } from './guess-resources.ts'
+import { type BridgedResource, emptyValues } from './guess-resources.ts'
 import { type EndContext, FaultEnd, LaterDesk } from './later-desk.ts'
 import { completeLaterLimits, type LaterLimits } from './later-limits.ts'
 import type { LaterReader, PortAnswer, PortCall, PortCaller } from './port-caller.ts'
@@ -77,7 +77,7 @@ export function createBridge(
   const limits = completeLimits(options.limits)
   const circuit = new Circuit(clock, note, limits)
   const lines = new WaitingLines(lineBoundsOf(limits), 'too many calls wait for the backend')
-  const figures = new BehindFigures()
+  const figures = new BackendFigures()
   const callers = new Map(contract.ports.map(port => [port.port, callerOf(port)]))
   const asks = new Map(
     [...callers].map(([port, send]) => {
@@ -100,7 +100,7 @@ export function createBridge(
   })
   const providers = resources.map(each => {
     const keep = createBridgeProvider(each, reachResource(each.port, askOf(each.port), note), clock)
-    return [each.resource.name, { keep, derive: setNothing }] as const
+    return [each.resource.name, { keep, derive: emptyValues }] as const
   })
   // one handler for each exchange, a provider for each resource
   const app = implement(contract, Object.fromEntries([...handlers, ...providers]) as never)
@@ -222,7 +222,7 @@ const resourceEnds = (exchange: PortExchange): EndContext => ({
 
 async function askThrough(
   circuit: Circuit,
-  figures: BehindFigures,
+  figures: BackendFigures,
   ask: () => Promise<PortAnswer>,
 ): Promise<PortAnswer> {
   const after = circuit.admit()

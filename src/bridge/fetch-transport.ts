@@ -2,9 +2,9 @@
 import { errorCodeOf } from '../base/attempt.ts'
 import { takeBounded } from '../base/octets.ts'
 import { longestDefault } from '../client/transport.ts'
-import { FlowingContent, type RestAnswer, type RestAsk, type RestTransport } from './rest-transport.ts'
+import { type BackendRequest, FlowingContent, type RestAnswer, type RestTransport } from './rest-transport.ts'
 
-export const fetchAnswer: RestTransport = async (
+export const fetchResponse: RestTransport = async (
   { method, address, fields, content },
   { timeLimit, longest = longestDefault },
   { signal },
@@ -27,7 +27,7 @@ export const fetchAnswer: RestTransport = async (
   }
 }
 
-function writeBody(content: RestAsk['content']): RequestInit {
+function writeBody(content: BackendRequest['content']): RequestInit {
   if (content === undefined) return {}
   if (!(content instanceof FlowingContent)) return { body: content as Uint8Array<ArrayBuffer> | string | FormData }
   return { body: ReadableStream.from(content.pieces), duplex: 'half' } as RequestInit // which every platform has

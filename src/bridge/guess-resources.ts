@@ -18,7 +18,7 @@ import { findContractMistakes } from '../contract/review.ts'
 import { type Service, service } from '../contract/service.ts'
 import { isSimpleType, simpleCodecOf } from '../contract/xml-simple.ts'
 import type { AnyMember, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
-import { markWithin, mayLack } from './carried-members.ts'
+import { allowAbsence, markUnsent } from './carried-members.ts'
 import {
   emptyInputOf,
   type FoundItem,
@@ -195,13 +195,13 @@ interface GivenItem {
 const markFields = (fields: Fields, { readOnly, filled, create, change }: BridgedWrites): Fields =>
   Object.fromEntries(
     Object.entries(fields as Record<string, Field<unknown>>).map(([name, field]) => {
-      const marked = readOnly.includes(name) ? field.readOnly() : markWithin(field, name, create, change)
-      return [name, filled.includes(name) ? mayLack(marked) : marked]
+      const marked = readOnly.includes(name) ? field.readOnly() : markUnsent(field, name, create, change)
+      return [name, filled.includes(name) ? allowAbsence(marked) : marked]
     }),
   )
 
 /** Read-only fields are those of the backend. */
-export const setNothing = (): Values => ({})
+export const emptyValues = (): Values => ({})
 
 /** Decided by its name, and by what the port says. */
 const isRead = (name: string, { isSafe }: PortExchange): boolean => isSafe && verbOf(name) === 'read'
@@ -227,7 +227,7 @@ export function declareItems(
   }) as unknown as Resource // its fields are known only at run time
   const contract = service('guess', { namespace: 'urn:guess', resources: [made] }) as unknown as Service
   const keep = { isRemote: true, load: () => undefined, list: () => [], save: () => 'stale', remove: () => false }
-  const mistakes = findContractMistakes(implement(contract, { [made.name]: { keep, derive: setNothing } } as never))
+  const mistakes = findContractMistakes(implement(contract, { [made.name]: { keep, derive: emptyValues } } as never))
   const [mistake] = mistakes
   return mistake === undefined ? { resource: made } : { mistake }
 }

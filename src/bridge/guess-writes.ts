@@ -10,7 +10,7 @@ import type { Fields } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
 import { simpleCodecOf } from '../contract/xml-simple.ts'
 import type { AnyRootElement, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
-import { type Carried, carriedNothing, carryMembers, lacksNeeded, pickCarried } from './carried-members.ts'
+import { type CarriedMembers, carriedNothing, carryMembers, lacksNeeded, pickCarried } from './carried-members.ts'
 import {
   type ExchangeVerb,
   emptyInputOf,
@@ -29,7 +29,7 @@ import {
 import { contentOfMember } from './xml-fields.ts'
 
 /** An exchange that changes an item, and which members it sends. */
-export interface BridgedWrite extends Carried {
+export interface BridgedWrite extends CarriedMembers {
   readonly exchange: string
   /** The keys that lead from the message to the item. */
   readonly path: readonly string[]
@@ -127,7 +127,7 @@ export function joinWrites(read: ItemOfReads, { create, change, remove }: FoundW
 }
 
 /** How a message carries an item. */
-interface ItemInput extends Carried {
+interface ItemInput extends CarriedMembers {
   /** The keys that lead to the item. */
   readonly path: readonly string[]
   /** The type of the identifier, if that is among them. */

@@ -12,10 +12,10 @@ import { type ArrivingOctets, longestDefault, type TransportResponse } from '../
 import type { HttpFields } from '../http/message.ts'
 import { describeGarbage, type PortAnswer } from './port-caller.ts'
 import {
+  type BackendRequest,
   FlowingContent,
   type PassingBody,
   type RestAnswer,
-  type RestAsk,
   type RestBounds,
   type RestReception,
   type RestTransport,
@@ -56,7 +56,7 @@ export function createKeptTransport(base: string, options: KeptTransportOptions 
   return { ask, close: () => pool.close() }
 }
 
-async function writeSent({ fields, content }: RestAsk) {
+async function writeSent({ fields, content }: BackendRequest) {
   const names = Object.keys(fields).map(name => name.toLowerCase())
   const sent = names.includes('accept-encoding') ? fields : { ...fields, 'accept-encoding': 'identity' }
   if (content instanceof FlowingContent) return { fields: sent, content: undefined, flowing: content.pieces }

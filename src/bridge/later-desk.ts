@@ -33,7 +33,7 @@ import { type LineBounds, WaitingLines } from '../service/waiting-lines.ts'
 import { readKeptAnswer, writeKeptAnswer } from './kept-answer.ts'
 import { LaterFigures, type LaterOutcome } from './later-figures.ts'
 import type { LaterLimits } from './later-limits.ts'
-import { digestLater, type LaterProof, matchesSecret, readProof, writeProof, writeTaken } from './later-proof.ts'
+import { digestLater, type LaterProof, matchesSecret, readProof, writeProof, writeTakenProof } from './later-proof.ts'
 import type { LaterReader, PortAnswer } from './port-caller.ts'
 import {
   acceptReply,
@@ -166,11 +166,11 @@ export class LaterDesk implements LaterCalls {
     const [id, created] = [identify('j'), clock()]
     const secret = encodeBase64Url(randomBytes(24))
     const due = created + this.#options.limits.answerLimit
-    const call: LaterCall = { id, job, caller, party, created, due, once, asked: '' }
+    const call: LaterCall = { id, job, caller, party, created, due, once, basis: '' }
     this.#waiting.set(id, call) // (5): before the first await
     let isKept = false
     const keep: LaterReply['keep'] = async request => {
-      await ledger.begin({ ...call, asked: writeProof(secret, request) }) // (1)
+      await ledger.begin({ ...call, basis: writeProof(secret, request) }) // (1)
       isKept = true
     }
     const ended = mayStart ? undefined : this.#listen(id, patience)
@@ -242,7 +242,7 @@ export class LaterDesk implements LaterCalls {
         state: failure === undefined ? 'completed' : 'failed',
         failure,
         answer: writeKeptAnswer(place.exchange, answer),
-        asked: writeTaken(readProof(call.asked), digest),
+        basis: writeTakenProof(readProof(call.basis), digest),
       }))
     if (!isEnded) return false
     endBy(false)
@@ -284,7 +284,7 @@ export class LaterDesk implements LaterCalls {
     const call = await this.#requireSite().ledger.find(id)
     const place = call && this.#places.get(call.job)
     if (!call || !place) return undefined
-    const proof = readProof(call.asked)
+    const proof = readProof(call.basis)
     return matchesSecret(proof, secret) ? { call, place, proof } : undefined
   }
 

@@ -28,7 +28,7 @@ export const writeProof = (secret: string, request: SentRequest): string =>
   JSON.stringify({ secret: digestLater(secret), ...toKeptRequest(request) } satisfies KeptProof)
 
 /** Forgets the key of the exchange. */
-export const writeTaken = ({ secret }: LaterProof, taken: string | undefined): string =>
+export const writeTakenProof = ({ secret }: LaterProof, taken: string | undefined): string =>
   JSON.stringify({ secret, taken } satisfies KeptProof)
 
 /** @param text the result of `writeProof` or `writeTaken` */

@@ -21,7 +21,7 @@ import { reasonPhrases } from '../http/status.ts'
 import { percentEncode, writeQuery } from '../http/uri.ts'
 import type { ContentPart, ParameterPart } from '../import/openapi/exchange-types.ts'
 import type { RestExchange, RestPort } from '../import/openapi/rest-port.ts'
-import { fetchAnswer } from './fetch-transport.ts'
+import { fetchResponse } from './fetch-transport.ts'
 import { reserveInPath, reserveInQuery, writeParameter, writePlainValue } from './parameter-text.ts'
 import {
   type CallerOptions,
@@ -34,9 +34,9 @@ import {
 } from './port-caller.ts'
 import { FlowingForm, type FlowingPart, isOctetsMember } from './rest-passing.ts'
 import {
+  type BackendRequest,
   FlowingContent,
   type PassingBody,
-  type RestAsk,
   type RestHead,
   type RestResponse,
   type RestTransport,
@@ -51,7 +51,7 @@ export function createRestCaller(
   rest: RestPort,
   to: string,
   options: CallerOptions,
-  transport: RestTransport = fetchAnswer,
+  transport: RestTransport = fetchResponse,
 ): PortCaller {
   const url = URL.parse(to)
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
@@ -89,7 +89,7 @@ function hideOwnRefusal(answer: PortAnswer): PortAnswer {
 const codecOf = (root: AnyRootElement): XmlJsonCodec => createXmlJsonCodec(root, () => undefined)
 
 /** A value of the caller that no request can carry. */
-class Unaskable extends Error {
+class UnsendableValue extends Error {
   readonly problem: FieldProblem
   constructor(problem: FieldProblem, reason = `${problem.path.join('.')}: ${problem.detail}`) {
     super(reason)
@@ -140,7 +140,7 @@ class ExchangeCaller {
       const answer = await this.#transport(this.#buildRequest(input, fields), this.#options, { signal, mayPass })
       return answer.kind === 'response' ? this.#readAnswer(answer) : answer
     } catch (thrown) {
-      if (!(thrown instanceof Unaskable)) throw thrown
+      if (!(thrown instanceof UnsendableValue)) throw thrown
       return {
         kind: 'fault',
         code: 'Sender',
@@ -160,7 +160,7 @@ class ExchangeCaller {
 
   // The request
 
-  #buildRequest(input: unknown, own: Readonly<Record<string, string>>): RestAsk {
+  #buildRequest(input: unknown, own: Readonly<Record<string, string>>): BackendRequest {
     const row = this.#writeInput(input)
     const { method, headers, answer, content } = this.#exchange
     const sent = content && this.#writeContent(content, row, input)
@@ -186,7 +186,7 @@ class ExchangeCaller {
     try {
       return this.#input.write(markPassing(input)?.value ?? input) as JsonObject // of an object's type
     } catch (thrown) {
-      throw thrown instanceof UnfitMessage ? new Unaskable(thrown.problem, thrown.message) : thrown
+      throw thrown instanceof UnfitMessage ? new UnsendableValue(thrown.problem, thrown.message) : thrown
     }
   }
 
@@ -204,7 +204,11 @@ class ExchangeCaller {
       const encode = how?.allowsReserved ? reserveInPath : percentEncode
       const text = (how && value !== undefined && writeParameter(name, value, how, encode)) || ''
       if (text === '' || text === '.' || text === '..')
-        throw new Unaskable({ path: [key], code: 'type', detail: 'must name something: it is a segment of an address' })
+        throw new UnsendableValue({
+          path: [key],
+          code: 'type',
+          detail: 'must name something: it is a segment of an address',
+        })
       return text
     })
   }
@@ -230,7 +234,7 @@ class ExchangeCaller {
       const value = this.#valueOf(key, row)
       if (value === undefined) return []
       if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name))
-        throw new Unaskable({ path: [key], code: 'type', detail: 'has a name that no cookie has' })
+        throw new UnsendableValue({ path: [key], code: 'type', detail: 'has a name that no cookie has' })
       const isForm = how.style !== 'cookie'
       const style = {
         ...how,
@@ -242,7 +246,7 @@ class ExchangeCaller {
     return pairs.length === 0 ? {} : { cookie: [...(known === undefined ? [] : [known]), ...pairs].join('; ') }
   }
 
-  #writeContent({ mediaType, as, encodings }: ContentPart, row: JsonObject, input: unknown): RestAsk['content'] {
+  #writeContent({ mediaType, as, encodings }: ContentPart, row: JsonObject, input: unknown): BackendRequest['content'] {
     if ('key' in as) {
       const [given, member] = [row[as.key], this.#inputMembers[as.key]]
       if (given === undefined || !member) return undefined
@@ -376,7 +380,7 @@ const selectMembers = (members: TypeMembers, keys: readonly string[]): TypeMembe
 const mediaTypeOf = ({ fields }: RestHead): string =>
   (fields['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase()
 
-const typeOfSent = (sent: RestAsk['content'], { mediaType }: ContentPart): string =>
+const typeOfSent = (sent: BackendRequest['content'], { mediaType }: ContentPart): string =>
   sent instanceof FlowingForm ? sent.mediaType : mediaType
 
 function checkRead(codec: XmlJsonCodec, json: Json): { readonly value: unknown; readonly flaw: string | undefined } {
@@ -419,7 +423,7 @@ const fieldText =
   (name: string) =>
   (text: string): string => {
     if (!/^[\t\x20-\x7e]*$/.test(text))
-      throw new Unaskable({ path: [name], code: 'type', detail: 'must be visible ASCII: it is a field of HTTP' })
+      throw new UnsendableValue({ path: [name], code: 'type', detail: 'must be visible ASCII: it is a field of HTTP' })
     return text
   }
 /** RFC 6265 §4.1.1 */
@@ -427,6 +431,6 @@ const cookieText =
   (key: string) =>
   (text: string): string => {
     if (!/^[!#-+\--:<-[\]-~]*$/.test(text))
-      throw new Unaskable({ path: [key], code: 'type', detail: 'has a character that no cookie has' })
+      throw new UnsendableValue({ path: [key], code: 'type', detail: 'has a character that no cookie has' })
     return text
   }

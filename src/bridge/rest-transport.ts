@@ -11,7 +11,7 @@ export class FlowingContent {
   }
 }
 
-export interface RestAsk {
+export interface BackendRequest {
   readonly method: string
   readonly address: string
   readonly fields: Readonly<Record<string, string>>
@@ -57,4 +57,4 @@ export interface RestReception {
 }
 
 /** @throws the reason of `signal`, or the error of flowing content */
-export type RestTransport = (ask: RestAsk, bounds: RestBounds, reception: RestReception) => Promise<RestAnswer>
+export type RestTransport = (ask: BackendRequest, bounds: RestBounds, reception: RestReception) => Promise<RestAnswer>

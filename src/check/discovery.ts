@@ -25,7 +25,7 @@ import {
   type ProbedRecord,
 } from './probe-content.ts'
 import { type ProbeExchange, requireUnreachable, Unreachable } from './probe-message.ts'
-import { fieldLinks, findSender, pathOfIdentifier, readAsAnyone, toPath } from './reading.ts'
+import { fieldLinks, findSender, pathOfIdentifier, readAsFirstAllowed, toPath } from './reading.ts'
 import { resolveSchema } from './schema-sample.ts'
 import { discoverSoap } from './soap-discovery.ts'
 
@@ -63,7 +63,7 @@ const redirectsMax = 5
 
 /** RFC 9110 §15.4: after a redirect within the address, its target is the entry. */
 async function readEntry(bench: Bench, basePath: string): Promise<ProbeExchange> {
-  let entry = await readAsAnyone(bench, basePath)
+  let entry = await readAsFirstAllowed(bench, basePath)
   for (let count = 0; count < redirectsMax && [301, 302, 303, 307, 308].includes(entry.status); count++) {
     const { location = '' } = entry.fields
     const path = toPath(bench, location, entry.request.target)
@@ -71,7 +71,7 @@ async function readEntry(bench: Bench, basePath: string): Promise<ProbeExchange>
       `${entry.request.target} leads to ${location}${path === undefined ? `, which is not of ${bench.transport.origin}: it was not followed` : ''}`,
     )
     if (path === undefined) break
-    entry = await readAsAnyone(bench, path)
+    entry = await readAsFirstAllowed(bench, path)
   }
   return entry
 }
@@ -89,7 +89,7 @@ async function findOpenApi(bench: Bench, basePath: string, links: readonly Found
   ]
   for (const path of new Set(candidates)) {
     if (path === undefined) continue
-    const { json } = await readAsAnyone(bench, path)
+    const { json } = await readAsFirstAllowed(bench, path)
     if (asText(memberAt(json, 'openapi')) !== undefined) return json
   }
   return undefined
@@ -254,7 +254,7 @@ async function readCollection(
   paths: readonly ApiPath[],
   { path, operations }: ApiPath,
 ): Promise<CollectionTarget | undefined> {
-  const list = await readAsAnyone(bench, path)
+  const list = await readAsFirstAllowed(bench, path)
   // A representation that can be edited is one item, whatever lists it has.
   const items = list.isSuccess && linkIn(list.json, 'edit') === undefined ? itemsOf(list.json) : undefined
   if (!items) return undefined

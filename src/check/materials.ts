@@ -109,7 +109,7 @@ async function readFilled(
   return { ...collection, reader: as, list, items: [{ path, value }] }
 }
 
-interface Maker {
+interface CreatingCaller {
   readonly collection: CollectionTarget
   readonly as: CheckCaller | undefined
 }
@@ -186,8 +186,8 @@ export async function changeMember(
 }
 
 /** Prefers a collection whose creator can also replace and remove its items. */
-async function findMaker(bench: Bench): Promise<Maker> {
-  const makers: (Maker & { readonly rank: number })[] = []
+async function findMaker(bench: Bench): Promise<CreatingCaller> {
+  const makers: (CreatingCaller & { readonly rank: number })[] = []
   for (const collection of changeable(bench).filter(({ items }) => items.length > 0))
     for (const as of [undefined, ...bench.callers])
       makers.push({ collection, as, rank: await rankCreator(bench, collection, as) })
@@ -286,7 +286,7 @@ export async function postDraft(bench: Bench, collection: CollectionTarget, send
  * The item's own link takes precedence over Location, so that one wrong field does not hide the
  * item from all rules.
  */
-function toCreated(bench: Bench, { collection, as }: Maker, created: ProbeExchange, draft: Json): CreatedItem {
+function toCreated(bench: Bench, { collection, as }: CreatingCaller, created: ProbeExchange, draft: Json): CreatedItem {
   const { location, 'content-location': contentLocation } = created.fields
   const href = linkIn(created.json, 'self') ?? location ?? contentLocation ?? pathOfIdentifier(collection, created.json)
   const path = href === undefined ? undefined : toPath(bench, href, collection.path)

@@ -6,7 +6,7 @@ import { type FoundLink, type Json, linkIn, memberAt } from './probe-content.ts'
 import type { ProbeExchange } from './probe-message.ts'
 
 /** The first caller that may read it, beginning with the anonymous one. */
-export async function readAsAnyone(
+export async function readAsFirstAllowed(
   bench: Bench,
   path: string,
   fields: Readonly<Record<string, string>> = {},

@@ -6,7 +6,7 @@ import type { Bench } from './bench.ts'
 import type { CheckCaller, SoapEndpointTarget, SoapTarget } from './discovered-service.ts'
 import { asRecord, type Json } from './probe-content.ts'
 import { ProbeExchange } from './probe-message.ts'
-import { readAsAnyone, toPath } from './reading.ts'
+import { readAsFirstAllowed, toPath } from './reading.ts'
 import {
   type MessageParts,
   readSoapMessage,
@@ -24,7 +24,7 @@ export async function discoverSoap(bench: Bench, locations: readonly string[]): 
     const path = toPath(bench, location)
     if (path === undefined)
       bench.remarks.push(`${location} is not an address of ${bench.transport.origin}: it was not read`)
-    else targets.push(await readTargetWithImports(bench, path, await readAsAnyone(bench, path)))
+    else targets.push(await readTargetWithImports(bench, path, await readAsFirstAllowed(bench, path)))
   }
   for (const [file, octets] of Object.entries(bench.options.wsdlFiles ?? {}))
     targets.push(readTarget(bench, file, asExchange(file, octets)))
@@ -60,7 +60,7 @@ async function readTargetWithImports(bench: Bench, path: string, described: Prob
 
 async function readImport(bench: Bench, location: string): Promise<Uint8Array | undefined> {
   const path = toPath(bench, location)
-  const read = path === undefined ? undefined : await readAsAnyone(bench, path)
+  const read = path === undefined ? undefined : await readAsFirstAllowed(bench, path)
   return read?.isSuccess ? read.reply.content : undefined
 }
 
@@ -127,7 +127,7 @@ export async function trySafeOperation(
   operation: WsdlOperation,
   body: string,
 ): Promise<ProbeOperation | undefined> {
-  const { as, answered } = await sendAsLetIn(bench, endpoint, operation, { body })
+  const { as, answered } = await sendAsFirstAccepted(bench, endpoint, operation, { body })
   const message = readSoapMessage(answered)
   // B9.1 judges a Fault of another SOAP version.
   const isUsable = message !== undefined && message.child?.name.local !== 'Fault'
@@ -135,7 +135,7 @@ export async function trySafeOperation(
 }
 
 /** Sent without credentials, otherwise as the first caller that does not get 401. */
-export async function sendAsLetIn(
+export async function sendAsFirstAccepted(
   bench: Bench,
   endpoint: SoapEndpointTarget,
   { action }: WsdlOperation,

@@ -10,7 +10,7 @@ import { fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
 import { mayLeaveOctets } from '../contract/octet-types.ts'
 import { createActionNamer } from '../contract/port-names.ts'
-import { type Forgiven, type Leniency, Mending, mendElement } from '../soap/codecs/mended-element.ts'
+import { type Forgiven, type Leniency, MessageMending, mendElement } from '../soap/codecs/mended-element.ts'
 import { createPortMessageCodecs, type PortMessageCodec } from '../soap/codecs/port-message-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-codec.ts'
 import { createEncodedCodecs } from '../soap/codecs/schema-encoded.ts'
@@ -298,7 +298,7 @@ export class CallableExchange {
   // The reply
 
   #read(opened: Extract<OpenedAnswer, { kind: 'message' }>, mediaType: string): PortReply {
-    const mending = new Mending(this.#endpoint.lenient)
+    const mending = new MessageMending(this.#endpoint.lenient)
     this.#noteEnvelope(opened.envelope.version, mediaType, mending)
     const output = this.#readBody(opened, mending)
     while (opened.envelope.body.event === 'start') passElement(opened.envelope.body)
@@ -307,7 +307,7 @@ export class CallableExchange {
     return { output, headers, forgiven: mending.forgiven }
   }
 
-  #noteEnvelope(version: SoapVersion, mediaType: string, { forgive }: Mending): void {
+  #noteEnvelope(version: SoapVersion, mediaType: string, { forgive }: MessageMending): void {
     const essence = mediaType.replace(/;.*$/s, '').trim().toLowerCase()
     const expected = this.#expected.version
     if (version !== expected) forgive('envelope', '', `is SOAP ${version.number}, asked by SOAP ${expected.number}`)
@@ -316,7 +316,7 @@ export class CallableExchange {
   }
 
   /** From the first child of the Body to what follows it. */
-  #readBody({ envelope, parts }: Extract<OpenedAnswer, { kind: 'message' }>, mending: Mending): unknown {
+  #readBody({ envelope, parts }: Extract<OpenedAnswer, { kind: 'message' }>, mending: MessageMending): unknown {
     const { style } = this.#exchange
     if (!this.#answered) return undefined
     const { version, around, blocks } = envelope
@@ -338,7 +338,7 @@ export class CallableExchange {
     return requireValid(read(cursor, reading, version), reading)
   }
 
-  #readHeaders(blocks: readonly Element[], mending: Mending): PortReply['headers'] {
+  #readHeaders(blocks: readonly Element[], mending: MessageMending): PortReply['headers'] {
     const found = Object.entries(this.#exchange.replyHeaders).flatMap(([name, root]) => {
       const codec = this.#plans.literal(root)
       const block = blocks.find(each => each.name === codec.plan.name)
@@ -398,7 +398,7 @@ function requireValid<T>(value: T, { found }: LiteralReading): T {
   return value
 }
 
-function readBlockBy(codec: ElementCodec, block: Element, mending: Mending): unknown {
+function readBlockBy(codec: ElementCodec, block: Element, mending: MessageMending): unknown {
   const { forgive } = mending
   const reading: LiteralReading = { found: [], parts: undefined, around: block.parent, blocks: [], forgive }
   return requireValid(

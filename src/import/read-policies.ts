@@ -25,9 +25,9 @@ export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<str
   } = createWayLister(binding)
   const unmet = new Map<string, string>()
   const security = [...operations].flatMap(([name, operation]) => {
-    const found = attemptUnmet(() => readExchangePolicy(of(operation), operation))
-    if (found instanceof Unmet) unmet.set(name, found.detail)
-    return found && !(found instanceof Unmet) ? [[name, found] as const] : []
+    const found = attemptDemand(() => readExchangePolicy(of(operation), operation))
+    if (found instanceof UnsupportedDemand) unmet.set(name, found.detail)
+    return found && !(found instanceof UnsupportedDemand) ? [[name, found] as const] : []
   })
   return {
     security: new Map(security),
@@ -182,14 +182,14 @@ const isMarked = ({ attributes }: Element, mark: string): boolean =>
 // WS-SecurityPolicy
 
 /** Says which part of a policy is not met. */
-class Unmet {
+class UnsupportedDemand {
   readonly detail: string
   constructor(detail: string) {
     this.detail = detail
   }
 }
-const failUnmet = (detail: string): never => {
-  throw new Unmet(detail)
+const failUnsupported = (detail: string): never => {
+  throw new UnsupportedDemand(detail)
 }
 
 interface RequestDemand {
@@ -207,11 +207,11 @@ function readExchangePolicy(
   { request, answer }: ExchangeWays,
   { input, output }: Pick<WsdlOperation, 'input' | 'output'>,
 ): ExchangeSecurity | undefined {
-  const read = request.map(each => attemptUnmet(() => readRequest(each, input)))
-  const demands = read.filter((each): each is RequestDemand => !(each instanceof Unmet))
+  const read = request.map(each => attemptDemand(() => readRequest(each, input)))
+  const demands = read.filter((each): each is RequestDemand => !(each instanceof UnsupportedDemand))
   const [first] = demands
   const [unmet] = read
-  if (!first && unmet instanceof Unmet) throw unmet
+  if (!first && unmet instanceof UnsupportedDemand) throw unmet
   if (!first?.caller) return undefined
   const isAlike = (each: RequestDemand) =>
     each.isEncrypted === first.isEncrypted &&
@@ -234,7 +234,7 @@ function readExchangePolicy(
   const isConfirmed = way.some(each => hasInside(each, 'RequireSignatureConfirmation'))
   const inAnswer = answers && readAttachments(way, output)
   if (input?.attached && output?.attached && first.attachments !== (inAnswer ?? first.attachments))
-    failUnmet('that attachments are signed in one message with their fields, and in the other without')
+    failUnsupported('that attachments are signed in one message with their fields, and in the other without')
   return {
     ...base,
     ...sayForm(first.attachments ?? inAnswer),
@@ -242,11 +242,11 @@ function readExchangePolicy(
   }
 }
 const isSameProof = (one: CallerProof, other: CallerProof): boolean => JSON.stringify(one) === JSON.stringify(other)
-function attemptUnmet<T>(read: () => T): T | Unmet {
+function attemptDemand<T>(read: () => T): T | UnsupportedDemand {
   try {
     return read()
   } catch (thrown) {
-    if (!(thrown instanceof Unmet)) throw thrown
+    if (!(thrown instanceof UnsupportedDemand)) throw thrown
     return thrown
   }
 }
@@ -260,9 +260,9 @@ const supportingTokens = /^(?:Signed)?(?:Encrypted)?SupportingTokens$/
 /** Of either message. */
 function refuseUnreadDemands(assertions: Alternative): void {
   const unmet = assertions.find(({ name }) => unmetAssertions.test(name.local))
-  if (unmet) failUnmet(unmet.name.local)
+  if (unmet) failUnsupported(unmet.name.local)
   if (assertions.some(each => each.name.local === 'EncryptedParts' && hasChild(each, 'Header')))
-    failUnmet('encrypted header blocks')
+    failUnsupported('encrypted header blocks')
 }
 
 function readRequest(assertions: Alternative, message: WsdlMessage | undefined): RequestDemand {
@@ -270,31 +270,31 @@ function readRequest(assertions: Alternative, message: WsdlMessage | undefined):
   const binding = findBinding(assertions)
   const [supporting, ...others] = assertions.filter(({ name }) => supportingTokens.test(name.local))
   const another = supporting && others.find(each => sayTokens(each) !== sayTokens(supporting))
-  if (another) failUnmet(`${supporting.name.local} beside ${another.name.local}`)
+  if (another) failUnsupported(`${supporting.name.local} beside ${another.name.local}`)
   const endorsing = assertions.find(({ name }) => name.local === 'EndorsingSupportingTokens')
   const isEncrypted = hasBody(assertions, 'EncryptedParts')
   const isOverTls = !binding && assertions.some(({ name }) => name.local === 'TransportBinding')
-  if (supporting?.name.local.includes('Encrypted') && !isOverTls) failUnmet('an encrypted token')
-  if (isEncrypted && !binding) failUnmet('encryption that nothing signs')
+  if (supporting?.name.local.includes('Encrypted') && !isOverTls) failUnsupported('an encrypted token')
+  if (isEncrypted && !binding) failUnsupported('encryption that nothing signs')
   if (isEncrypted && binding && !hasInside(binding, 'EncryptBeforeSigning'))
-    failUnmet('that messages are signed before they are encrypted')
+    failUnsupported('that messages are signed before they are encrypted')
   const block = listRequired(assertions).find(each => !isAddressingHeader(each) && !declaresBlock(message, each))
-  if (block) failUnmet(`the header block ${nameOfBlock(block)}, which the WSDL does not describe`)
+  if (block) failUnsupported(`the header block ${nameOfBlock(block)}, which the WSDL does not describe`)
   const attachments = binding && readAttachments(assertions, message)
   const isStamped = !binding && isTransportStamped(assertions)
   const facts = { isEncrypted, isStamped, symmetric: undefined, attachments }
   if (binding?.name.local === 'SymmetricBinding')
     return { ...facts, caller: readEndorser(endorsing, supporting), symmetric: readKeyForm(binding) }
-  if (endorsing) failUnmet(endorsing.name.local)
+  if (endorsing) failUnsupported(endorsing.name.local)
   const named = supporting && readTokens(supporting, 'bearer')
   const holder = binding && requireInside(binding, ['InitiatorToken', 'InitiatorSignatureToken'])
   if (holder && listInside(holder).some(isTokenLeftOut))
-    failUnmet('a certificate that messages refer to and do not carry')
+    failUnsupported('a certificate that messages refer to and do not carry')
   const initiator = holder && readTokens(holder, 'holder-of-key')
   const isNamed = named !== undefined && named.by !== 'x509'
   if (isNamed) return { ...facts, caller: { ...named, signed: binding !== undefined } }
   const caller = initiator ?? named
-  if (isStamped && !caller) failUnmet('a Timestamp beside no token')
+  if (isStamped && !caller) failUnsupported('a Timestamp beside no token')
   return { ...facts, caller, isStamped: isStamped && caller !== undefined && !proofOf(caller).signed }
 }
 
@@ -314,10 +314,10 @@ const isTokenLeftOut = ({ attributes }: Element): boolean =>
 /** WS-SecurityPolicy §7.4: the key of an exchange is encrypted to an X.509 certificate. */
 function readKeyForm(binding: Element): KeyForm {
   const token = findInside(requireInside(binding, ['ProtectionToken']), ['X509Token'])
-  if (!token) return failUnmet('a ProtectionToken that is not an X509Token')
-  if (hasInside(token, 'RequireImpliedDerivedKeys')) failUnmet('RequireImpliedDerivedKeys')
+  if (!token) return failUnsupported('a ProtectionToken that is not an X509Token')
+  if (hasInside(token, 'RequireImpliedDerivedKeys')) failUnsupported('RequireImpliedDerivedKeys')
   if (!findInside(token, ['RequireDerivedKeys', 'RequireExplicitDerivedKeys'])) return 'direct'
-  if (binding.name.uri !== securityPolicyUri) failUnmet('derived keys of WS-SecureConversation before 1.3')
+  if (binding.name.uri !== securityPolicyUri) failUnsupported('derived keys of WS-SecureConversation before 1.3')
   return 'derived'
 }
 /** Of WS-SecurityPolicy 1.2 and 1.3, whose tokens are those of WS-SecureConversation 1.3. */
@@ -325,12 +325,12 @@ const securityPolicyUri = 'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/20
 
 /** WS-SecurityPolicy §8.3: the party whose certificate endorses the signature. */
 function readEndorser(endorsing: Element | undefined, supporting: Element | undefined): CallerProof {
-  if (supporting) return failUnmet(`a SymmetricBinding with ${supporting.name.local}`)
-  if (!endorsing) return failUnmet('a SymmetricBinding that names no caller')
+  if (supporting) return failUnsupported(`a SymmetricBinding with ${supporting.name.local}`)
+  if (!endorsing) return failUnsupported('a SymmetricBinding that names no caller')
   const [unfit] = listInside(endorsing).filter(({ name }) => name.local !== 'X509Token')
-  if (unfit) return failUnmet(`an endorsement by ${unfit.name.local}`)
+  if (unfit) return failUnsupported(`an endorsement by ${unfit.name.local}`)
   if (hasInside(requireInside(endorsing, ['X509Token']), 'RequireDerivedKeys'))
-    failUnmet('an endorsement by a derived key')
+    failUnsupported('an endorsement by a derived key')
   return { by: 'x509' }
 }
 
@@ -338,7 +338,8 @@ function readEndorser(endorsing: Element | undefined, supporting: Element | unde
 function readAnswer(assertions: Alternative, isAwaited: boolean): ExchangeSecurity['answers'] {
   refuseUnreadDemands(assertions)
   if (!findBinding(assertions)) return undefined
-  if (!hasBody(assertions, 'SignedParts')) return isAwaited ? failUnmet('answers whose Body nothing signs') : undefined
+  if (!hasBody(assertions, 'SignedParts'))
+    return isAwaited ? failUnsupported('answers whose Body nothing signs') : undefined
   return hasBody(assertions, 'EncryptedParts') ? 'encrypted' : 'signed'
 }
 
@@ -346,10 +347,10 @@ function findBinding(assertions: Alternative): Element | undefined {
   const binding = assertions.find(({ name }) => /^A?[Ss]ymmetricBinding$/.test(name.local))
   if (!binding) return undefined
   const unmet = findInside(binding, ['EncryptSignature', 'ProtectTokens'])
-  if (unmet) failUnmet(unmet.name.local)
-  if (!hasInside(binding, 'IncludeTimestamp')) failUnmet('signed messages without a Timestamp')
+  if (unmet) failUnsupported(unmet.name.local)
+  if (!hasInside(binding, 'IncludeTimestamp')) failUnsupported('signed messages without a Timestamp')
   if (listInside(binding).some(each => each.name.local === 'Layout' && hasInside(each, 'LaxTsLast')))
-    failUnmet('LaxTsLast, a Timestamp behind everything else')
+    failUnsupported('LaxTsLast, a Timestamp behind everything else')
   requireSuite(binding, assertions)
   return binding
 }
@@ -365,7 +366,7 @@ function requireSuite(binding: Element, assertions: Alternative): void {
   const encrypts =
     binding.name.local === 'SymmetricBinding' || assertions.some(each => each.name.local === 'EncryptedParts')
   if (encrypts || !/^(?:Basic(?:128|192|256)|TripleDes)Sha256(?:Rsa15)?$/.test(name))
-    failUnmet(`the algorithms ${name}`)
+    failUnsupported(`the algorithms ${name}`)
 }
 /**
  * WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: what travels next to an envelope is signed if the Body is,
@@ -378,9 +379,10 @@ function readAttachments(assertions: Alternative, message: WsdlMessage | undefin
       each.name.local === parts ? each.elements().filter(({ name }) => name.local === 'Attachments') : [],
     )
   const [signed] = listed('SignedParts')
-  if (message?.attached && hasBody(assertions, 'SignedParts') && !signed) failUnmet('attachments that nothing signs')
+  if (message?.attached && hasBody(assertions, 'SignedParts') && !signed)
+    failUnsupported('attachments that nothing signs')
   if (message?.attached && hasBody(assertions, 'EncryptedParts') !== listed('EncryptedParts').length > 0)
-    failUnmet('that one of Body and attachments is encrypted, and the other is not')
+    failUnsupported('that one of Body and attachments is encrypted, and the other is not')
   return signed && (hasChild(signed, 'ContentSignatureTransform') ? 'content' : 'complete')
 }
 const hasBody = (assertions: Alternative, parts: string): boolean =>
@@ -392,8 +394,8 @@ const hasChild = (element: Element, local: string): boolean =>
 function readTokens(holder: Element, confirmation: SubjectConfirmation): CallerProof {
   const proofs = listInside(holder).map(each => readPolicyToken(each, confirmation))
   const [first] = proofs
-  if (!first) return failUnmet(`${holder.name.local} without a token`)
-  if (proofs.some(each => each.by !== first.by)) return failUnmet('tokens of several kinds')
+  if (!first) return failUnsupported(`${holder.name.local} without a token`)
+  if (proofs.some(each => each.by !== first.by)) return failUnsupported('tokens of several kinds')
   const passwords = [...new Set(proofs.flatMap(each => each.passwords ?? []))]
   return { ...first, ...(passwords.length > 0 && { passwords }) }
 }
@@ -403,12 +405,12 @@ function readPolicyToken(token: Element, confirmation: SubjectConfirmation): Cal
     case 'X509Token':
       return { by: 'x509' }
     case 'UsernameToken':
-      if (hasInside(token, 'NoPassword')) return failUnmet('a UsernameToken without a password')
+      if (hasInside(token, 'NoPassword')) return failUnsupported('a UsernameToken without a password')
       return { by: 'username', passwords: [hasInside(token, 'HashPassword') ? 'digest' : 'text'] }
     case 'SamlToken':
       return { by: 'saml', confirmations: [confirmation] }
     default:
-      return failUnmet(token.name.local)
+      return failUnsupported(token.name.local)
   }
 }
 
@@ -420,4 +422,4 @@ const findInside = (element: Element, locals: readonly string[]): Element | unde
   listInside(element).find(({ name }) => locals.includes(name.local))
 const hasInside = (element: Element, local: string): boolean => findInside(element, [local]) !== undefined
 const requireInside = (element: Element, locals: readonly string[]): Element =>
-  findInside(element, locals) ?? failUnmet(`${element.name.local} without ${locals[0]}`)
+  findInside(element, locals) ?? failUnsupported(`${element.name.local} without ${locals[0]}`)

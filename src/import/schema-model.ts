@@ -101,7 +101,7 @@ interface Occurs {
   readonly least?: number | undefined
 }
 /** The place of a schema node: its schema, and a place for messages. */
-interface Around {
+interface SchemaPlace {
   readonly form: NamespaceForm
   readonly place: string
 }
@@ -254,9 +254,9 @@ export class SchemaModel {
   }
 
   /** XML Schema Part 1 §3.3.2: from its attribute, its child, the head of its group, or any. */
-  #typeOfNode(node: Element, around: Around): AnyXmlType {
+  #typeOfNode(node: Element, around: SchemaPlace): AnyXmlType {
     const { components } = this
-    for (const each of schemaChildren(node)) this.#tellUnchecked(each, around)
+    for (const each of schemaChildren(node)) this.#recordUnchecked(each, around)
     const named = components.resolve(node, attributeOf(node, 'type'), around.form.uri)
     if (named !== undefined) return this.typeOfElement(named, around.place, blockOf(node))
     const complex = schemaChild(node, 'complexType')
@@ -268,7 +268,7 @@ export class SchemaModel {
   }
 
   /** Reports what a schema demands besides types (Part 1 §3.11), and what XML Schema 1.1 adds. */
-  #tellUnchecked(node: Element, { place }: Around): void {
+  #recordUnchecked(node: Element, { place }: SchemaPlace): void {
     const { local } = node.name
     if (identityConstraints.has(local))
       this.losses.add(
@@ -284,7 +284,7 @@ export class SchemaModel {
   }
 
   /** Reports what a wildcard of XML Schema 1.1 excludes (Part 1 §3.10.2.2). */
-  #tellNotExcluded(wildcard: Element, { place }: Around): void {
+  #recordNotExcluded(wildcard: Element, { place }: SchemaPlace): void {
     for (const name of ['notNamespace', 'notQName']) {
       const excluded = attributeOf(wildcard, name)
       if (excluded !== undefined) this.losses.add(place, `a wildcard takes names that ${name} excludes: ${excluded}`)
@@ -292,7 +292,7 @@ export class SchemaModel {
   }
 
   /** An unnamed type; if a group leads back to it, it gets a name. */
-  #innerType(node: Element, element: Element, around: Around): AnyXmlType {
+  #innerType(node: Element, element: Element, around: SchemaPlace): AnyXmlType {
     const group = findAncestor(element, each => each.name.local === 'group' && attributeOf(each, 'name') !== undefined)
     const { uri } = around.form
     if (!group || !this.#recursiveGroups.has(`{${uri}}${attributeOf(group, 'name')}`))
@@ -328,7 +328,7 @@ export class SchemaModel {
 
   // Simple types
 
-  #simpleType(node: Element, around: Around, name: { uri: string; local: string } | undefined): AnyXmlType {
+  #simpleType(node: Element, around: SchemaPlace, name: { uri: string; local: string } | undefined): AnyXmlType {
     const restriction = schemaChild(node, 'restriction')
     if (restriction) {
       const of = this.#baseOfRestriction(restriction, around)
@@ -344,12 +344,12 @@ export class SchemaModel {
     this.losses.add(around.place, 'a simple type without a restriction, list or union is a string', 'document')
     return x.string
   }
-  #baseOfRestriction(restriction: Element, around: Around): AnyXmlType {
+  #baseOfRestriction(restriction: Element, around: SchemaPlace): AnyXmlType {
     const [of] = this.#simpleReference(restriction, 'base', around)
     return of && isSimpleType(of) ? of : x.string
   }
   /** The types that an attribute names, then those inside the node. */
-  #simpleReference(node: Element, attribute: string, around: Around): readonly AnyXmlType[] {
+  #simpleReference(node: Element, attribute: string, around: SchemaPlace): readonly AnyXmlType[] {
     const named = (attributeOf(node, attribute) ?? '').split(/\s+/).filter(Boolean)
     const inside = schemaChildren(node).filter(each => each.name.local === 'simpleType')
     return [
@@ -357,7 +357,7 @@ export class SchemaModel {
       ...inside.map(each => this.#simpleType(each, around, undefined)),
     ]
   }
-  #requireSimple(name: string | undefined, { place }: Around): AnyXmlType[] {
+  #requireSimple(name: string | undefined, { place }: SchemaPlace): AnyXmlType[] {
     const type = name === undefined ? x.anyType : this.typeOf(name, place)
     if (isSwaRef(type)) {
       this.losses.add(place, 'refers to an attachment from within a list, a union or a narrower type: it stays a URI')
@@ -381,7 +381,7 @@ export class SchemaModel {
     return new Member(member.particle, { ...member.marks, initial: this.#inClark(type, node, initial, form) })
   }
   /** The marks of an element; with a complex type, its values contain no names. */
-  #elementMarks(member: AnyMember, node: Element, { form, place }: Around): AnyMember {
+  #elementMarks(member: AnyMember, node: Element, { form, place }: SchemaPlace): AnyMember {
     const marked = withMarks(member, node, this.#typeNode(node, form))
     const named = this.components.resolve(node, attributeOf(node, 'type'), form.uri)
     const isSimple = named !== undefined && !this.components.find('complexType', named)
@@ -389,7 +389,7 @@ export class SchemaModel {
     return this.#namingInitial(marked, node, this.typeOf(named, place), form)
   }
 
-  #facets(restriction: Element, of: AnyXmlType, { form, place }: Around): SchemaFacets {
+  #facets(restriction: Element, of: AnyXmlType, { form, place }: SchemaPlace): SchemaFacets {
     const facets: Record<string, unknown> = {}
     const [values, patterns]: [string[], string[]] = [[], []]
     for (const node of schemaChildren(restriction)) {
@@ -421,14 +421,14 @@ export class SchemaModel {
 
   #complexType(
     node: Element,
-    around: Around,
+    around: SchemaPlace,
     name: { uri: string; local: string } | undefined,
     isRedefined = false,
   ): AnyXmlType {
     const form = name ? around.form : undefined
     const own = schemaChild(node, 'complexContent', 'simpleContent')
     const inner = own && schemaChild(own, 'extension', 'restriction')
-    for (const each of [node, ...(inner ? [inner] : [])].flatMap(schemaChildren)) this.#tellUnchecked(each, around)
+    for (const each of [node, ...(inner ? [inner] : [])].flatMap(schemaChildren)) this.#recordUnchecked(each, around)
     const isMixed = [node, schemaChild(node, 'complexContent')].some(each => each && hasTrue(each, 'mixed'))
     if (isMixed) return x.anyType
     const isAbstract = isRedefined || hasTrue(node, 'abstract')
@@ -450,7 +450,7 @@ export class SchemaModel {
     return this.#derivedContent(derivation, around, baseName, define)
   }
   /** The items of an array with another name: the encoding allows no members next to them. */
-  #extendedArray(derivation: Element, around: Around, baseName: string): ArrayShape | undefined {
+  #extendedArray(derivation: Element, around: SchemaPlace, baseName: string): ArrayShape | undefined {
     if (derivation.name.local !== 'extension' || baseName === `{${xsNs}}anyType`) return undefined
     const { definition } = this.typeOf(baseName, around.place)
     if (definition.kind !== 'array') return undefined
@@ -462,7 +462,7 @@ export class SchemaModel {
 
   #derivedContent(
     derivation: Element,
-    around: Around,
+    around: SchemaPlace,
     baseName: string,
     define: (definition: Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'>) => AnyXmlType,
   ): AnyXmlType {
@@ -492,7 +492,7 @@ export class SchemaModel {
   }
 
   /** XML Schema Part 1 §3.4.2: a restriction keeps the attributes that it does not mention. */
-  #inheritedAttributes(type: AnyXmlType, derivation: Element, around: Around, own: TypeMembers): TypeMembers {
+  #inheritedAttributes(type: AnyXmlType, derivation: Element, around: SchemaPlace, own: TypeMembers): TypeMembers {
     const mentioned = new Set([
       ...schemaChildren(derivation).flatMap(each =>
         each.name.local === 'attribute' ? [this.#attributeName(each, around)] : [],
@@ -510,12 +510,12 @@ export class SchemaModel {
     )
   }
   /** In James Clark's notation. */
-  #attributeName(node: Element, around: Around): string | undefined {
+  #attributeName(node: Element, around: SchemaPlace): string | undefined {
     const reference = this.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
     return reference ?? `{${uriOfLocal(node, around.form.attributes, around)}}${attributeOf(node, 'name') ?? ''}`
   }
 
-  #simpleContent(content: Element, around: Around): Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'> {
+  #simpleContent(content: Element, around: SchemaPlace): Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'> {
     const derivation = schemaChild(content, 'extension', 'restriction')
     if (!derivation) return { members: {}, isUnordered: false, base: undefined }
     const name = this.components.resolve(derivation, attributeOf(derivation, 'base'), around.form.uri)
@@ -542,7 +542,11 @@ export class SchemaModel {
   }
 
   /** @param base the type that this content extends */
-  #ownContent(node: Element, around: Around, base?: AnyXmlType): Pick<ComplexDefinition, 'members' | 'isUnordered'> {
+  #ownContent(
+    node: Element,
+    around: SchemaPlace,
+    base?: AnyXmlType,
+  ): Pick<ComplexDefinition, 'members' | 'isUnordered'> {
     const taken = base ? keysOf(base) : new Set<string>()
     const group = schemaChild(node, 'sequence', 'choice', 'all', 'group')
     this.#particleCount = 0
@@ -576,7 +580,7 @@ export class SchemaModel {
 
   // Groups
 
-  #topGroup(group: Element, around: Around): { readonly parts: readonly Part[]; readonly isUnordered: boolean } {
+  #topGroup(group: Element, around: SchemaPlace): { readonly parts: readonly Part[]; readonly isUnordered: boolean } {
     const found = this.#dereferenceGroup(group, around)
     if (!found) return { parts: [], isUnordered: false }
     if (found.node.name.local !== 'all') return { parts: this.#particle(group, around), isUnordered: false }
@@ -591,7 +595,10 @@ export class SchemaModel {
     return { parts: optional, isUnordered: parts.length > 1 }
   }
   /** A reference to a named group leads to its content. */
-  #dereferenceGroup(group: Element, around: Around): { node: Element; around: Around; name?: string } | undefined {
+  #dereferenceGroup(
+    group: Element,
+    around: SchemaPlace,
+  ): { node: Element; around: SchemaPlace; name?: string } | undefined {
     if (group.name.local !== 'group') return { node: group, around }
     const name = this.components.resolve(group, attributeOf(group, 'ref'), around.form.uri)
     const found = name === undefined ? undefined : this.components.find('group', name)
@@ -603,7 +610,7 @@ export class SchemaModel {
     return undefined
   }
 
-  #children(group: Element, around: Around): Part[] {
+  #children(group: Element, around: SchemaPlace): Part[] {
     return schemaChildren(group).flatMap(each => this.#particle(each, around))
   }
 
@@ -611,14 +618,14 @@ export class SchemaModel {
    * An element, wildcard or group; a sequence that occurs once is merged into its surroundings,
    * unless it is a branch of a choice, which occurs completely or not at all (Part 1 §3.8.4).
    */
-  #particle(node: Element, around: Around, isBranch = false): Part[] {
+  #particle(node: Element, around: SchemaPlace, isBranch = false): Part[] {
     const occurs = occursOf(node)
     if (occurs.max === 0 || ++this.#particleCount > particlesMax) return []
     switch (node.name.local) {
       case 'element':
         return this.#elementPart(node, around, occurs)
       case 'any':
-        this.#tellNotExcluded(node, around)
+        this.#recordNotExcluded(node, around)
         return [{ wish: 'any', member: withOccurs(x.any(...wildcardOf(node, around)), occurs) }]
       case 'group': {
         const found = this.#dereferenceGroup(node, around)
@@ -646,7 +653,7 @@ export class SchemaModel {
   /** Named groups that are currently being read. */
   readonly #openGroups = new Set<Element>()
 
-  #groupPart(node: Element, around: Around, occurs: Occurs, name: string | undefined, isBranch: boolean): Part[] {
+  #groupPart(node: Element, around: SchemaPlace, occurs: Occurs, name: string | undefined, isBranch: boolean): Part[] {
     if (node.name.local === 'choice') return this.#branchesPart(node, around, occurs, name)
     const isOnce = occurs.min === 1 && occurs.max === 1
     const children = this.#children(node, around)
@@ -665,7 +672,7 @@ export class SchemaModel {
    * An empty branch lets the whole choice be empty; without branches, nothing at all is valid (Part
    * 1 §3.4.2, §3.8.4).
    */
-  #branchesPart(node: Element, around: Around, occurs: Occurs, name: string | undefined): Part[] {
+  #branchesPart(node: Element, around: SchemaPlace, occurs: Occurs, name: string | undefined): Part[] {
     const branches = schemaChildren(node)
       .filter(each => particleNames.has(each.name.local) && occursOf(each).max > 0)
       .map(each => this.#particle(each, around, true))
@@ -705,7 +712,7 @@ export class SchemaModel {
   }
 
   /** XML Schema Part 1 §3.3.2: an NCName, since a document can contain no other. */
-  #localName(node: Element, { place }: Around): string | undefined {
+  #localName(node: Element, { place }: SchemaPlace): string | undefined {
     const name = attributeOf(node, 'name')
     if (name === undefined || isNcName(name)) return name
     this.losses.add(place, `"${name}" is not the name of an ${node.name.local}: it is left out`, 'document')
@@ -713,13 +720,13 @@ export class SchemaModel {
   }
 
   /** The declaration of an element's type, if the schemas have one. */
-  #typeNode(node: Element, { uri }: Around['form']): Element | undefined {
+  #typeNode(node: Element, { uri }: SchemaPlace['form']): Element | undefined {
     const named = this.components.resolve(node, attributeOf(node, 'type'), uri)
     if (named === undefined) return schemaChild(node, 'complexType') ?? schemaChild(node, 'simpleType')
     return (this.components.find('complexType', named) ?? this.components.find('simpleType', named))?.node
   }
 
-  #elementPart(node: Element, around: Around, occurs: Occurs): Part[] {
+  #elementPart(node: Element, around: SchemaPlace, occurs: Occurs): Part[] {
     const reference = this.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
     if (reference !== undefined) return this.#referencePart(reference, around, occurs)
     const local = this.#localName(node, around)
@@ -736,7 +743,7 @@ export class SchemaModel {
   }
 
   /** An element that would lead back to the enclosing type without end: only nil can end it. */
-  #isEndlessHere(type: string, node: Element, { form }: Around): boolean {
+  #isEndlessHere(type: string, node: Element, { form }: SchemaPlace): boolean {
     if (!this.#endless.has(type)) return false
     const at = findAncestor(node, each => each.name.local === 'complexType')
     const name = at && attributeOf(at, 'name')
@@ -744,7 +751,7 @@ export class SchemaModel {
   }
 
   /** A reference to the head of a substitution group is a choice among its members. */
-  #referencePart(name: string, around: Around, occurs: Occurs): Part[] {
+  #referencePart(name: string, around: SchemaPlace, occurs: Occurs): Part[] {
     const refer = (each: string): Part[] => {
       const found = this.components.find('element', each)
       if (found && hasTrue(found.node, 'abstract')) return []
@@ -771,7 +778,7 @@ export class SchemaModel {
    * XML Schema Part 1 §3.4.2: all wildcards of a type are one, which takes what each of them takes,
    * and what that of the extended type takes.
    */
-  #joinedAttributes(node: Element, around: Around, base?: AnyXmlType): Part[] {
+  #joinedAttributes(node: Element, around: SchemaPlace, base?: AnyXmlType): Part[] {
     const parts = this.#attributes(node, around)
     const inherited = base && listWildcards(membersOf(base)).at(-1)
     const own = listWildcards(parts.map(({ wish, member }) => [wish, member]))
@@ -792,11 +799,11 @@ export class SchemaModel {
     return [...attributes, { wish: 'otherAttributes', member: x.anyAttribute(all, process) }]
   }
 
-  #attributes(node: Element, around: Around, seen = new Set<string>()): Part[] {
+  #attributes(node: Element, around: SchemaPlace, seen = new Set<string>()): Part[] {
     return schemaChildren(node).flatMap((each): Part[] => {
       if (each.name.local === 'attribute') return this.#attributePart(each, around)
       if (each.name.local === 'anyAttribute') {
-        this.#tellNotExcluded(each, around)
+        this.#recordNotExcluded(each, around)
         return [{ wish: 'otherAttributes', member: x.anyAttribute(...wildcardOf(each, around)) }]
       }
       if (each.name.local !== 'attributeGroup') return []
@@ -814,7 +821,7 @@ export class SchemaModel {
     })
   }
 
-  #attributePart(node: Element, around: Around): Part[] {
+  #attributePart(node: Element, around: SchemaPlace): Part[] {
     if (attributeOf(node, 'use') === 'prohibited') return []
     const reference = this.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
     if (reference !== undefined) return this.#attributeReference(node, reference, around)
@@ -826,7 +833,7 @@ export class SchemaModel {
     this.#comment(member, node)
     return [{ wish: local, member }]
   }
-  #attributeReference(node: Element, name: string, around: Around): Part[] {
+  #attributeReference(node: Element, name: string, around: SchemaPlace): Part[] {
     const { uri, local } = splitClark(name)
     if (encodingUris.includes(uri as (typeof encodingUris)[number])) return []
     const known = knownAttributes[name]
@@ -848,7 +855,7 @@ export class SchemaModel {
     const member = this.#namingInitial(withInitial(x.attribute(type), node), node, type, form)
     return attributeOf(node, 'use') === 'required' ? member : member.optional()
   }
-  #attributeType(node: Element, around: Around): AnyXmlType {
+  #attributeType(node: Element, around: SchemaPlace): AnyXmlType {
     const name = attributeOf(node, 'type')
     if (name !== undefined && this.components.resolve(node, name, around.form.uri) === swaRefName) return x.swaRef
     const [named] = this.#simpleReference(node, 'type', around)
@@ -858,7 +865,7 @@ export class SchemaModel {
   // Arrays of SOAP's encoding
 
   /** From wsdl:arrayType, or from the element that the restriction declares. */
-  #arrayItem(derivation: Element, around: Around): ArrayShape {
+  #arrayItem(derivation: Element, around: SchemaPlace): ArrayShape {
     for (const node of schemaChildren(derivation))
       for (const { name, value } of node.attributes)
         if (name.local === 'arrayType' && name.uri === 'http://schemas.xmlsoap.org/wsdl/')
@@ -874,7 +881,7 @@ export class SchemaModel {
     return { cell: element ? memoizeOnce(() => this.#typeOfNode(element, around)) : () => x.anyType, dimensions: 1 }
   }
   /** SOAP 1.1 §5.4.2: `int[,][]` is a list of tables; the last brackets are the array's own. */
-  #arrayTypeItem(node: Element, written: string, around: Around): ArrayShape {
+  #arrayTypeItem(node: Element, written: string, around: SchemaPlace): ArrayShape {
     const [, qname = '', brackets = ''] = /^([^[]*)(.*)$/.exec(written.trim()) ?? []
     const name = this.components.resolve(node, qname, around.form.uri)
     const ranks = [...brackets.matchAll(/\[([^\]]*)\]/g)].map(([, inside = '']) => inside.split(',').length)
@@ -949,7 +956,7 @@ const textOfType = (type: AnyXmlType): AnyXmlType | undefined =>
 
 const listWildcards = (members: readonly (readonly [string, AnyMember])[]) =>
   members.flatMap(([, { particle }]) => (particle.kind === 'anyAttribute' ? [particle] : []))
-function wildcardOf(node: Element, { form }: Around): [WildcardNamespaces, WildcardProcess] {
+function wildcardOf(node: Element, { form }: SchemaPlace): [WildcardNamespaces, WildcardProcess] {
   const process = attributeOf(node, 'processContents')
   const namespaces = wildcardNamespaces(attributeOf(node, 'namespace'), form.uri)
   return [namespaces, process === 'skip' || process === 'lax' ? process : 'strict']
@@ -1005,7 +1012,7 @@ function withInitial(member: AnyMember, node: Element): AnyMember {
   return fixed !== undefined ? member.fixed(fixed) : initial !== undefined ? member.default(initial) : member
 }
 /** Part 1 §3.2.2, §3.3.2; XML Schema 1.1 lets a declaration name its namespace. */
-const uriOfLocal = (node: Element, usual: string, { form }: Around): string =>
+const uriOfLocal = (node: Element, usual: string, { form }: SchemaPlace): string =>
   attributeOf(node, 'targetNamespace') ?? ((attributeOf(node, 'form') ?? usual) === 'qualified' ? form.uri : '')
 function findAncestor(node: Element, isMeant: (element: Element) => boolean): Element | undefined {
   let at = node.parent

@@ -10,7 +10,7 @@ import type { Request } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
 import { type Problem, writeProblemJson, writeProblemXml } from '../http/problem.ts'
 import type { Doubt } from '../service/refusal.ts'
-import { writeMakingForm } from './browse/making-form.ts'
+import { writeCreationForm } from './browse/making-form.ts'
 import { writeProblemView } from './browse/problem-page.ts'
 import type { Exchange } from './exchange.ts'
 import { type AnyRestRefusal, type RefusalKind, statusOfRefusal } from './refusal.ts'
@@ -221,7 +221,7 @@ export function writeProblem(
     case 'xml':
       return { type: 'application/problem+xml', content: writeProblemXml(problem) }
     case 'html': {
-      const after = writeMakingForm(exchange, problem.status)
+      const after = writeCreationForm(exchange, problem.status)
       return { type: 'text/html;charset=utf-8', content: writeProblemView(exchange, problem, { after }) }
     }
     default:

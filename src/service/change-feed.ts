@@ -5,7 +5,7 @@
  */
 import type { Implementation } from '../contract/implement.ts'
 import { type Caller, isAllowed, readRestriction } from '../contract/policy.ts'
-import { isInSight, readGrants, seesAllParents } from './item-checks.ts'
+import { hasVisibleParents, readGrants, seesAllParents } from './item-checks.ts'
 import type { ChangeRecord, Store, StoreReader } from './store.ts'
 
 /** A change as a caller may know it: the operation reveals more than the item does. */
@@ -40,7 +40,7 @@ export async function changesFor(
     const missed = after < swept ? 'expired' : records.length === 0 && (await isUndone(reader, after, swept))
     if (missed) return { changes: [], next: swept, more: true, missed }
     const isKnown = await findKnown(app, reader, caller, records, now)
-    const changes = records.filter(isKnown).map(change => tellTo(caller, change))
+    const changes = records.filter(isKnown).map(change => toKnownChange(caller, change))
     return { changes, next: records.at(-1)?.sequence ?? after, more: records.length === limit }
   })
 }
@@ -50,7 +50,7 @@ const isUndone = async (reader: StoreReader, after: number, swept: number): Prom
   after > swept && (await reader.changes(after - 1, 1)).length === 0 && 'undone'
 
 /** It is public that a product was changed, but not that a shipment changed it. */
-function tellTo(caller: Caller, { operation, ...change }: ChangeRecord): KnownChange {
+function toKnownChange(caller: Caller, { operation, ...change }: ChangeRecord): KnownChange {
   return caller.subject === undefined ? change : { ...change, operation }
 }
 
@@ -77,7 +77,7 @@ async function findKnown(
       const allowed = [...items.values()].filter(item => isAllowed(grants, caller, now, item.value))
       const visibleIds: string[] = []
       for (const item of allowed)
-        if (await isInSight({ about: { app, now }, reader, caller }, resource, item)) visibleIds.push(item.id)
+        if (await hasVisibleParents({ about: { app, now }, reader, caller }, resource, item)) visibleIds.push(item.id)
       visible.set(name, new Set(visibleIds))
     }
   }

@@ -5,7 +5,7 @@
  */
 import type { ExchangeBasis } from '../contract/port-handlers.ts'
 import { createContext } from './handler-context.ts'
-import { type AskedFacts, addAskedFacts, type ContextFacts, reachOf, type StoreReach } from './handler-facts.ts'
+import { addLateFacts, type ContextFacts, type LateFacts, reachOf, type StoreReach } from './handler-facts.ts'
 import { createItemReaders } from './handler-items.ts'
 import { createInnerWork } from './inner-work.ts'
 import { failUnimplemented } from './refusal.ts'
@@ -21,7 +21,7 @@ export class UnsendableBlock extends Error {}
 export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSafe: boolean): ExchangeBasis {
   const { operation, caller, party, id } = about
   const inner = createInnerWork(`${operation}: a transaction runs: read by the items that its work is given`)
-  const basis: Omit<ExchangeBasis, keyof AskedFacts> = {
+  const basis: Omit<ExchangeBasis, keyof LateFacts> = {
     ...{ caller, party, id },
     now: new Date(about.now).toISOString(),
     items: createItemReaders(about, {
@@ -40,5 +40,5 @@ export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSa
     refusalOf: findChangeRefusal,
     unimplemented: () => failUnimplemented(operation),
   }
-  return addAskedFacts(basis, about)
+  return addLateFacts(basis, about)
 }

@@ -28,7 +28,7 @@ export interface ExternalEntry {
 }
 
 /** (4) */
-export const providedLookedMax = 10_000
+export const providedExaminedMax = 10_000
 
 /** The provider of a single resource gives no identifier. */
 export function toSnapshot(
@@ -72,7 +72,7 @@ const toProviderPlace = ({ id, keys }: PagePlace, sort: Query['sort']) => ({
   id,
 })
 
-interface PagedLook extends ExternalEntry {
+interface PagedRead extends ExternalEntry {
   readonly query: Query
   readonly asked: ProviderQuery<Values>
   readonly match: (items: readonly Snapshot[]) => Promise<Snapshot[]>
@@ -86,7 +86,7 @@ interface Batch {
 }
 
 /** (4): reads the provider's pages until one of ours is full and the next one has a row. */
-async function collectPage(look: PagedLook, first: ProviderPage<Values>): Promise<ItemPage> {
+async function collectPage(look: PagedRead, first: ProviderPage<Values>): Promise<ItemPage> {
   const { query, asked } = look
   const { size, offset = 0, from } = query
   const countsAll = query.counted === 'exact' && first.total === undefined
@@ -96,7 +96,7 @@ async function collectPage(look: PagedLook, first: ProviderPage<Values>): Promis
   for await (at of walkBatches(look, first)) {
     count += at.matches.length
     found.push(...at.matches.slice(0, asked.limit - found.length))
-    if (!countsAll && (found.length === asked.limit || at.looked >= providedLookedMax)) break
+    if (!countsAll && (found.length === asked.limit || at.looked >= providedExaminedMax)) break
   }
   const isWhole = !from && !at.more
   return fitPage(found.slice(offset, offset + size), query, {
@@ -108,7 +108,7 @@ async function collectPage(look: PagedLook, first: ProviderPage<Values>): Promis
 }
 
 /** Matching rows of the provider's pages, in the direction of the query. */
-async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): AsyncGenerator<Batch> {
+async function* walkBatches(look: PagedRead, first: ProviderPage<Values>): AsyncGenerator<Batch> {
   const { resource, provider, context, query, asked, match } = look
   const visited = new Set(query.from ? [query.from.id] : [])
   const direction = query.from?.backwards ? 'before' : 'after'

@@ -51,7 +51,7 @@ export const asStored = (octets: Uint8Array): StoredOctets => ({
 })
 
 /** The pieces of a file were removed during a read: it was replaced or removed long ago (1). */
-export class Swept extends Error {
+export class RemovedFileError extends Error {
   override readonly name = 'Swept'
   constructor() {
     super('the file was replaced or removed while it was read, and its pieces are gone')
@@ -72,7 +72,7 @@ export const splitIntoPieces = (
   async *read(from, to) {
     for (let at = from; at < to; ) {
       const part = await next(at, to)
-      if (!part || part.length === 0) throw new Swept()
+      if (!part || part.length === 0) throw new RemovedFileError()
       at += part.length
       if (yield part) releaseBuffer(part)
     }

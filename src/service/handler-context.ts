@@ -6,14 +6,14 @@ import type { Fault } from '../contract/fault.ts'
 import { fieldsOfHeaders, headersOf, isOfResponse } from '../contract/header.ts'
 import type { ProviderContext, Values } from '../contract/implement.ts'
 import { checkValue } from '../contract/typed-value.ts'
-import { addAskedFacts, type ContextFacts, isOfContent, reachOf, type StoreReach } from './handler-facts.ts'
+import { addLateFacts, type ContextFacts, isOfContent, reachOf, type StoreReach } from './handler-facts.ts'
 import { createItems } from './handler-items.ts'
 import { failByProblem, nameProblem } from './item-changes.ts'
 import { addJob, dueAtOnce, queuedJob } from './job-queue.ts'
 import { failUnimplemented, refuse } from './refusal.ts'
 
 export function createContext(about: ContextFacts, reach: StoreReach): Context {
-  return addAskedFacts(
+  return addLateFacts(
     {
       caller: about.caller,
       now: new Date(about.now).toISOString(),

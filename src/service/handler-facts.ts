@@ -84,12 +84,12 @@ export interface ContextFacts {
 }
 
 /** What few handlers use. */
-export interface AskedFacts {
+export interface LateFacts {
   readonly log: HandlerLog
   readonly signal: AbortSignal
   readonly trace: Readonly<Record<string, string>>
 }
-export const addAskedFacts = createLateMembers<ContextFacts, AskedFacts>({
+export const addLateFacts = createLateMembers<ContextFacts, LateFacts>({
   log: createHandlerLog,
   signal: about => about.signal(),
   trace: about => about.trace?.() ?? {},

@@ -32,7 +32,7 @@ import {
   type ItemChange,
   nameProblem,
   newItemFields,
-  putChanged,
+  putChangedItem,
   removeOne,
   requireAllFields,
   requireFitting,
@@ -174,7 +174,7 @@ async function changeByHandler(
     ? await deriveValue(change, resource, pickFields(resource, next, isSent), next, was.value)
     : next
   const final = { ...value, ...pickFields(resource, changes, isServed), id: was.id }
-  return isSameValue(was.value, final) ? was : putChanged(change, resource.name, was, final)
+  return isSameValue(was.value, final) ? was : putChangedItem(change, resource.name, was, final)
 }
 
 /** (1) Only an action of its machine brings an item to another state. */

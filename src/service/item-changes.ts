@@ -16,7 +16,7 @@ import type { AnyAction, Resource } from '../contract/resource.ts'
 import { checkValue, type FoundReference, findReferences } from '../contract/typed-value.ts'
 import { computeValue } from './computed-values.ts'
 import { type ContextFacts, handlersOf, isOfContent, requireResource } from './handler-facts.ts'
-import { isInSight, readGrants } from './item-checks.ts'
+import { hasVisibleParents, readGrants } from './item-checks.ts'
 import { keepReadOnlyMembers } from './nested-read-only.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import { type ChangeRecord, type Filter, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
@@ -59,7 +59,7 @@ export async function addItem(
 }
 
 /** Replaces an item's value and records the change. An invalid value is a bug in the handler. */
-export async function putChanged(
+export async function putChangedItem(
   change: ItemChange,
   resource: string,
   was: Snapshot,
@@ -92,11 +92,11 @@ async function requireUnique(
     if (!isWhole || (was && keys.every(field => isSameValue(was[field], value[field])))) continue
     const same = keys.map((field): Filter => ({ field, is: 'eq', value: value[field] }))
     if (await writer.has(resource, [...same, { field: 'id', is: 'ne', value: id }]))
-      refuse(takenRefusal(resource, keys))
+      refuse(takenKeyRefusal(resource, keys))
   }
 }
 /** @param names of the keys, in the version of the caller */
-export const takenRefusal = (resource: string, keys: readonly string[], names = keys): Refusal => ({
+export const takenKeyRefusal = (resource: string, keys: readonly string[], names = keys): Refusal => ({
   kind: 'conflict',
   detail: `another item has this ${names.join(' and ')}: give another value`,
   taken: { resource, keys },
@@ -237,7 +237,9 @@ async function mayReferTo(
   if (!found || isUnseen || right === 'service') return found !== undefined
   const target = requireResource(about, resource)
   if (!isAllowed(readGrants(target), about.caller, about.now, found.value)) return false
-  return target.within === undefined || isInSight({ about, reader: writer, caller: about.caller }, target, found)
+  return (
+    target.within === undefined || hasVisibleParents({ about, reader: writer, caller: about.caller }, target, found)
+  )
 }
 
 /**
@@ -312,7 +314,7 @@ async function applyEffect(
   const next = { ...item.value, ...effect?.set, ...(action.to !== undefined && { state: action.to }) }
   const output = action.output && requireSoundOutput(change.about.operation, action.output, effect?.output ?? {})
   const kept = action.kept ? { ...item.kept, [verb]: output } : item.kept
-  return { item: await putChanged(change, resource.name, item, next, kept), output }
+  return { item: await putChangedItem(change, resource.name, item, next, kept), output }
 }
 
 /** A change of parent would change the item's address. */

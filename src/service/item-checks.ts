@@ -206,7 +206,7 @@ export const seesAllParents = (
 ): boolean => listAncestors(resource, contract.resources).every(({ parent }) => seesAll(parent, caller, now))
 
 /** Whether a caller can find an item in its parents: it must be able to read each of them. */
-export async function isInSight(
+export async function hasVisibleParents(
   { about, reader, caller }: Pick<PlaceLook, 'about' | 'reader'> & { readonly caller: Caller },
   resource: Resource,
   item: Snapshot,

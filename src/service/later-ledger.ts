@@ -20,7 +20,7 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
       store.write(
         async writer => {
           const existing = await writer.job(call.id)
-          await writer.putJob({ ...(existing ?? waitingRow(call)), input: call.asked, modified: clock() })
+          await writer.putJob({ ...(existing ?? waitingRow(call)), input: call.basis, modified: clock() })
           if (!existing && call.once) await rememberMade(writer, call, call.once)
         },
         { caller: call.party },
@@ -32,7 +32,7 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
       return remembered.fingerprint === fingerprint ? remembered.id : refuse({ kind: 'key-reused' })
     },
     find: async id => toCall(await store.read(reader => reader.job(id))),
-    end: (id, { state, failure, answer, asked }) =>
+    end: (id, { state, failure, answer, basis: asked }) =>
       store.write(async writer => {
         const row = await writer.job(id)
         if (row?.state !== 'running') return false
@@ -88,14 +88,14 @@ async function rememberMade(
 }
 
 /** `running` from the beginning: none of them is queued. */
-const waitingRow = ({ id, job, caller, party, asked, created, due }: LaterCall): JobRow => ({
+const waitingRow = ({ id, job, caller, party, basis: asked, created, due }: LaterCall): JobRow => ({
   ...{ id, job, party, created, due, state: 'running', progress: 0, owner: caller.subject ?? '' },
   ...{ caller: packTyped(caller), input: asked, output: undefined, failure: undefined },
   ...{ tries: 1, version: 0, modified: created, leased: due, turn: 0 },
 })
 
 const callOf = ({ id, job, caller, party, input, created, due, state }: JobRow): KeptLaterCall => ({
-  ...{ id, job, party, created, due, asked: input },
+  ...{ id, job, party, created, due, basis: input },
   caller: unpackTyped(caller) as Caller, // packed by `waitingRow`
   state: state === 'running' || state === 'queued' ? 'waiting' : state,
 })

@@ -10,7 +10,7 @@ import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Service, VersionRule } from '../contract/service.ts'
 import { hasOtherFields, renameKeys, withoutLeftOut } from '../contract/version-view.ts'
 import type { Admitted, Call, Calls } from './call.ts'
-import { takenRefusal } from './item-changes.ts'
+import { takenKeyRefusal } from './item-changes.ts'
 import type { Outcome, Search } from './outcome.ts'
 import { unservedRefusal } from './reads.ts'
 import { type Refusal, Refused, refuse } from './refusal.ts'
@@ -198,7 +198,7 @@ function toVersionPage(page: ItemPage, of: VersionValues, sort: readonly Sort[])
 function toVersionRefusal(refusal: Refusal, of: VersionValues, { kind }: Operation, values: ValuesByName): Refusal {
   if (refusal.kind === 'conflict' && refusal.taken) {
     const { resource, keys } = refusal.taken
-    return takenRefusal(resource, keys, [...new Set(keys.map(values.get(resource)?.nameOf ?? String))])
+    return takenKeyRefusal(resource, keys, [...new Set(keys.map(values.get(resource)?.nameOf ?? String))])
   }
   if (refusal.kind === 'invalid' && contentKinds.has(kind))
     return { ...refusal, problems: refusal.problems.map(each => ({ ...each, path: of.pathOf(each.path) })) }

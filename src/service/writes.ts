@@ -16,7 +16,7 @@ import {
   deriveValue,
   type ItemChange,
   newItemFields,
-  putChanged,
+  putChangedItem,
   removeOne,
   requireAllFields,
   requireUnreferenced,
@@ -168,7 +168,7 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   if (input.server.length > 0) requireReadOnlyAgreement(input.server, [item.value, value], view.unseen)
   // If nothing changes, there is no new version: the tags that others hold stay valid.
   if (isSameValue(item.value, value)) return { kind: 'item', item, created: false }
-  return { kind: 'item', item: await putChanged(change, resource.name, item, value), created: false }
+  return { kind: 'item', item: await putChangedItem(change, resource.name, item, value), created: false }
 }
 
 function putNew(change: WriteContext, operation: OperationOf<'replace' | 'patch'>): Promise<Outcome> {

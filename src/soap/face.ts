@@ -50,7 +50,7 @@ import { type Block, readBlock as blockContent, findBlock } from './headers/bloc
 import { requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
 import type { BoundOperation, OperationRequest, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, refuseMessage } from './refusal.ts'
-import { everythingBack, replyWithAnswer, replyWithFault } from './replies.ts'
+import { anonymousReplies, replyWithAnswer, replyWithFault } from './replies.ts'
 import { type ProtectAnswer, securityName, type VerifyMessage } from './security-port.ts'
 import type { SoapVersion } from './version.ts'
 
@@ -170,7 +170,7 @@ function requireRoom(
 ): Maybe<void> {
   const addresses = [agreed.reply, agreed.fault].flatMap(each => (each.to === 'address' ? [each.address] : []))
   if (addresses.length === 0) return
-  facts.agreed = everythingBack
+  facts.agreed = anonymousReplies
   const room = forEachInTurn([...new Set(addresses)], address => elsewhere.requireRoom?.(address))
   return chain(room, () => {
     facts.agreed = agreed

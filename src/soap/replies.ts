@@ -121,7 +121,7 @@ function destinationOfFault({ agreed, addressing }: ExchangeFacts, refusal: AnyS
 
 const back: Destination = { to: 'back' }
 /** Whatever was agreed, everything goes to the sender on its connection. */
-export const everythingBack: AgreedAddressing = { reply: back, fault: back }
+export const anonymousReplies: AgreedAddressing = { reply: back, fault: back }
 
 /**
  * SOAP 1.2 Part 1 appendix A: a 1.1 message gets a 1.1 fault, and so does any message at a 1.1-only
@@ -142,7 +142,7 @@ function deliver(
   return settle(
     () => chain(sent, each => sendTo(node, destination, action, each)),
     thrown => {
-      facts.agreed = everythingBack // what cannot be kept for its address goes back to the sender
+      facts.agreed = anonymousReplies // what cannot be kept for its address goes back to the sender
       throw thrown
     },
   )

@@ -55,7 +55,7 @@ export const endedRunner: StatementRunner = {
  * A unique key is taken that this program does not know. Keys that it knows are checked beforehand,
  * and named.
  */
-export const takenKey: Refusal = {
+export const duplicateKey: Refusal = {
   kind: 'conflict',
   detail: 'another item has this value, which must be unique: give another value',
 }

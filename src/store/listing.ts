@@ -71,9 +71,9 @@ interface SortKey {
 export type Lead = { readonly tokens: readonly string[] } | { readonly filter: Filter }
 
 /** Rows that are looked at for a frequent word. */
-export const lookedMax = 2000
+export const examinedMax = 2000
 /** The same for a word that is too rare among those; the page ends there. */
-export const farLookedMax = 10_000
+export const farExaminedMax = 10_000
 
 /**
  * The number of rows that may have a word, or that a filter selects, up to one more than a limit. A
@@ -333,20 +333,20 @@ function nearTexts(table: Table, { looked, asked, columns, beyond, order, part }
   const at = quoteName(table.name)
   const from = sql`from ${at} where ${allOf(looked)}`
   const next = sql`${from} ${beyond} order by ${order}`
-  const among = (place: Sql, most = lookedMax): Sql =>
+  const among = (place: Sql, most = examinedMax): Sql =>
     sql`from (select * ${place} limit ${sql.lit(most)}) as ${at} where ${allOf(asked)}`
   const matches = (place: Sql, counted: Sql): Sql =>
     sql`select count(*) from (select 1 ${among(place)} ${counted}) as "matches"`
   const rows = (cursor: Sql): Sql =>
-    sql`select count(*) from (select 1 ${from} ${cursor} limit ${sql.lit(lookedMax + 1)}) as "rows"`
+    sql`select count(*) from (select 1 ${from} ${cursor} limit ${sql.lit(examinedMax + 1)}) as "rows"`
   return {
     matches: matches(next, part),
     rows: rows(beyond),
     count: matches(from, sql`limit ${sql.lit(countedMax + 1)}`),
     countRows: rows(sql``),
     page: sql`select ${columns} ${among(next)} order by ${order} ${part}`,
-    farPage: sql`select ${columns} ${among(next, farLookedMax)} order by ${order} ${part}`,
-    farEnd: sql`select ${columns} ${next} limit 1 offset ${sql.lit(farLookedMax - 1)}`,
+    farPage: sql`select ${columns} ${among(next, farExaminedMax)} order by ${order} ${part}`,
+    farEnd: sql`select ${columns} ${next} limit 1 offset ${sql.lit(farExaminedMax - 1)}`,
   }
 }
 

@@ -15,7 +15,7 @@ import { joinList, quoteName } from './statement.ts'
 import type { Table } from './table.ts'
 
 /** Per table, at a start. */
-export const rowsLookedAt = 10_000
+export const examinedRowsMax = 10_000
 
 /** Called with a sentence for each field: its path, how many values are longer, and the cure. */
 export type WarnOfLength = (says: string) => void
@@ -93,11 +93,11 @@ function* lookAtRows(
     sql`sum(case when length(${names[at]!}) > ${sql.lit(max)} then 1 else 0 end)`, // a name for each bound
     sql`max(length(${names[at]!}))`,
   ])
-  const within = isAsked ? sql`` : sql` limit ${sql.lit(rowsLookedAt)}`
+  const within = isAsked ? sql`` : sql` limit ${sql.lit(examinedRowsMax)}`
   const rows = sql`select ${joinList(names)} from ${quoteName(table.name)}${within}`
   const [row = []] = yield { text: sql`select ${joinList([sql`count(*)`, ...figures])} from (${rows}) as "looked"` }
   const [count = 0, ...found] = row.map(Number)
-  const isPart = !isAsked && count >= rowsLookedAt
+  const isPart = !isAsked && count >= examinedRowsMax
   const steps: MigrationStep[] = []
   bounds.forEach((bound, at) => {
     const [longer = 0, longest = 0] = found.slice(2 * at)
@@ -118,10 +118,10 @@ function describeLongValues(
   isPart: boolean,
 ): string {
   const rows = `${longer} ${longer === 1 ? 'row has a value' : 'rows have a value'} longer than its max of ${max} (the longest: ${longest})`
-  const scope = isPart ? `, among the first ${rowsLookedAt} rows (${lookAtAll})` : ''
+  const scope = isPart ? `, among the first ${examinedRowsMax} rows (${lookAtAll})` : ''
   const text = `select "id" from "${name}" where length("${stored}") > ${max}`
   return `${name}.${field}: ${rows}${scope}: a client that sends it back is refused: raise max to ${longest}, or shorten the values: ${text}`
 }
 
 const describeUnseen = ({ name }: Table, { field, max, was }: LengthBound): string =>
-  `${name}.${field}: its max is ${max} and was ${was ?? 'not remembered'}: the first ${rowsLookedAt} rows keep it, others may not: ${lookAtAll}`
+  `${name}.${field}: its max is ${max} and was ${was ?? 'not remembered'}: the first ${examinedRowsMax} rows keep it, others may not: ${lookAtAll}`

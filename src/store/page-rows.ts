@@ -1,7 +1,7 @@
 /** How many of the rows that were read fit on a page, and how they become a page. */
 import type { ItemPage, PagePlace, Query, Snapshot } from '../service/store.ts'
 import { type Cells, octetsOf } from './connection.ts'
-import { farLookedMax } from './listing.ts'
+import { farExaminedMax } from './listing.ts'
 
 /** @param end where looking stopped before the page was full */
 export function createPage(
@@ -34,7 +34,7 @@ export function createPage(
     edges: first && last && { first: place(first), last: place(last) },
     octets,
     isCut: (extra && count < query.size) || ended !== undefined,
-    ...(ended && { looked: farLookedMax }),
+    ...(ended && { looked: farExaminedMax }),
   }
 }
 

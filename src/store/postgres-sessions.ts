@@ -18,7 +18,7 @@ import { decodeHex } from '../base/base64.ts'
 import { memoizeByObject, memoizeByText } from '../base/memo.ts'
 import { refuse } from '../service/refusal.ts'
 import { closedStore, Unavailable, type Usage } from '../service/store.ts'
-import { type Cells, createEndedError, type StatementRunner, type StatementWork, takenKey } from './connection.ts'
+import { type Cells, createEndedError, duplicateKey, type StatementRunner, type StatementWork } from './connection.ts'
 import type { Cell } from './dialect.ts'
 import { boundParameters, type Statement } from './statement.ts'
 
@@ -145,7 +145,7 @@ export class Sessions {
       } catch (thrown) {
         if (!(thrown instanceof DatabaseFailure || thrown instanceof Collision)) throw thrown
         const cause = thrown instanceof Collision ? thrown : thrown.cause
-        if (isKeyTaken(cause) && tries === takenTriesMax) refuse(takenKey)
+        if (isKeyTaken(cause) && tries === takenTriesMax) refuse(duplicateKey)
         if (!isTransient(cause)) throw this.#toStoreError(cause)
         if (tries === triesMax || performance.now() + wait > until) throw new Unavailable(1, cause)
       }

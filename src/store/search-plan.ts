@@ -12,7 +12,7 @@
 import { chain, type Maybe } from '../base/maybe.ts'
 import { type Filter, type Query, Unavailable } from '../service/store.ts'
 import type { StatementRunner } from './connection.ts'
-import { compileProbe, type Lead, lookedMax, searchedPaths } from './listing.ts'
+import { compileProbe, examinedMax, type Lead, searchedPaths } from './listing.ts'
 import { readSearchState, type SearchSchema, type SearchState, searchName } from './search-growth.ts'
 import { foldedTokens } from './search-index.ts'
 import { sql } from './sql.ts'
@@ -116,7 +116,7 @@ function chooseFewest(
 
 /** Whether the next rows fill a page, or are all that there are. */
 const isNearby = ({ size }: Query, { countMatches, countRows }: NearbyRows): Maybe<boolean> =>
-  chain(countMatches(), found => found > size || chain(countRows(), rows => rows <= lookedMax))
+  chain(countMatches(), found => found > size || chain(countRows(), rows => rows <= examinedMax))
 
 /** Checks in the snapshot itself. Throws if words that are searched are still being made. */
 function hasIndexes(

@@ -30,7 +30,7 @@ import {
 import { type Cells, endedRunner, type StatementRunner } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { compileItems, type ItemStatements } from './item-rows.ts'
-import { compileListing, type Lead, type Listing, lookedMax, type NearTexts } from './listing.ts'
+import { compileListing, examinedMax, type Lead, type Listing, type NearTexts } from './listing.ts'
 import { countFitting, createPage, isLastPage, type PageBounds, type PageRows, RowLengths } from './page-rows.ts'
 import { goesOnFunction } from './read-thread-port.ts'
 import { changeCells, changeOf, compileRecords, deedCells, deedOf, jobCells, jobOf, type Records } from './records.ts'
@@ -264,7 +264,7 @@ export class SqlReader implements StoreReader {
     return chain(this.count(near.count, values), matches =>
       matches > countedMax
         ? undefined
-        : chain(this.count(near.countRows, values), rows => (rows > lookedMax ? undefined : matches)),
+        : chain(this.count(near.countRows, values), rows => (rows > examinedMax ? undefined : matches)),
     )
   }
 

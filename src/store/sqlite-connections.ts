@@ -7,7 +7,7 @@ import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { Refused } from '../service/refusal.ts'
 import { closedStore, type Filter, type ItemPage, type Query, type ReadWork, Unavailable } from '../service/store.ts'
-import { type Cells, octetsOf, type StatementRunner, takenKey } from './connection.ts'
+import { type Cells, duplicateKey, octetsOf, type StatementRunner } from './connection.ts'
 import { CountMemory } from './count-memory.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { describeQuery, fewRows, judgeLength } from './long-query.ts'
@@ -90,7 +90,7 @@ const passingCodes = new Set([5, 6, 8, 10, 13, 14])
 const keyTakenCode = 2067
 export function toStoreError(thrown: unknown): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
-  if (code === keyTakenCode) return new Refused(takenKey)
+  if (code === keyTakenCode) return new Refused(duplicateKey)
   return (typeof code === 'number' && passingCodes.has(code & 0xff)) || (code === 1 && lacksName(thrown))
     ? new Unavailable(1, thrown)
     : thrown

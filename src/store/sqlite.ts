@@ -45,7 +45,7 @@ import { lockWaitMs, PreparedRunner, Readers, toStoreError } from './sqlite-conn
 import { type CommitHooks, GroupTransaction, RecordingRunner } from './sqlite-transaction.ts'
 import { compileStatement, type Statement } from './statement.ts'
 import { translateNames } from './stored-resources.ts'
-import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds } from './write-queue.ts'
+import { defaultBounds, isSqliteError, Queue, type QueueBounds, type UnitAccess } from './write-queue.ts'
 
 /** The options of `openSqliteStore`. */
 export interface SqliteOptions extends Partial<QueueBounds>, Retention {
@@ -204,7 +204,7 @@ class TurnRunner implements StatementRunner {
 const sweepPauseMs = 20
 
 /** For work that uses the connection itself. */
-const unlent: Lent = { end: () => {} }
+const noAccess: UnitAccess = { end: () => {} }
 
 /** The pause that batches of rows for an index of words leave to others. */
 const fillPauseMs = 10
@@ -292,13 +292,13 @@ function createWriters(
     await settle()
     for (const sweep of expiries)
       for (let removed = sweep.batch; removed === sweep.batch; count += removed) {
-        removed = await queue.add(unlent, () => removeExpired(sweep, running, now))
+        removed = await queue.add(noAccess, () => removeExpired(sweep, running, now))
         if (removed === sweep.batch) await sleep(sweepPauseMs) // what others requested meanwhile comes first
       }
     return count
   }
   const compile = createRecurringCompiler()
-  const run = <T>(steps: () => Steps<T>): Promise<T> => queue.add(unlent, () => runMigration(steps(), running, compile))
+  const run = <T>(steps: () => Steps<T>): Promise<T> => queue.add(noAccess, () => runMigration(steps(), running, compile))
   const settle = async (): Promise<void> => {
     while (await run(() => settleSearches(schema))) await sleep(fillPauseMs)
   }

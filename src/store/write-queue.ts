@@ -1,17 +1,17 @@
 /**
- * Writers in one line on one connection, in groups that share a transaction. What always holds:
- *  (1) One work runs at a time, each between `save` and `release` or `undo`, so that its exception
- *      undoes that work and nothing else.
+ * Writers wait in one line for the one connection, and share transactions in groups. What always
+ * holds:
+ *  (1) One unit runs at a time, between `save` and `release` or `undo`, so that its exception undoes
+ *      this unit and nothing else.
  *  (2) No outcome, good or bad, is reported before its transaction is durable. If the commit fails,
- *      nothing of the group has happened, and all of it is unavailable, or has the error of a
- *      damaged file.
- *  (3) A unit that takes too long is undone and is unavailable; whatever it tries afterwards
- *      throws.
- *  (4) Callers take turns: what one has waiting delays another by one unit of work.
+ *      nothing of the group has happened: each of its units is reported as unavailable, or with the
+ *      error of a damaged file.
+ *  (3) A unit that takes too long is undone and reported as unavailable; whatever it tries
+ *      afterwards throws.
+ *  (4) Callers take turns: however many units wait for one, they delay another by one unit.
  *  (5) A unit runs in the asynchronous context of its own caller, never in that of another in its
  *      group: what a host keeps there (a trace, a user) belongs to one request.
- * A group is what arrives in successive turns of the event loop, so a write without company does
- * not wait.
+ * A group is what arrives in successive turns of the event loop, so a single write does not wait.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -42,7 +42,7 @@ export interface Transaction {
 export const isSqliteError = (thrown: unknown): boolean => errorCodeOf(thrown) === 'ERR_SQLITE_ERROR'
 
 export interface QueueBounds {
-  /** Works in one transaction. */
+  /** Units of work in one transaction. */
   readonly group: number
   /** Milliseconds after which no further work joins a transaction. */
   readonly open: number
@@ -60,13 +60,13 @@ export const defaultBounds: QueueBounds = { group: 256, open: 10, work: 10_000 }
  */
 const gatherTurnsMax = 8
 
-/** What a unit of work gets within the transaction; ends when it is done or its time is up. */
-export interface Lent {
+/** The access of one unit of work to the transaction; ends with the unit, or when its time is up. */
+export interface UnitAccess {
   end(): void
 }
 interface QueueEntry {
-  readonly lent: Lent
-  readonly run: (lent: Lent) => unknown
+  readonly access: UnitAccess
+  readonly run: (access: UnitAccess) => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (thrown: unknown) => void
 }
@@ -156,16 +156,16 @@ export class Queue {
   }
 
   /** @param caller whose turn it takes */
-  add<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>, caller = ''): Promise<T> {
+  add<T, L extends UnitAccess>(access: L, work: (access: L) => Maybe<T>, caller = ''): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable(1, closedStore))
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const run = AsyncLocalStorage.bind(work) as QueueEntry['run'] // which gets only this lent
-    this.#waiting.add(caller, { lent, run, resolve: resolve as (value: unknown) => void, reject }) // `run` gives a T
+    const run = AsyncLocalStorage.bind(work) as QueueEntry['run'] // which gets only this access
+    this.#waiting.add(caller, { access, run, resolve: resolve as (value: unknown) => void, reject }) // `run` gives a T
     this.#running ??= this.#drain()
     return promise
   }
 
-  /** Works in the line. */
+  /** Units that wait in line. */
   get length(): number {
     return this.#waiting.size
   }
@@ -174,23 +174,23 @@ export class Queue {
    * Looks at the same connection. This happens at once if no transaction is open, and none begins
    * before its end; otherwise it waits in line.
    */
-  look<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>): Maybe<T> {
-    if (this.#open || this.#closed) return this.add(lent, work)
+  look<T, L extends UnitAccess>(access: L, work: (access: L) => Maybe<T>): Maybe<T> {
+    if (this.#open || this.#closed) return this.add(access, work)
     let answer: Maybe<T>
     try {
-      answer = work(lent)
+      answer = work(access)
     } catch (thrown) {
-      lent.end()
+      access.end()
       throw thrown
     }
     if (!(answer instanceof Promise)) {
-      lent.end()
+      access.end()
       return answer
     }
     const timer = new UnitTimer(this.#bounds.work)
     const end = (): void => {
       timer.stop()
-      lent.end()
+      access.end()
     }
     const look = timer.limit(answer).then(end, end)
     this.#looks.add(look)
@@ -275,7 +275,7 @@ export class Queue {
     this.#transaction.save()
     let answer: unknown
     try {
-      answer = next.run(next.lent)
+      answer = next.run(next.access)
     } catch (thrown) {
       return this.#fail(next, thrown)
     }
@@ -287,13 +287,13 @@ export class Queue {
   }
 
   #finish(next: QueueEntry, value: unknown): OnSettled {
-    next.lent.end()
+    next.access.end()
     this.#transaction.release()
     return () => next.resolve(value)
   }
 
   #fail(next: QueueEntry, thrown: unknown): OnSettled {
-    next.lent.end()
+    next.access.end()
     this.#transaction.undo()
     return () => next.reject(thrown)
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRestCaller } from '../../src/bridge/rest-caller.ts'
-import type { RestAsk } from '../../src/bridge/rest-transport.ts'
+import type { BackendRequest } from '../../src/bridge/rest-transport.ts'
 import { loadAnyParser } from '../../src/import/description-text.ts'
 import { readRestPort } from '../../src/import/openapi/rest-port.ts'
 
@@ -45,7 +45,7 @@ const rest = readRestPort(document, 'users.json', [], { find: () => undefined, p
 
 /** What is sent, and what its answer is read as. */
 async function exchange(name: string, input: object, answer: object) {
-  const asked: RestAsk[] = []
+  const asked: BackendRequest[] = []
   const limits = { timeLimit: 10_000, longest: 10_000 }
   const caller = createRestCaller(rest, 'http://users.example', limits, async ask => {
     asked.push(ask)

@@ -14,7 +14,7 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import app from '../../examples/orders/service.ts'
 import type { Caller } from '../../src/contract/policy.ts'
-import { type EventSink, Gone, startSinks } from '../../src/host/delivery/sinks.ts'
+import { type EventSink, SinkGone, startSinks } from '../../src/host/delivery/sinks.ts'
 import { createWebhook, signWebhook } from '../../src/host/delivery/webhook.ts'
 import { ChangeNotifier } from '../../src/pages/change-notifier.ts'
 import { SharedLooks } from '../../src/pages/shared-looks.ts'
@@ -591,7 +591,7 @@ describe('sinks', () => {
       name: 'gone',
       deliver: async () => {
         asked++
-        throw new Gone('never again')
+        throw new SinkGone('never again')
       },
     }
     const hosted = await startHosted({ sinks: [sink], sinkBackOff: 5 })

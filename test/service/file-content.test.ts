@@ -9,7 +9,7 @@ import {
   inMemoryFile,
   pieceOctets,
   type ReceivedFile,
-  Swept,
+  RemovedFileError,
   splitIntoPieces,
   stageContent,
 } from '../../src/service/file-content.ts'
@@ -158,9 +158,9 @@ describe('stored octets', () => {
   test('(1) whose pieces have gone are an error that says so', async () => {
     for (const gone of [undefined, new Uint8Array(0)]) {
       const stored = splitIntoPieces('f', 1000, from => (from < 500 ? octets.slice(from, 500) : gone))
-      await assert.rejects(collect(stored.read(0, 1000)), Swept)
+      await assert.rejects(collect(stored.read(0, 1000)), RemovedFileError)
       assert.equal((await collect(stored.read(0, 500))).length, 500)
     }
-    assert.equal(new Swept().name, 'Swept')
+    assert.equal(new RemovedFileError().name, 'Swept')
   })
 })

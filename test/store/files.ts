@@ -1,7 +1,13 @@
 /** Files that are more than one piece: what a store keeps of them, for whom, and until when. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { collectOctets, inMemoryFile, pieceOctets, Swept, stageContent } from '../../src/service/file-content.ts'
+import {
+  collectOctets,
+  inMemoryFile,
+  pieceOctets,
+  RemovedFileError,
+  stageContent,
+} from '../../src/service/file-content.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { type FileOctets, type Store, type StoredFile, Unavailable } from '../../src/service/store.ts'
 import type { Case } from './battery.ts'
@@ -121,7 +127,7 @@ export const files: readonly Case[] = [
       assert.ok(read.equals(first.subarray(0, read.length)))
       const slow = (await look(store)).octets
       assert.equal(await store.sweep(1000 + 600_000), rows, 'ten minutes are enough')
-      await assert.rejects(reading.next(), Swept)
+      await assert.rejects(reading.next(), RemovedFileError)
       await same(store, second)
       await give(store, inMemoryFile(new Uint8Array(3)), 2000)
       assert.ok(Buffer.from(second).equals(await collectOctets(slow)))

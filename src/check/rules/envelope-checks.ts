@@ -10,7 +10,7 @@ import {
   isSafe,
   listProbeOperations,
   type ProbeOperation,
-  sendAsLetIn,
+  sendAsFirstAccepted,
   sendMessage,
   writeOperationBody,
 } from '../soap-discovery.ts'
@@ -83,7 +83,7 @@ export async function sendDeclaredBlocks(bench: Bench): Promise<readonly Declare
       const names = blocks.map(({ local }) => local)
       const header = blocks.map(({ text }) => text).join('')
       const body = writeOperationBody(bench, endpoint, operation)
-      const { answered } = await sendAsLetIn(bench, endpoint, operation, { header, body })
+      const { answered } = await sendAsFirstAccepted(bench, endpoint, operation, { header, body })
       sent.push({ operation, names, answered })
       break
     }

@@ -30,7 +30,7 @@ import {
   sameJson,
 } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { fieldLinks, readAsAnyone, toPath } from '../reading.ts'
+import { fieldLinks, readAsFirstAllowed, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { findMismatch } from '../schema-judge.ts'
 import { findUndeclared, isOfHal, resolveSchema } from '../schema-sample.ts'
@@ -300,7 +300,7 @@ export const interfaceRules: readonly CheckRule[] = [
         const target = bare === undefined ? undefined : toPath(trial.bench, bare, trial.bench.service.basePath)
         // Described targets have their own rules.
         if (target === undefined || trial.bench.service.paths.some(each => isOfTemplate(target, each.path))) continue
-        const read = await readAsAnyone(trial.bench, target)
+        const read = await readAsFirstAllowed(trial.bench, target)
         trial.expect(![404, 410].includes(read.status), `${href} without variables leads to a resource`, read)
       }
     },

@@ -5,7 +5,7 @@ import { type Element, Malformed, parseXml } from '../../xml/index.ts'
 import type { Bench } from '../bench.ts'
 import type { SoapEndpointTarget } from '../discovered-service.ts'
 import { type ProbeExchange, requireUnreachable } from '../probe-message.ts'
-import { readAsAnyone } from '../reading.ts'
+import { readAsFirstAllowed } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { findSafeOperations, listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
 import { childNamed, childrenIn, isAnswer, type ReadMessage, readSoapMessage, type SoapWords } from '../soap-message.ts'
@@ -336,7 +336,7 @@ export const messageRules: readonly CheckRule[] = [
       )
       if (described.size === 0) trial.lack('a WSDL document: --wsdl')
       for (const [path, endpoints] of described) {
-        const read = await readAsAnyone(trial.bench, `${path}?wsdl2`)
+        const read = await readAsFirstAllowed(trial.bench, `${path}?wsdl2`)
         const parsed = read.isSuccess ? parseXml(read.reply.content) : undefined
         const isMeant = /xml/.test(read.mediaType) && read.text.includes('http://www.w3.org/ns/wsdl"')
         if (parsed instanceof Malformed && isMeant) trial.expect(false, `it is well-formed: ${parsed.reason}`, read)

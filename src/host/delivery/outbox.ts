@@ -24,7 +24,7 @@ export interface Outbox {
   stop(): Promise<void>
 }
 
-export interface Posting {
+export interface OutboxOptions {
   readonly store: Store
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -50,7 +50,7 @@ const lookEveryMs = 1000
 const redeliveryDelayMs = (tried: number): number => Math.min(300_000, 1000 * 2 ** (tried - 1))
 
 /** @param prefixes allowed addresses; a reply may go to one of them or below it */
-export function startOutbox(posting: Posting, prefixes: readonly string[]): Outbox {
+export function startOutbox(posting: OutboxOptions, prefixes: readonly string[]): Outbox {
   const { store, clock } = posting
   const allowed = compileAllowList(prefixes)
   const stopping = new AbortController()
@@ -114,7 +114,7 @@ const rowOf = (message: OutboundMessage, id: string, now: number): JobRow => ({
  * @param found called before the delivery, since others may be due, too
  */
 async function deliverNextReply(
-  posting: Posting,
+  posting: OutboxOptions,
   allowed: ReplyTargets['allowed'],
   stop: AbortSignal,
   found: () => void,

@@ -22,9 +22,9 @@ export interface EventSink {
   readonly deliver: (event: CloudEvent, signal: AbortSignal) => Promise<void>
 }
 /** Thrown by a sink that will never accept events again. */
-export class Gone extends Error {}
+export class SinkGone extends Error {}
 /** Thrown by a sink that says when to retry. */
-export class Later extends Error {
+export class RetryLater extends Error {
   /** Seconds until the next attempt. */
   readonly after: number
   constructor(after: number) {
@@ -50,7 +50,7 @@ export interface Delivery {
   dead: boolean
 }
 
-export interface Delivering {
+export interface DeliveryOptions {
   readonly app: Implementation
   readonly store: Store
   readonly clock: () => number
@@ -73,7 +73,7 @@ const deliveryMs = 20_000
 /** Changes read at once. */
 const batchMax = 100
 
-export function startSinks(delivering: Delivering, sinks: readonly EventSink[]): Sinks {
+export function startSinks(delivering: DeliveryOptions, sinks: readonly EventSink[]): Sinks {
   const stopping = new AbortController()
   const state = new Map<string, Delivery>()
   const wakes: (() => void)[] = []
@@ -108,7 +108,7 @@ export function startSinks(delivering: Delivering, sinks: readonly EventSink[]):
 }
 
 async function deliverAll(
-  delivering: Delivering,
+  delivering: DeliveryOptions,
   sink: EventSink,
   delivery: Delivery,
   stop: AbortSignal,
@@ -128,10 +128,10 @@ async function deliverAll(
       }
       delivery.failing ??= clock()
       delivery.failures++
-      delivery.dead = thrown instanceof Gone || clock() - delivery.failing > patience
+      delivery.dead = thrown instanceof SinkGone || clock() - delivery.failing > patience
       delivering.failed(sink.name, thrown)
       const wait = Math.min(retryMaxMs, backOff * 2 ** Math.min(20, delivery.failures - 1))
-      if (!delivery.dead) await sleep(thrown instanceof Later ? Math.max(wait, thrown.after * 1000) : wait)
+      if (!delivery.dead) await sleep(thrown instanceof RetryLater ? Math.max(wait, thrown.after * 1000) : wait)
     }
   }
   await releaseLease(delivering, sink).catch(() => {})
@@ -143,7 +143,7 @@ async function deliverAll(
  *     only reads, so an idle sink holds up no writer.
  */
 async function deliverNextChanges(
-  delivering: Delivering,
+  delivering: DeliveryOptions,
   sink: EventSink,
   delivery: Delivery,
   stop: AbortSignal,
@@ -173,7 +173,12 @@ function endFailures(delivery: Delivery): void {
   delivery.failures = 0
 }
 
-async function skipExpired(delivering: Delivering, sink: EventSink, after: number, expired: number): Promise<boolean> {
+async function skipExpired(
+  delivering: DeliveryOptions,
+  sink: EventSink,
+  after: number,
+  expired: number,
+): Promise<boolean> {
   await movePosition(delivering, sink, after, expired)
   delivering.failed(sink.name, new Error(`changes up to ${expired} expired before they were delivered`))
   return true
@@ -183,7 +188,7 @@ async function skipExpired(delivering: Delivering, sink: EventSink, after: numbe
  * Reads in one snapshot: the lease, the position of the sink, the changes after it, and the number
  * of the last change that expired before it was delivered.
  */
-function readNextChanges({ store, clock, id }: Delivering, { name }: EventSink) {
+function readNextChanges({ store, clock, id }: DeliveryOptions, { name }: EventSink) {
   return store.read(async reader => {
     const lease = judgeLease(await reader.recall(leases, name), id, clock())
     if (lease !== 'held') return { lease } as const
@@ -200,7 +205,7 @@ function readNextChanges({ store, clock, id }: Delivering, { name }: EventSink) 
  * (4) @returns whether this instance may continue from there: no other instance has done so while
  *     this one was suspended for longer than its lease
  */
-function movePosition(delivering: Delivering, { name }: EventSink, from: number, to: number): Promise<boolean> {
+function movePosition(delivering: DeliveryOptions, { name }: EventSink, from: number, to: number): Promise<boolean> {
   return delivering.store.write(async writer => {
     if (toPosition(await writer.recall(space, name)) !== from) return false
     await writer.forget(space, name)
@@ -211,12 +216,12 @@ function movePosition(delivering: Delivering, { name }: EventSink, from: number,
 
 const toPosition = (memo: ExpiringRecord | undefined): number => Number(memo?.value ?? 0)
 
-function takeLease(delivering: Delivering, { name }: EventSink): Promise<boolean> {
+function takeLease(delivering: DeliveryOptions, { name }: EventSink): Promise<boolean> {
   return delivering.store.write(writer => renewLease(writer, delivering, name))
 }
 
 /** (2) Renewed in time: the rest of a lease is longer than the time limit of a delivery. */
-async function renewLease(writer: StoreWriter, { clock, id }: Delivering, name: string): Promise<boolean> {
+async function renewLease(writer: StoreWriter, { clock, id }: DeliveryOptions, name: string): Promise<boolean> {
   const now = clock()
   const judged = judgeLease(await writer.recall(leases, name), id, now)
   if (judged !== 'due') return judged === 'held'
@@ -229,7 +234,7 @@ function judgeLease(memo: ExpiringRecord | undefined, id: string, now: number): 
   return memo && memo.expires > now + deliveryMs + leaseMs / 2 ? 'held' : 'due'
 }
 
-function releaseLease({ store, id }: Delivering, { name }: EventSink): Promise<void> {
+function releaseLease({ store, id }: DeliveryOptions, { name }: EventSink): Promise<void> {
   return store.write(async writer => {
     const memo = await writer.recall(leases, name)
     if (memo?.value === id) await writer.forget(leases, name)

@@ -10,7 +10,7 @@ import { lookup as resolve } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { decodeBase64Loosely } from '../../base/base64.ts'
 import { isPublicAddress } from './safe-post.ts'
-import { type EventSink, Gone, Later } from './sinks.ts'
+import { type EventSink, RetryLater, SinkGone } from './sinks.ts'
 
 /** The options of `createWebhook`. */
 export interface WebhookOptions {
@@ -82,9 +82,9 @@ interface WebhookReply {
 
 function requireAccepted({ status, after }: WebhookReply): void {
   if (status >= 200 && status < 300) return
-  if (status === 410) throw new Gone('the receiver answered 410 (Gone)')
+  if (status === 410) throw new SinkGone('the receiver answered 410 (Gone)')
   const seconds = /^\d{1,6}$/.test(after ?? '') ? Number(after) : undefined
-  if (seconds !== undefined && (status === 429 || status === 503)) throw new Later(seconds)
+  if (seconds !== undefined && (status === 429 || status === 503)) throw new RetryLater(seconds)
   throw new Error(`the receiver answered ${status}`)
 }
 

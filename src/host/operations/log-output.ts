@@ -16,7 +16,7 @@ const retryMs = 5
 
 export class LogOutput {
   readonly #file: number
-  readonly #tellLost: (lines: number) => void
+  readonly #reportLost: (lines: number) => void
   /** (2) The rest of a line that was accepted in part. */
   #rest: Uint8Array = new Uint8Array()
   #lost = 0
@@ -24,7 +24,7 @@ export class LogOutput {
   /** @param file the descriptor of the file */
   constructor(file: number, tellLost: (lines: number) => void) {
     this.#file = file
-    this.#tellLost = tellLost
+    this.#reportLost = tellLost
   }
 
   write(line: string): void {
@@ -34,7 +34,7 @@ export class LogOutput {
     }
     const lines = this.#lost
     this.#lost = 0
-    if (lines > 0) this.#tellLost(lines)
+    if (lines > 0) this.#reportLost(lines)
     this.#rest = Buffer.from(line)
     const { length } = this.#rest
     if (this.#finish() || this.#rest.length < length) return

@@ -205,11 +205,11 @@ export class ExchangeTypes implements JsonDifferences {
     const key = toMemberName(name, into)
     into[key] = this.#member(this.#schemaOf(given), `${place}.${name}`, given['required'] === true)
     const how = readParameterStyle(given)
-    this.#tellStyle(given, `${place}.${name}`, how)
+    this.#recordStyle(given, `${place}.${name}`, how)
     return { key, name, how }
   }
   /** OpenAPI §4.8.12.3 defines a style for scalars, and for lists and objects of these. */
-  #tellStyle(given: JsonObject, place: string, { isJson }: ParameterStyle): void {
+  #recordStyle(given: JsonObject, place: string, { isJson }: ParameterStyle): void {
     const { schema, type, options } = readSchemaFacts(this.#document, this.#schemaOf(given))
     const parts = type === 'object' ? propertiesOf(schema).map(([, part]) => part) : [schema['items']]
     const isNested = parts.some(part => /^(array|object)\b/.test(readSchemaFacts(this.#document, part).type))

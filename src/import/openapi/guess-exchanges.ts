@@ -6,7 +6,7 @@ import { type AnyRootElement, x } from '../../contract/xml-type.ts'
 import { findFreeName } from '../constant-names.ts'
 import { ExchangeTypes } from './exchange-types.ts'
 import type { GuessRoom } from './guess-room.ts'
-import { tellForm, tellOtherAnswers } from './left-out.ts'
+import { recordForm, recordOtherAnswers } from './left-out.ts'
 import type { RestOperation } from './operations.ts'
 import { toTypeName } from './schema-fields.ts'
 
@@ -21,8 +21,8 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
     // An HTTP field belongs to the service: it becomes a header of the contract, or is reported as
     // left out.
     const { input, output } = types.messages(name, { ...operation, headers: [] }, () => [])
-    tellOtherAnswers(room.document, operation, room.losses)
-    tellForm(room.document, operation, room.losses)
+    recordOtherAnswers(room.document, operation, room.losses)
+    recordForm(room.document, operation, room.losses)
     roots.push(input, output)
     exchanges[name] = exchange({
       action: `${namespace}/${name}`,

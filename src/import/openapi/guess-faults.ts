@@ -45,7 +45,7 @@ export class FaultGuess {
     const telling = cases.filter(
       each => tellingMembers(each.schema).length > 0 || nameOfProblemType(each.schema) !== '',
     )
-    if (telling.length === 0) this.#tellUsual(cases, title)
+    if (telling.length === 0) this.#recordUsual(cases, title)
     if (telling.length === 0)
       return usualStatuses.test(status) ? [] : [this.#declare(name || title, { status, title, schema: {} })]
     return telling.map(each => {
@@ -55,7 +55,7 @@ export class FaultGuess {
       return this.#declare(own ?? title, { status, title, schema: each.schema })
     })
   }
-  #tellUsual(cases: readonly { readonly schema: JsonObject; readonly name: string }[], title: string): void {
+  #recordUsual(cases: readonly { readonly schema: JsonObject; readonly name: string }[], title: string): void {
     for (const { schema, name } of cases) {
       const others = ownMembers(schema)
       if (others.length > 0)

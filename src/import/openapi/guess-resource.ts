@@ -37,7 +37,7 @@ export function guessResource(room: GuessRoom, collection: Collection, item: Jso
     if (relation) relations[word] = relation
     if (action) actions[action.verb] = action.action
   }
-  tellOtherTypes(room, one.get('GET'))
+  recordOtherTypes(room, one.get('GET'))
   for (const each of [...many.values(), ...one.values()])
     if (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(each.method)) room.claimed.add(each)
   const lone = one.get('POST') // an item takes none
@@ -177,7 +177,7 @@ function addParent(
 // Parts
 
 /** A document of the service has JSON, XML and HTML, so the contract names no other types. */
-function tellOtherTypes({ document, losses }: GuessRoom, get: RestOperation | undefined): void {
+function recordOtherTypes({ document, losses }: GuessRoom, get: RestOperation | undefined): void {
   const types = get ? mediaTypesOf(document, findSuccess(get)?.[1]) : []
   for (const each of types)
     if (!plainTypes.test(each)) losses.add(get?.place ?? '', `${each} is left out: handlers write other media types`)

@@ -26,7 +26,7 @@ import { guessHeaders } from './guess-headers.ts'
 import { guessJobs, guessSearches, isAccepted } from './guess-jobs.ts'
 import { guessResource } from './guess-resource.ts'
 import { findItemSchema, type GuessRoom } from './guess-room.ts'
-import { tellCookies, tellExtensions, tellLeftOut } from './left-out.ts'
+import { recordCookies, recordExtensions, recordOmissions } from './left-out.ts'
 import { OpenApiDocument } from './openapi-document.ts'
 import { addressOf, listRestOperations, type RestOperation } from './operations.ts'
 import { propertiesOf, readSchemaFacts } from './schema-facts.ts'
@@ -51,17 +51,17 @@ export function readImportedService(
   const names = listVersionNames(all)
   const newest = names.at(-1) ?? 'v1'
   const current = all.filter(each => (each.version ?? newest) === newest)
-  tellAddresses(all, newest, losses)
+  recordAddresses(all, newest, losses)
   const addresses = groupByAddress(current)
-  tellTwins(current, addresses, losses)
+  recordTwins(current, addresses, losses)
   const room = openRoom(document, losses, addresses)
   const jobs = guessJobs(room, addresses)
   const searches = guessSearches(room, addresses)
   const resources = [...room.byItem].map(([item, collection]) => guessResource(room, collection, item))
   const name = toSegmentName(stringOf(objectOf(document.root['info'])['title']) || 'imported').toLowerCase()
   const rest = current.filter(each => !room.claimed.has(each) && isWorthKeeping(each, losses))
-  tellLeftOut(document, current, losses)
-  tellCookies(room.claimed, losses)
+  recordOmissions(document, current, losses)
+  recordCookies(room.claimed, losses)
   const operations = guessPort(room, `urn:${name}:operations`, rest)
   const plain = service(name, {
     namespace: `urn:${name}`,
@@ -105,7 +105,7 @@ function openRoom(document: OpenApiDocument, losses: Losses, addresses: Addresse
     const key = item !== undefined && readSchemaFacts(document, item).key
     if (!key || byItem.has(key)) continue // not an object, or the same items at a second address
     byItem.set(key, collection)
-    tellExtensions(document, item, losses)
+    recordExtensions(document, item, losses)
     if (collection.isSingle) continue // no field refers to it
     const one = toSingularField(collection.name)
     for (const each of [one, `${one}Id`, `${one}_id`])
@@ -132,13 +132,13 @@ const listVersionNames = (operations: readonly RestOperation[]): readonly string
     (a, b) => Number(a.slice(1)) - Number(b.slice(1)),
   )
 
-function tellAddresses(operations: readonly RestOperation[], newest: string, losses: Losses): void {
+function recordAddresses(operations: readonly RestOperation[], newest: string, losses: Losses): void {
   const moved = operations.find(({ address, path, version }) => address !== `/api/${version ?? newest}${path}`)
   if (moved) losses.add(moved.place, `addresses begin with /api/${newest}, as this one: /api/${newest}${moved.path}`)
 }
 
 /** Of two operations with the same method and address, the first counts. */
-function tellTwins(operations: readonly RestOperation[], addresses: Addresses, losses: Losses): void {
+function recordTwins(operations: readonly RestOperation[], addresses: Addresses, losses: Losses): void {
   for (const each of operations) {
     const first = addresses.get(addressOf(each.segments))?.get(each.method)
     if (first && first !== each) losses.add(each.place, `has the method and the address of ${first.place}`)

@@ -14,7 +14,7 @@ import {
   plainTypes,
   readSchemaFacts,
 } from './schema-facts.ts'
-import { tellUncheckedKeywords } from './unchecked-keywords.ts'
+import { recordUncheckedKeywords } from './unchecked-keywords.ts'
 
 /** Fields of HTTP responses that servers and clients know without a description. */
 const fieldsOfHttp =
@@ -24,13 +24,13 @@ const fieldsOfHttp =
  * For any operation: callbacks, links, response fields, keywords of schemas.
  * @param carriedFields the fields of the operation that are kept
  */
-export function tellLeftOut(
+export function recordOmissions(
   document: OpenApiDocument,
   operations: readonly RestOperation[],
   losses: Losses,
   carriedFields: (operation: RestOperation) => readonly string[] = () => [],
 ): void {
-  tellUncheckedKeywords(document, operations, losses)
+  recordUncheckedKeywords(document, operations, losses)
   for (const operation of operations) {
     const { place, responses, callbacks } = operation
     const carried = carriedFields(operation)
@@ -38,18 +38,18 @@ export function tellLeftOut(
     const namesOf = (member: string): readonly string[] => [
       ...new Set(parts.flatMap(each => Object.keys(objectOf(each[member])))),
     ]
-    tellNames(
+    recordNames(
       losses,
       place,
       'response field',
       namesOf('headers').filter(each => !fieldsOfHttp.test(each) && !carried.includes(each)),
     )
-    tellNames(losses, place, 'request media type', listOtherTypes(document, operation.request))
-    tellNames(losses, place, 'link', namesOf('links'))
-    tellNames(losses, place, 'callback', callbacks)
+    recordNames(losses, place, 'request media type', listOtherTypes(document, operation.request))
+    recordNames(losses, place, 'link', namesOf('links'))
+    recordNames(losses, place, 'callback', callbacks)
     // OpenAPI 3.2 §4.12.1
     const whole = operation.allParameters.filter(each => each['in'] === 'querystring')
-    tellNames(
+    recordNames(
       losses,
       place,
       'query string',
@@ -61,7 +61,7 @@ export function tellLeftOut(
     losses.add(`webhook ${name}`, 'is left out: the service calls, and is not called')
 }
 /** OpenAPI §4.8.25.1: an item of a resource has the fields of the schema that others extend. */
-export function tellExtensions(document: OpenApiDocument, item: Json, losses: Losses): void {
+export function recordExtensions(document: OpenApiDocument, item: Json, losses: Losses): void {
   const { key, name, options } = readSchemaFacts(document, item)
   const extensions = key['discriminator'] === undefined || options.length > 0 ? [] : document.extensionsOf(key)
   const names = extensions.map(each => readSchemaFacts(document, each).name)
@@ -74,7 +74,7 @@ function listOtherTypes(document: OpenApiDocument, given: Json | undefined): rea
   return mediaTypesOf(document, given).filter(each => each !== read.mediaType && !plainTypes.test(each))
 }
 
-function tellNames(losses: Losses, place: string, what: string, names: readonly string[]): void {
+function recordNames(losses: Losses, place: string, what: string, names: readonly string[]): void {
   if (names.length > 0)
     losses.add(
       place,
@@ -83,7 +83,7 @@ function tellNames(losses: Losses, place: string, what: string, names: readonly 
 }
 
 /** OpenAPI §4.8.5, §4.8.6: a client has one address, which its user may set. */
-export function tellServers({ root }: OpenApiDocument, losses: Losses): void {
+export function recordServers({ root }: OpenApiDocument, losses: Losses): void {
   const [first, ...others] = jsonItems(root['servers']).map(objectOf)
   const variables = Object.keys(objectOf(first?.['variables']))
   const address = serverAddressOf(root)
@@ -93,9 +93,9 @@ export function tellServers({ root }: OpenApiDocument, losses: Losses): void {
 }
 
 /** An exchange has one response: that of the first success. */
-export function tellOtherAnswers(document: OpenApiDocument, operation: RestOperation, losses: Losses): void {
+export function recordOtherAnswers(document: OpenApiDocument, operation: RestOperation, losses: Losses): void {
   const [first, response] = findSuccess(operation) ?? []
-  tellNames(losses, operation.place, 'response media type', listOtherTypes(document, response))
+  recordNames(losses, operation.place, 'response media type', listOtherTypes(document, response))
   const keyOf = (given: typeof response) => readSchemaFacts(document, contentSchema(document, given)).key
   for (const [status, other] of operation.responses)
     if (
@@ -108,15 +108,15 @@ export function tellOtherAnswers(document: OpenApiDocument, operation: RestOpera
 }
 
 /** A form becomes the members of an exchange, which is sent as JSON or XML. */
-export function tellForm(document: OpenApiDocument, { place, request }: RestOperation, losses: Losses): void {
+export function recordForm(document: OpenApiDocument, { place, request }: RestOperation, losses: Losses): void {
   const form = findJsonContent(document, request) ? undefined : findFormContent(document, request)
   if (form) losses.add(place, `takes its members as JSON or XML, octets in base64, and no ${form.mediaType}`)
 }
 
 /** Cookies of operations that become part of a resource. */
-export function tellCookies(operations: Iterable<RestOperation>, losses: Losses): void {
+export function recordCookies(operations: Iterable<RestOperation>, losses: Losses): void {
   for (const { place, cookies } of operations)
-    tellNames(
+    recordNames(
       losses,
       place,
       'cookie',

@@ -12,7 +12,7 @@ import { toSegmentName } from './collections.ts'
 import { ExchangeTypes, type JsonDifferences, listAnswerFields, type RestMessages } from './exchange-types.ts'
 import { nameExchange } from './guess-exchanges.ts'
 import { nameOfProblemType } from './guess-faults.ts'
-import { tellLeftOut, tellOtherAnswers, tellServers } from './left-out.ts'
+import { recordOmissions, recordOtherAnswers, recordServers } from './left-out.ts'
 import { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, listRestOperations, type RestOperation, serverAddressOf } from './operations.ts'
 import { findJsonContent, readSchemaFacts } from './schema-facts.ts'
@@ -64,7 +64,7 @@ export function readRestPort(
   for (const operation of asked) {
     const key = nameExchange(operation, declared)
     const messages = types.messages(key, operation)
-    tellOtherAnswers(document, operation, losses)
+    recordOtherAnswers(document, operation, losses)
     if (operation.id !== '' && key !== toTypeName(operation.id))
       losses.add(operation.place, `shares its operationId with another operation: it is ${key}`)
     const found = faults.of(key, operation)
@@ -91,8 +91,10 @@ export function readRestPort(
       ...(operation.comment !== '' && { description: operation.comment }),
     })
   }
-  tellLeftOut(document, asked, losses, each => listAnswerFields(document, findSuccess(each)?.[1]).map(([name]) => name))
-  tellServers(document, losses)
+  recordOmissions(document, asked, losses, each =>
+    listAnswerFields(document, findSuccess(each)?.[1]).map(([name]) => name),
+  )
+  recordServers(document, losses)
   nameAllTypes(Object.values(declared))
   for (const each of document.missing) losses.add(each, 'is referred to and was not found')
   const made = port('Operations', { namespace, service: toTypeName(title) || 'Service', exchanges: declared })

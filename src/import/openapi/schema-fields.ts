@@ -241,7 +241,7 @@ export class SchemaFields {
   }
 
   #integer(schema: JsonObject, place: string): AnyField {
-    this.#tellValues(schema, place)
+    this.#recordValues(schema, place)
     const min = boundOf(schema, 'minimum', 'exclusiveMinimum', 1n)
     const max = boundOf(schema, 'maximum', 'exclusiveMaximum', -1n)
     const xsd = chooseInteger(schema, { lowest: min, highest: max })
@@ -262,7 +262,7 @@ export class SchemaFields {
     })
   }
   #number(schema: JsonObject, place: string): AnyField {
-    this.#tellValues(schema, place)
+    this.#recordValues(schema, place)
     const [min, max] = [numberOf(schema['minimum']), numberOf(schema['maximum'])]
     for (const [name, value] of Object.entries(schema))
       if (name.startsWith('exclusive') && typeof value === 'number')
@@ -273,7 +273,7 @@ export class SchemaFields {
       ...(schema['format'] === 'float' && { xsd: 'float' as const }),
     })
   }
-  #tellValues(schema: JsonObject, place: string): void {
+  #recordValues(schema: JsonObject, place: string): void {
     for (const each of listUncheckedValues(schema)) this.#losses.add(place, each)
   }
 

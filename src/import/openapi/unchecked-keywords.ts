@@ -38,7 +38,7 @@ const inSchema = ['items', 'additionalProperties', 'unevaluatedProperties']
 const inList = ['allOf', 'anyOf', 'oneOf']
 const inMembers = ['properties', 'patternProperties']
 
-export function tellUncheckedKeywords(
+export function recordUncheckedKeywords(
   document: OpenApiDocument,
   operations: readonly RestOperation[],
   losses: Losses,

@@ -25,7 +25,7 @@ import { parseTyped } from '../request-content.ts'
 import { itemPathOf } from '../route.ts'
 import { controlId, type FormSpec, itemAddresses, listAddresses, redrawForm, writeForm } from './forms.ts'
 import { findItemOperations, shownItem, specsOf, writeItemView } from './item-view.ts'
-import { findMakingForm } from './making-form.ts'
+import { findCreationForm } from './making-form.ts'
 import { describeFrame } from './page-frame.ts'
 import { writeProblemView } from './problem-page.ts'
 
@@ -169,7 +169,7 @@ function findSpec(exchange: Exchange, current: RepresentationDocument | undefine
     return current.links
       .flatMap(link => specsOf(exchange, current, link, shownItem(exchange)))
       .find(spec => spec.method === method && spec.href === href)
-  const made = method === 'PUT' ? findMakingForm(exchange) : undefined
+  const made = method === 'PUT' ? findCreationForm(exchange) : undefined
   const started = made ?? findStarted(exchange)
   return started && { ...started, href, method, choices: listAddresses(exchange) }
 }

@@ -10,13 +10,13 @@ import { itemPathOf, itemTemplateOf } from '../route.ts'
 import { type FormSpec, listAddresses, writeForm } from './forms.ts'
 
 /** Empty unless the page is that of a single resource that this caller may create. */
-export function writeMakingForm(exchange: Exchange, status: number | undefined): PageMarkup {
-  const form = status === 404 && exchange.operation?.kind === 'get' ? findMakingForm(exchange) : undefined
+export function writeCreationForm(exchange: Exchange, status: number | undefined): PageMarkup {
+  const form = status === 404 && exchange.operation?.kind === 'get' ? findCreationForm(exchange) : undefined
   return form ? writeSection('What can be done now', { id: 'actions' }, writeForm(form)) : ''
 }
 
 /** The PUT by which this caller may create the single resource of the exchange. */
-export function findMakingForm(exchange: Exchange): FormSpec | undefined {
+export function findCreationForm(exchange: Exchange): FormSpec | undefined {
   const { operation, edition, base, caller, entry } = exchange
   const resource = operation && 'resource' in operation && operation.resource.isSingle ? operation.resource : undefined
   if (!resource || !isCreatedByPut(resource)) return undefined

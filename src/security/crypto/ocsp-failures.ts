@@ -9,7 +9,7 @@ import { BoundedCache } from '../../base/memo.ts'
 
 /** The number of reasons remembered. */
 const toldMax = 1000
-const tellAgainMs = 3_600_000
+const repeatReportMs = 3_600_000
 
 export interface FailureMeans {
   readonly clock: () => number
@@ -42,7 +42,7 @@ export class OcspFailures {
   tellUnusable(address: string, certificate: string, why: string): void {
     const now = this.#means.clock()
     const key = `${address} ${why}`
-    if (now - (this.#told.get(key) ?? Number.NEGATIVE_INFINITY) < tellAgainMs) return
+    if (now - (this.#told.get(key) ?? Number.NEGATIVE_INFINITY) < repeatReportMs) return
     this.#told.set(key, now)
     this.#means.failed(new Error(`the OCSP answer of ${address} about ${certificate} cannot be used: ${why}`))
   }

@@ -6,7 +6,7 @@ import type { ExchangeBody } from '../../contract/exchange.ts'
 import { type AnyRootElement, BodyContent } from '../../contract/xml-type.ts'
 import { type Cursor, type Element, internName, type Name } from '../../xml/index.ts'
 import { asSchemaRefusal } from '../refusal.ts'
-import { type Mending, mendChildren } from './mended-element.ts'
+import { type MessageMending, mendChildren } from './mended-element.ts'
 import { createElementCodecs, type ElementCodec } from './schema-codec.ts'
 import { type ComplexPlan, isEmptiable, listFirstParticles, type ParticlePlan, type TypePlan } from './schema-plan.ts'
 import { readPlannedElements } from './schema-read.ts'
@@ -22,7 +22,7 @@ export interface BodyCodec {
   /** At the first child, or at the `end`, of Body; goes to this `end`. */
   readonly read: (cursor: Cursor, reading: LiteralReading) => unknown
   /** The Body with its children mended. */
-  readonly mend: (body: Element, mending: Mending) => Element
+  readonly mend: (body: Element, mending: MessageMending) => Element
   /** All children of Body. */
   readonly write: (value: unknown, writing?: LiteralWriting) => string
 }

@@ -39,7 +39,7 @@ export interface Forgiven {
 }
 
 /** The state of mending one message. */
-export class Mending {
+export class MessageMending {
   readonly forgiven: Forgiven[] = []
   readonly #allowed: ReadonlySet<Leniency>
   constructor(allowed: ReadonlySet<Leniency>) {
@@ -55,14 +55,14 @@ export class Mending {
 }
 
 /** The element and its content, mended to fit its plan. */
-export const mendElement = (plan: ElementPlan, source: Element, mending: Mending): Element =>
+export const mendElement = (plan: ElementPlan, source: Element, mending: MessageMending): Element =>
   mendTyped(plan, plan.type(), { source, parent: source.parent, name: source.name, path: '' }, mending)
 
 /** The same element with its children mended to fit these particles. */
 export function mendChildren(
   { content, isUnordered }: Pick<ComplexPlan, 'content' | 'isUnordered'>,
   source: Element,
-  mending: Mending,
+  mending: MessageMending,
 ): Element {
   const mended = new Element(source.parent, source.name, source.prefix, source.attributes, source.declarations)
   mended.append(mendContent(content, isUnordered, { source, parent: mended, name: source.name, path: '' }, mending))
@@ -77,7 +77,7 @@ interface Mended {
   readonly path: string
 }
 
-function mendTyped(plan: ElementPlan, type: TypePlan, at: Mended, mending: Mending): Element {
+function mendTyped(plan: ElementPlan, type: TypePlan, at: Mended, mending: MessageMending): Element {
   switch (type.kind) {
     case 'derivable': {
       const derived = type.byName.get(readTypeName(at.source) ?? plan.name)
@@ -133,7 +133,7 @@ const mendAttributes =
     mayName: (name: Name) => boolean,
     isKnown: (name: Name) => boolean = () => false,
   ) =>
-  ({ source, path }: Mended, mending: Mending): readonly Attribute[] =>
+  ({ source, path }: Mended, mending: MessageMending): readonly Attribute[] =>
     source.attributes.flatMap((attribute): readonly Attribute[] => {
       const { name } = attribute
       if (name === xsiType) {
@@ -178,7 +178,7 @@ function mendContent(
   particles: readonly ParticlePlan[],
   isUnordered: boolean,
   { source, parent, path }: Mended,
-  mending: Mending,
+  mending: MessageMending,
 ): readonly Node[] {
   const leaves = listLeaves(particles)
   const counts = new Map<Name, number>()
@@ -204,7 +204,7 @@ const isBlankNode = (node: Node): boolean => node.kind === 'text' && trimXmlSpac
 function mendChild(
   leaves: readonly Leaf[],
   at: Mended,
-  mending: Mending,
+  mending: MessageMending,
 ): { readonly element: Element; readonly rank: number } | undefined {
   const { source, parent, path } = at
   const leaf = findLeaf(leaves, source.name) ?? findRenamedLeaf(leaves, at, mending)
@@ -223,7 +223,7 @@ const findLeaf = (leaves: readonly Leaf[], name: Name): Leaf | undefined =>
 function findRenamedLeaf(
   leaves: readonly Leaf[],
   { source: { name }, path }: Mended,
-  mending: Mending,
+  mending: MessageMending,
 ): Leaf | undefined {
   const candidates = leaves.filter(({ plan }) => plan.kind === 'element' && plan.name.local === name.local)
   const [leaf] = candidates
@@ -236,7 +236,7 @@ function orderChildren<T extends { readonly element: Element; readonly rank: num
   leaves: readonly Leaf[],
   children: readonly T[],
   path: string,
-  mending: Mending,
+  mending: MessageMending,
 ): readonly T[] {
   const names = leaves.flatMap(({ plan }) => (plan.kind === 'element' ? [plan.name] : []))
   const isClear = new Set(names).size === names.length && leaves.length - names.length <= 1

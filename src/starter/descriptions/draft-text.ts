@@ -44,7 +44,7 @@ export function parentNameOf({ fields, within }: Resource): string | undefined {
 const isCreatable = ({ given }: Resource): boolean => (given.allow['create'] ?? []).length > 0 && !given.putCreates
 
 /** The name of the constant that a test has an item of this resource in. */
-export const madeName = (resource: Resource): string =>
+export const createdConstantOf = (resource: Resource): string =>
   `${singularOf(resource).replace(/-+(.)/g, (_, letter: string) => letter.toUpperCase())}Made`
 /** The resource as a member of a client. */
 export const writeAccess = ({ name }: Resource): string =>

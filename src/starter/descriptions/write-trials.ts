@@ -15,7 +15,7 @@ import { createPortMessageCodecs } from '../../soap/codecs/port-message-codec.ts
 import type { LiteralWriting } from '../../soap/codecs/values.ts'
 import { writePartId } from '../../soap/mime/parts.ts'
 import { soap11, soap12 } from '../../soap/version.ts'
-import { madeName, parentNameOf, planCreation, writeAccess, writeDraft } from './draft-text.ts'
+import { createdConstantOf, parentNameOf, planCreation, writeAccess, writeDraft } from './draft-text.ts'
 import type { HandledParts } from './write-handlers.ts'
 
 /** @param isOpen no caller needs credentials: the service has no roles */
@@ -53,10 +53,13 @@ function writeResourceTrials(all: readonly Resource[], resource: Resource, calle
   if (!plan && resource.within !== undefined) return []
   if (!plan) return [writeBothFaces(`${resource.name} are listed`, false, caller, writeListing(resource))]
   const made = plan.resources.map(each => {
-    const draft = writeDraft(each, name => `${madeName(all.find(({ name: of }) => of === name) ?? resource)}.id`)
-    return `const ${madeName(each)} = await ${writeAccess(each)}.create(${draft?.text ?? '{}'}${writeParent(all, each)})`
+    const draft = writeDraft(
+      each,
+      name => `${createdConstantOf(all.find(({ name: of }) => of === name) ?? resource)}.id`,
+    )
+    return `const ${createdConstantOf(each)} = await ${writeAccess(each)}.create(${draft?.text ?? '{}'}${writeParent(all, each)})`
   })
-  const item = madeName(resource)
+  const item = createdConstantOf(resource)
   if (resource.isSingle) {
     const read = `assert.deepEqual(await ${writeAccess(resource)}.get(), ${item})`
     return [writeBothFaces(`${resource.name} is created and read`, plan.waits, caller, [...made, read])]
@@ -67,7 +70,7 @@ function writeResourceTrials(all: readonly Resource[], resource: Resource, calle
 /** A nested item is made and read within another that the test has made. */
 function writeParent(all: readonly Resource[], resource: Resource): string {
   const parent = all.find(each => each.name === parentNameOf(resource))
-  return parent ? `, { within: ${madeName(parent)} }` : ''
+  return parent ? `, { within: ${createdConstantOf(parent)} }` : ''
 }
 const writeListing = (resource: Resource): readonly string[] => [
   `assert.deepEqual(await Array.fromAsync(${writeAccess(resource)}.list()), [])`,
