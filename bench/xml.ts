@@ -79,11 +79,11 @@ export function binder(): (bytes: Uint8Array) => Record<string, unknown> {
   const read = compileRowReader(request.fields, qualifiedSpace('urn:diglot:shop:v1'))
   return bytes => {
     const cursor = scanDocument(bytes, strictParsing)
-    const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+    const reading: LiteralReading = { flaws: [], parts: undefined, around: undefined, blocks: [] }
     cursor.next()
     const value = read(cursor, reading)
     cursor.finish()
-    if (reading.found.length > 0) throw new Error(JSON.stringify(reading.found))
+    if (reading.flaws.length > 0) throw new Error(JSON.stringify(reading.flaws))
     return value
   }
 }

@@ -13,9 +13,10 @@ export const isLoopbackAddress = (host: string): boolean =>
 export const isHttpAddress = (source: string): boolean => /^https?:/i.test(source)
 
 /**
- * What one client has of the address space: an IPv4 address, or the 64 bits of an IPv6 address that
- * a network gives to each of its links (RFC 4291 §2.5.1, RFC 6177 §2), in all of which a client may
- * vary. Loopback addresses stay as they are, so that `isLoopbackAddress` holds of the result, too.
+ * The share of the address space that one client has: an IPv4 address, or the 64 bits of an IPv6
+ * address that a network gives to each of its links (RFC 4291 §2.5.1, RFC 6177 §2) and within which
+ * a client may vary. Loopback addresses stay as they are, so that `isLoopbackAddress` holds for the
+ * result, too.
  */
 export function addressBlock(address: string): string {
   if (!address.includes(':')) return address

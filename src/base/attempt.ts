@@ -1,6 +1,6 @@
 /**
- * Functions of the platform that refuse by throwing, made to answer undefined. Each attempt names
- * the one kind of error that it expects; any other is a mistake, and is thrown again.
+ * Wrappers of platform functions that throw: each returns undefined instead for the one kind of
+ * error that it expects, and throws any other again, since that is a mistake.
  */
 
 export function attempt<T>(work: () => T, isExpected: (thrown: unknown) => boolean): T | undefined {
@@ -12,22 +12,22 @@ export function attempt<T>(work: () => T, isExpected: (thrown: unknown) => boole
   }
 }
 
-/** Of JSON.parse and BigInt: the text is not of their syntax. */
+/** For JSON.parse and BigInt: the text does not have their syntax. */
 export const isSyntaxError = (thrown: unknown): boolean => thrown instanceof SyntaxError
 
-/** The `code` of an error of Node; empty without one. */
+/** The `code` of a Node error; empty if it has none. */
 export const errorCodeOf = (thrown: unknown): string =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
 
-/** For a person. An AggregateError of several addresses has no message of its own. */
+/** The message for a person. An AggregateError of several addresses has no message of its own. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.message === '') return messageOf((thrown.errors as unknown[])[0])
   return thrown instanceof Error ? thrown.message || errorCodeOf(thrown) : String(thrown)
 }
 
 /**
- * Of node:crypto: the octets are not what they should be. Some errors of OpenSSL have no code; Node
- * 24 gives none to those of keys, but a stack of OpenSSL's own.
+ * An error of node:crypto about invalid octets. Some OpenSSL errors have no code; Node 24 gives
+ * errors about keys no code, but an OpenSSL error stack.
  */
 export const isCryptoError = (thrown: unknown): boolean =>
   /^ERR_(?:OSSL|CRYPTO)_/.test(errorCodeOf(thrown)) ||
@@ -36,7 +36,7 @@ const uncoded = /^(?:error:[0-9A-F]{8}:|Unsupported state|Trying to add data in 
 
 const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** UTF-8 (RFC 3629), a byte order mark kept as a character. */
+/** UTF-8 (RFC 3629); a byte order mark is kept as a character. */
 export function decodeUtf8(octets: Uint8Array): string | undefined {
   try {
     return utf8.decode(octets)

@@ -68,13 +68,13 @@ const blanks = /[\t\n\f\r ]+/g
 /** Without ASCII white space. */
 export const removeBlanks = (text: string): string => (blank.test(text) ? text.replace(blanks, '') : text)
 
-/** Encodes faster where it is; a browser has none, and encodes by itself. */
+/** The native encoder where there is one, since it is faster; browsers may have none. */
 const hasBuffer = typeof Buffer !== 'undefined'
 
-/** In letters of either case. */
+/** Accepts capital and small letters. */
 export function decodeHex(text: string): Uint8Array | undefined {
   if (!hasBuffer) return attempt(() => Uint8Array.fromHex(text), isSyntaxError)
-  const octets = Buffer.from(text, 'hex') // which ends before a character that it does not know
+  const octets = Buffer.from(text, 'hex') // which ends before the first character that is not a digit
   return octets.toString('hex') === text.toLowerCase() ? toPlainOctets(octets) : undefined
 }
 
@@ -82,7 +82,7 @@ export const encodeBase64 = (octets: Uint8Array): string =>
   hasBuffer ? toBuffer(octets).toString('base64') : octets.toBase64()
 /** Without padding. */
 export const encodeBase64Url = (octets: Uint8Array): string => toBuffer(octets).toString('base64url')
-/** In capital letters, as RFC 4648 §8 and XML Schema Part 2 §3.2.15.2 have it. */
+/** In capital letters, as required by RFC 4648 §8 and XML Schema Part 2 §3.2.15.2. */
 export const encodeHex = (octets: Uint8Array): string =>
   (hasBuffer ? toBuffer(octets).toString('hex') : octets.toHex()).toUpperCase()
 

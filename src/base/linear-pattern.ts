@@ -1,13 +1,13 @@
 /**
- * Regular expressions that take a time in proportion to the text, whatever the expression is: all
- * ways through it are followed at once (K. Thompson, 1968), and what was found for a character is
+ * Regular expressions that take time in proportion to the text, whatever the expression is: all
+ * ways through it are followed at once (K. Thompson, 1968), and the result for each character is
  * remembered. A backtracking engine takes quadratic time for `.*[a-z]+@`, and more for others.
  */
 
-/** Whether a step takes this character. */
+/** Whether a step accepts this character. */
 type Atom = (character: string) => boolean
 
-/** A step of the way: it takes a character, or leads on without one. */
+/** A step through the expression: it consumes a character, or leads on without one. */
 interface MatchStep {
   readonly atom: Atom | undefined
   next: readonly number[]
@@ -21,7 +21,7 @@ type PatternPart =
 
 /** Counted repetitions are written out: an expression with more steps than this is refused. */
 const stepsMax = 4000
-/** As many sets of places are remembered; they begin anew then. */
+/** This many sets of places are remembered; then the memory is emptied. */
 const placesMax = 256
 
 /** An expression of `xsd-pattern.ts`: classes, groups, bars and quantifiers. @throws SyntaxError */

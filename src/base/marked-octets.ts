@@ -1,17 +1,17 @@
 /**
- * A text with octets that pass, as base64 in it. It is written first, with marks in the places of
- * the octets, which are unguessable: no other text in it can equal one. Then it is sent, with the
- * octets in place of their marks while they are read.
+ * A text that contains passing octets as base64. It is first written with unguessable marks in
+ * their places, which no other text in it can equal; then it is sent, and the octets replace their
+ * marks as they are read.
  */
 import { randomBytes } from 'node:crypto'
 import { encodeBase64 } from './base64.ts'
 import { encodePieces, type Pieces } from './octets.ts'
 import { listEach, PassingOctets, replaceEach, standInOctets } from './passing-octets.ts'
 
-/** Octets by the base64 that stands for them in a text, once for each. */
+/** Octets by the base64 that marks them in a text. */
 export type MarkedOctets = ReadonlyMap<string, { readonly read: () => AsyncIterable<Uint8Array> }>
 
-/** A value without the octets that pass in it, and these by the base64 in their places. */
+/** A value without its passing octets, and these octets by the base64 in their places. */
 export interface MarkedValue {
   readonly value: unknown
   readonly octetsOf: ReadonlyMap<string, PassingOctets>
@@ -19,7 +19,7 @@ export interface MarkedValue {
   readonly drop: () => void
 }
 
-/** Undefined: none pass. */
+/** @returns undefined if no octets pass */
 export function markPassing(value: unknown): MarkedValue | undefined {
   const all = listEach(value, PassingOctets)
   if (all.length === 0) return undefined
@@ -33,7 +33,7 @@ export function markPassing(value: unknown): MarkedValue | undefined {
 }
 
 const utf8 = new TextEncoder()
-/** The text with the octets in place of their marks. */
+/** The text, with the octets in place of their marks. */
 export async function* fillMarks(text: string, octetsOf: MarkedOctets): Pieces {
   const places = [...octetsOf].map(([mark, { read }]) => ({ mark, read, at: text.indexOf(mark) }))
   let from = 0

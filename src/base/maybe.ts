@@ -8,7 +8,7 @@ export function chain<A, B>(value: Maybe<A>, work: (value: A) => Maybe<B>): Mayb
   return value instanceof Promise ? value.then(work) : work(value)
 }
 
-/** Runs one after the other: at once until one has to be awaited. */
+/** Runs steps one after the other: synchronously, until one has to be awaited. */
 export function forEachInTurn<T>(items: readonly T[], work: (item: T) => Maybe<void>): Maybe<void> {
   for (const [i, item] of items.entries()) {
     const done = work(item)
@@ -16,10 +16,7 @@ export function forEachInTurn<T>(items: readonly T[], work: (item: T) => Maybe<v
   }
 }
 
-/**
- * The result of `work`, or what `failed` makes of what it throws: at once, or when the promise
- * settles.
- */
+/** The result of `work`, or what `failed` makes of an exception: synchronously if possible. */
 export function settle<T>(work: () => Maybe<T>, failed: (thrown: unknown) => Maybe<T>): Maybe<T> {
   try {
     const answer = work()

@@ -1,4 +1,4 @@
-/** The one home of memory: what is remembered, for how long, and how much of it at most. */
+/** The one home of memory: what is remembered, for how long, and the most that is remembered. */
 
 /**
  * A function of an object that remembers its results, each for as long as the object lives. `make`
@@ -24,7 +24,7 @@ export const memoizeByText = <V>(make: (text: string) => V, size = 256, longest 
 export const memoizeByNumber = <V>(make: (of: number) => V, size: number): ((of: number) => V) =>
   memoizeByKey(make, size, () => true)
 
-/** The result for the latest key alone, for what is asked with one key many times in a row. */
+/** Remembers the latest result alone, for calls with the same key many times in a row. */
 export function memoizeLatest<K, V>(make: (of: K) => V): (of: K) => V {
   let latest: { readonly of: K; readonly made: V } | undefined
   return of => {
@@ -33,13 +33,13 @@ export function memoizeLatest<K, V>(make: (of: K) => V): (of: K) => V {
   }
 }
 
-/** What is made when it is first asked for, and once. */
+/** A value that is made once, when it is first needed. */
 export function memoizeOnce<V extends NonNullable<unknown>>(make: () => V): () => V {
   let value: V | undefined
   return () => (value ??= make())
 }
 
-/** A full memory is emptied, which costs one `make` for each key. */
+/** A full memory is emptied; refilling it costs one `make` for each key. */
 function memoizeByKey<K, V>(make: (of: K) => V, size: number, isKept: (of: K) => boolean): (of: K) => V {
   const cache = new Map<K, V>()
   return of => {
@@ -54,7 +54,7 @@ function memoizeByKey<K, V>(make: (of: K) => V, size: number, isKept: (of: K) =>
   }
 }
 
-/** Keeps at most so many entries, and removes the oldest first. */
+/** Keeps at most this many entries, and removes the oldest first. */
 export class BoundedCache<K, V> {
   readonly #entries = new Map<K, V>()
   /**
@@ -74,7 +74,7 @@ export class BoundedCache<K, V> {
 
   set(key: K, value: V): void {
     if (!this.#entries.has(key)) {
-      if (this.#keys.length === this.#size) this.#entries.delete(this.#keys[this.#next] as K) // it is full
+      if (this.#keys.length === this.#size) this.#entries.delete(this.#keys[this.#next] as K) // the memory is full
       this.#keys[this.#next] = key
       this.#next = (this.#next + 1) % this.#size
     }

@@ -24,7 +24,7 @@ export interface PartLimits {
   readonly fieldOctets: number
 }
 
-/** Throws what says that the content is wrong, and in what. */
+/** Throws an error that says what is wrong with the content, and in which part. */
 export type RefuseParts = (detail: string) => never
 
 /** RFC 2046 §5.1.1 boundary. */
@@ -35,9 +35,9 @@ export function requireBoundary(boundary: string, refuse: RefuseParts): void {
 }
 
 /**
- * MIME fields of one part (RFC 2045 §3), by lower-case name: each of them comes once; of others,
- * which have no meaning here, the first counts. A line break that only some would see is no part of
- * a value.
+ * MIME fields of one part (RFC 2045 §3), by lower-case name. Each of them may occur once; of a
+ * field that has no meaning here, the first one counts. A line break that only some readers would
+ * recognize is not part of a value.
  */
 export function parsePartFields(lines: readonly string[], refuse: RefuseParts): Readonly<Record<string, string>> {
   const fields: Record<string, string> = Object.create(null)

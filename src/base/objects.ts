@@ -26,14 +26,14 @@ export function extendObject<T extends object>(base: T, members: Partial<T>): T 
   })
 }
 
-/** Freezes the value with all that is in it but bytes. */
+/** Freezes the value and everything in it but bytes. */
 export function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value
   for (const part of Object.values(value)) freezeDeep(part)
   return Object.freeze(value)
 }
 
-/** Of a document: its members may be of another type than they should. */
+/** For a document whose members may have other types than they should. */
 export type JsonObject = { readonly [name: string]: Json }
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

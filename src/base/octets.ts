@@ -1,19 +1,19 @@
 /**
- * Octets that pass piece by piece. The protocol of memory: a reader asks for the next piece by
+ * Octets that pass in pieces. The protocol of memory: a reader requests the next piece by
  * `next(true)` once it is done with the previous one, whose memory the source then frees at once;
- * by `next()` or `next(false)` while that piece is still in use. V8 does not look at memory outside
- * its heap before tens of megabytes have gathered there.
+ * by `next()` or `next(false)` while it still uses that piece. V8 ignores memory outside its heap
+ * until tens of megabytes have accumulated.
  */
 import { encodeBase64 } from './base64.ts'
 
-/** How many octets a text has in UTF-8. */
+/** The length of a text in UTF-8. */
 export const countUtf8 = (text: string): number =>
   /[^\0-\x7f]/.test(text) ? new TextEncoder().encode(text).length : text.length
 
 export type Pieces = AsyncGenerator<Uint8Array, void, boolean | undefined>
 
 /**
- * Frees the memory of octets that have a buffer of their own; a slice of a larger one is left
+ * Frees the memory of octets that have a buffer of their own; a slice of a larger buffer is left
  * alone.
  */
 export function releaseBuffer({ byteLength, buffer }: Uint8Array): void {
@@ -28,8 +28,8 @@ export const watchPieces = (source: AsyncIterable<Uint8Array>, look: (piece: Uin
   pump(source, look, told => told)
 
 /**
- * For a loop that is done with each piece when it asks for the next; or only where `isDone` answers
- * true.
+ * For a loop that is done with each piece when it requests the next one, or only when `isDone`
+ * returns true.
  */
 export const consumePieces = (source: AsyncIterable<Uint8Array>, isDone = () => true): Pieces =>
   pump(source, () => {}, isDone)
@@ -51,7 +51,9 @@ async function* pump(
   }
 }
 
-/** Octets whose first ones are there; it throws what their source does until then. */
+/**
+ * Octets of which the first ones have arrived; throws any error that their source has until then.
+ */
 export async function beginReading(pieces: Pieces): Promise<Pieces> {
   const first = await pieces.next()
   async function* all(): Pieces {
@@ -82,7 +84,7 @@ export function joinOctets(parts: readonly Uint8Array[]): Uint8Array {
   return all
 }
 
-/** Octets of a stream; undefined where there are more than `max`, and it is cancelled then. */
+/** Octets of a stream; undefined if there are more than `max`, and the stream is then cancelled. */
 export async function takeBounded(pieces: AsyncIterable<Uint8Array>, max: number): Promise<Uint8Array | undefined> {
   const found: Uint8Array[] = []
   let length = 0
@@ -94,12 +96,12 @@ export async function takeBounded(pieces: AsyncIterable<Uint8Array>, max: number
   return joinOctets(found)
 }
 
-/** Base64 of one write. */
+/** The octets that are encoded in one write. */
 const chunkCharacters = 48 * 1024
 
 /**
- * Octets as base64 (RFC 4648 §4) while they pass: three are four characters, across the borders of
- * pieces. Each piece is freed.
+ * Base64 of octets as they pass (RFC 4648 §4): three octets are four characters, across the borders
+ * of pieces. Each piece is freed.
  */
 export async function* encodePieces(octets: AsyncIterable<Uint8Array>): Pieces {
   let rest = new Uint8Array(0)

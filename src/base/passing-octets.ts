@@ -1,21 +1,22 @@
 /**
- * Octets that stand in a value without being held: they come from elsewhere as they are read. The
- * receiver of such a value reads all of them or drops them: in the order of their arrival, in which
- * none has to wait for another, or in any other one, where no arrival is told or it holds octets.
+ * Octets that a value refers to and does not hold: they arrive while they are read. The receiver of
+ * such a value reads all of them, or drops them. It reads them in the order of their arrival, so
+ * that none waits for another; in any other order only if the arrival order is unknown, or the
+ * source holds them.
  */
 import type { Pieces } from './octets.ts'
 
-/** Where octets stand in the order in which those of their value come. */
+/** The place of octets in the order in which those of their value arrive. */
 export interface ArrivalPlace {
-  /** The same for all octets of one value. */
+  /** Shared by all octets of one value. */
   readonly order: ArrivalOrder
-  /** Which of them these are. */
+  /** Identifies these octets. */
   readonly key: string
 }
 export interface ArrivalOrder {
   /**
-   * The key of the octets that come next, once those before have been read; undefined: there are no
-   * more. It throws where some do not come.
+   * The key of the octets that arrive next, once those before have been read; undefined if there
+   * are no more. Throws if some do not arrive.
    */
   readonly next: () => Promise<string | undefined>
 }
@@ -28,9 +29,9 @@ export type ReadingOrder = 'as written' | 'as they come'
 export class PassingOctets {
   /** Reads them, once. It throws where they do not come whole. */
   readonly read: () => Pieces
-  /** Neither these nor the others of the same value are wanted. */
+  /** Neither these octets nor any others of the same value are wanted. */
   readonly drop: () => void
-  /** Undefined: in any order. */
+  /** Undefined: they may be read in any order. */
   readonly arrival: ArrivalPlace | undefined
 
   constructor(read: () => Pieces, drop: () => void, arrival?: ArrivalPlace) {
@@ -39,7 +40,9 @@ export class PassingOctets {
     this.arrival = arrival
   }
 
-  /** The same octets, watched or limited while they are read, and while the next are waited for. */
+  /**
+   * The same octets, watched or limited while they are read and while the next ones are awaited.
+   */
   through(read: (pieces: Pieces) => Pieces, wait = (next: ArrivalOrder['next']) => next()): PassingOctets {
     const { arrival } = this
     const place = arrival && { ...arrival, order: { next: () => wait(arrival.order.next) } }
@@ -54,7 +57,7 @@ export class PassingOctets {
  */
 export const standInOctets = 24
 
-/** All that is of a class in a value, in the order of its members. */
+/** All instances of a class in a value, in the order of its members. */
 export function listEach<T extends object>(value: unknown, kind: Kind<T>): readonly T[] {
   const found: T[] = []
   visitEach(value, each => {
@@ -66,14 +69,14 @@ export function listEach<T extends object>(value: unknown, kind: Kind<T>): reado
 }
 type Kind<T> = abstract new (...given: never[]) => T
 
-/** @param look whether what is inside of it is left out */
+/** @param look whether the content of an instance is left out */
 function visitEach(value: unknown, look: (each: object) => boolean): void {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || look(value)) return
   if (Array.isArray(value)) for (const each of value) visitEach(each, look)
   else for (const key in value) visitEach(value[key as keyof typeof value], look)
 }
 
-/** The value with something else in place of each thing that is of a class. */
+/** The value, with each instance of a class replaced. */
 export function replaceEach<T extends object>(value: unknown, kind: Kind<T>, replace: (found: T) => unknown): unknown {
   if (value instanceof kind) return replace(value)
   if (Array.isArray(value)) return value.map(each => replaceEach(each, kind, replace))
@@ -81,7 +84,7 @@ export function replaceEach<T extends object>(value: unknown, kind: Kind<T>, rep
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, replaceEach(each, kind, replace)]))
 }
 
-/** The octets of a value are not wanted. */
+/** Drops all passing octets of a value. */
 export function dropPassing(value: unknown): void {
   for (const each of listEach(value, PassingOctets)) each.drop()
 }

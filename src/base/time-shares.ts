@@ -1,28 +1,31 @@
 /**
- * For how long each party has held the event loop of late, and when it rests for that. While others
- * ask, a party that has used a whole turn beyond a fifth of the time rests four times as long as it
- * has used: it takes a fifth of the time at most, by one long work or by many short ones. A party
- * that asks alone does not wait. All times are in milliseconds, by one clock.
+ * How long each party has held the event loop recently, and when it has to rest. While others send
+ * requests, a party that has used a whole turn more than a fifth of the time rests four times as
+ * long as it has used: it gets a fifth of the time at most, by one long piece of work or by many
+ * short ones. A party without competition does not wait. All times are in milliseconds, by one
+ * clock.
  */
 
-/** Of one turn of the event loop. */
+/** The length of one turn of the event loop. */
 export const turnMs = 10
 const restFactor = 4
-/** No rest is longer, whatever came before it. */
+/** The longest rest, whatever came before it. */
 const restMaxMs = 400
-/** While others ask: for how long a party rests that has held the event loop for this time. */
+/**
+ * How long a party rests that has held the event loop for this time, while others send requests.
+ */
 export const restMsAfter = (heldMs: number): number => Math.min(restMaxMs, restFactor * heldMs)
 
 interface Used {
   readonly ms: number
-  /** Until when it was counted: a quarter of what passes then is forgiven. */
+  /** The time of the last count: a quarter of the time since then is forgiven. */
   readonly atMs: number
-  /** Requests of all parties when the first of it began. */
+  /** The number of requests of all parties when the first of them began. */
   readonly seen: number
 }
 interface Rest {
   readonly untilMs: number
-  /** If others have asked since then, it rests. */
+  /** The party rests if others have sent requests since then. */
   readonly seen: number
 }
 
@@ -47,7 +50,7 @@ export class TimeShares {
     const left = used ? remainingMs(used, nowMs - heldMs) : 0
     const ms = left + heldMs
     const rest = this.#rests.get(party)
-    const isResting = rest && nowMs < rest.untilMs // and has gone on, since others had not asked
+    const isResting = rest && nowMs < rest.untilMs // and has continued, since there were no other requests
     const seen = isResting ? rest.seen : used && left > 0 ? used.seen : since
     if (ms < turnMs) {
       this.#used.set(party, { ms, atMs: nowMs, seen })
@@ -63,12 +66,12 @@ export class TimeShares {
     return rest && this.#callers.hasOthers(party, rest.seen) ? rest.untilMs : 0
   }
 
-  /** Parties of which something is remembered. */
+  /** The number of parties about which something is remembered. */
   get size(): number {
     return this.#used.size + this.#rests.size
   }
 
-  /** What counts no more, once in the time of the longest rest. */
+  /** Forgets what no longer counts, once in the time of the longest rest. */
   #forget(nowMs: number): void {
     if (nowMs < this.#forgetsAtMs) return
     this.#forgetsAtMs = nowMs + restMaxMs
@@ -80,14 +83,14 @@ export class TimeShares {
 const remainingMs = ({ ms, atMs }: Used, nowMs: number): number =>
   Math.max(0, ms - Math.max(0, nowMs - atMs) / restFactor)
 
-/** Whose requests come at the moment: so long work knows whether it holds up others. */
+/** Recent callers: long work uses them to know whether it holds up others. */
 export class RecentCallers {
   #requests = 0
   #latest = ''
-  /** Requests of the latest caller in a row. */
+  /** The number of requests in a row by the latest caller. */
   #inRow = 0
 
-  /** To be told of each request that is admitted. */
+  /** Called for each request that is admitted. */
   note(caller: string): void {
     this.#requests++
     this.#inRow = this.#latest === caller ? this.#inRow + 1 : 1
@@ -99,7 +102,7 @@ export class RecentCallers {
     return this.#requests
   }
 
-  /** Whether another caller has asked since there were so many requests. */
+  /** Whether another caller has sent a request since this number of requests. */
   hasOthers(caller: string, since: number): boolean {
     const later = this.#requests - since
     return later > 0 && !(this.#latest === caller && this.#inRow >= later)

@@ -1,13 +1,13 @@
 /**
- * The answers that a client has taken, where nothing in them names their request: none is taken
- * twice. There are two generations, so that forgetting needs no search: an answer is remembered for
- * one to two lives of a Timestamp.
+ * The answers that a client has accepted although nothing in them names their request: none is
+ * accepted twice. There are two generations, so that forgetting needs no search: an answer is
+ * remembered for one to two lifetimes of a Timestamp.
  */
 import { defaultFreshness } from '../security/verify/timestamp.ts'
 
-/** In the life of a Timestamp: more than one process can verify. */
+/** The most answers in the lifetime of a Timestamp: more than one process can verify. */
 export const takenAnswersMax = 262_144
-/** From a Timestamp that is a minute ahead to its end. */
+/** From a Timestamp that is a minute ahead of our clock to its end. */
 const lifeMs = defaultFreshness.age + defaultFreshness.skew
 
 export class AnswerMemory {
@@ -16,7 +16,7 @@ export class AnswerMemory {
   #current = new Set<string>()
   #former: ReadonlySet<string> = new Set()
 
-  /** @param max how many answers are remembered in the life of a Timestamp */
+  /** @param max the number of answers that are remembered in the lifetime of a Timestamp */
   constructor(max = takenAnswersMax) {
     this.#max = max
   }

@@ -1,12 +1,13 @@
 /**
- * The proof of an answer (WSS SOAP Message Security 1.1 §8): it is the service's, it is recent, it
- * answers this very request, and what is read of it is what was signed. It is the service's by its
- * certificate, or by the key that only the holder of the certificate could decrypt. It answers this
- * request by one of these, the first that there is:
+ * The proof of an answer (WSS SOAP Message Security 1.1 §8): that it comes from the service, is
+ * recent, answers this very request, and that what is read of it was signed. It comes from the
+ * service if it is signed with the service's certificate, or with a key that only the holder of
+ * this certificate could decrypt. Which request it answers is proven by the first of these that
+ * applies:
  *  (1) It confirms the signatures of the request, and no two requests have the same.
  *  (2) It is signed with the key of the exchange, and is not the request itself.
  *  (3) Its signed RelatesTo has the id of the request; `opened-answer.ts` compares them.
- *  (4) Nothing says so, but it is no older than the request, and was not taken before.
+ *  (4) Otherwise it must not be older than the request, nor have been accepted before.
  * Answers are remembered for (4) alone.
  */
 import type { Caller } from '../contract/policy.ts'
@@ -28,7 +29,7 @@ export interface AnswerToProve {
   readonly body: Element
   /** The blocks for this node. */
   readonly blocks: readonly Element[]
-  /** Those of them that are read, but for the Security block. */
+  /** The blocks that are read, without the Security block. */
   readonly processed: readonly Element[]
   /** The parts of its package next to it. */
   readonly parts: PackedParts
@@ -38,18 +39,18 @@ export interface AnswerToProve {
   readonly exchangeKey: ExchangeKey | undefined
   /** When the request was sent, in milliseconds since 1970. */
   readonly sentAt: number | undefined
-  /** Its RelatesTo is compared. */
+  /** Whether its RelatesTo is compared. */
   readonly isRelated: boolean
 }
 
 export type ProvenAnswer = Pick<VerifiedMessage, 'body' | 'parts'>
 
-/** What was proven, decrypted where it was encrypted; or why nothing proves it. */
+/** The proven answer, decrypted if it was encrypted; or why it is not proven. */
 export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): Promise<ProvenAnswer | string> {
   const { document, version, body, blocks, processed, parts, sent, exchangeKey, sentAt, isRelated } = answer
   const [header] = document.root.elements(version.header)
   const isLoose = !isTiedAnswer(demand) && !isRelated
-  const told = {
+  const facts = {
     sent,
     from: '',
     confidential: false,
@@ -58,7 +59,7 @@ export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): 
     ...(isLoose && { sentAt }),
   }
   const packaged = parts.size > 0 ? { parts } : {}
-  const message = { envelope: document.root, header, body, blocks, processed, ...packaged, ...told }
+  const message = { envelope: document.root, header, body, blocks, processed, ...packaged, ...facts }
   try {
     if (hasForeignKey(demand)) return 'the certificate that the key of the exchange went to is not trusted now'
     const proven = await verifyMessage(message, policyOf(demand), contextOf(demand, isLoose))
@@ -69,7 +70,7 @@ export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): 
   }
 }
 
-/** `keys.service` has to hold for the certificate of the receiver as it does for a signer's. */
+/** `keys.service` applies to the certificate of the receiver as it does to a signer's. */
 const hasForeignKey = ({ exchange, ...service }: AnswerDemand): boolean =>
   exchange !== undefined && !service.trust.isEmpty && !isServiceCertificate(exchange.to, service)
 
@@ -108,8 +109,8 @@ function contextOf(demand: AnswerDemand, isLoose: boolean): VerificationContext 
 
 /** (4) */
 function isAnswerTaken({ taken }: AnswerDemand, key: string): boolean {
-  const found = taken.take(key, Date.now())
-  if (found === 'full')
+  const result = taken.take(key, Date.now())
+  if (result === 'full')
     failSecurity('InvalidSecurity', `more than ${takenAnswersMax} answers in six minutes, so it may be one of before`)
-  return found === 'known'
+  return result === 'known'
 }

@@ -1,17 +1,16 @@
 /**
- * Content of a response that passes as it comes. What always holds, by number:
- *  (1) Unread octets are bounded: the connection is paused while more than `heldMax` wait, and goes
- *      on when its reader has taken them.
- *  (2) It ends as whole only where the response was whole; whatever else ends it makes its reader
- *      fail.
- *  (3) Neither side is waited for without end: not the server that is silent or trickles, nor the
- *      reader that never asks.
+ * Content of a response that passes as it arrives. What always holds, by number:
+ *  (1) Unread octets are bounded: the connection is paused while more than `heldMax` wait, and
+ *      resumes when the reader has taken them.
+ *  (2) It ends normally only if the response was complete; otherwise its reader fails.
+ *  (3) Waiting is bounded on both sides: for a server that is silent or trickles, and for a reader
+ *      that stops reading.
  *  (4) The memory of a piece is freed once its reader is done with it (base/octets.ts).
  */
 import { releaseBuffer } from '../base/octets.ts'
 import { TransportFailure } from './errors.ts'
 
-/** The connection that the content comes by. */
+/** The connection on which the content arrives. */
 export interface ArrivalControl {
   pause(): void
   resume(): void
@@ -19,9 +18,9 @@ export interface ArrivalControl {
   abandon(): void
 }
 
-/** Octets that wait for their reader before the connection does. */
+/** The unread octets above which the connection is paused. */
 const heldMax = 256 * 1024
-/** A reader that has not asked for so many milliseconds is taken for one that never will. */
+/** A reader that has requested nothing for this many milliseconds is considered gone. */
 const unreadMs = 600_000
 
 interface WaitingReader {
@@ -30,13 +29,13 @@ interface WaitingReader {
 }
 interface ArrivedOctets {
   readonly octets: Uint8Array
-  /** What the socket has read, of which they are a part. */
+  /** The buffer of the socket, of which they are a part. */
   readonly buffer: Uint8Array
 }
 const ended: IteratorResult<Uint8Array, void> = { done: true, value: undefined }
 
 export class ArrivingContent implements AsyncIterable<Uint8Array> {
-  /** Settles when no more comes, for whatever reason. */
+  /** Settles when no more arrives, for whatever reason. */
   readonly over: Promise<void>
   readonly #settleOver: () => void
   readonly #control: ArrivalControl
@@ -45,22 +44,25 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
   readonly #queue: ArrivedOctets[] = []
   #held = 0
   #received = 0
-  /** For which the server was waited for, since as many octets came as the time limit has ms. */
+  /**
+   * The time spent waiting for the server since it sent as many octets as the time limit has
+   * milliseconds.
+   */
   #waitedMs = 0
   #windowOctets = 0
-  /** Since when, as of Date.now; 0: it is not waited for. */
+  /** The time, by Date.now, since when the server is awaited; 0: it is not. */
   #waitingSince = 0
   #reader: WaitingReader | undefined
   #timer: NodeJS.Timeout | undefined
   #isWhole = false
   #failure: { readonly reason: unknown } | undefined
   #isPaused = false
-  /** What the reader works on. */
+  /** The piece that the reader is working on. */
   #given: Uint8Array | undefined
 
   /**
-   * @param timeLimit milliseconds in which a server that is waited for sends as many octets
-   * @param octetsMax of all that comes
+   * @param timeLimit milliseconds within which a server that is awaited sends as many octets
+   * @param octetsMax the most octets in total
    */
   constructor(control: ArrivalControl, { timeLimit, octetsMax }: { timeLimit: number; octetsMax: number }) {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -72,7 +74,7 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
     this.#waitForReader()
   }
 
-  // By the connection
+  // Called by the connection
 
   /** @param slices content in the order in which it came, all of one buffer, which is its own */
   add(slices: readonly Uint8Array[], buffer: Uint8Array): void {
@@ -91,7 +93,7 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
     this.#control.pause()
   }
 
-  /** The response was whole. */
+  /** The response was complete. */
   end(): void {
     this.#isWhole = true
     this.#resume() // it may carry another
@@ -99,7 +101,7 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
     this.#serve()
   }
 
-  /** The response is not whole. */
+  /** The response was not complete. */
   fail(reason: unknown): void {
     if (this.#failure) return
     this.#failure = { reason }
@@ -109,13 +111,13 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
     this.#serve()
   }
 
-  // By the reader
+  // Called by the reader
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, void, boolean | undefined> {
     return { next: isDone => this.#next(isDone === true), return: async () => this.#return() }
   }
 
-  /** The reader wants no more of it. */
+  /** The reader wants no more octets. */
   drop(): void {
     if (!this.#failure) this.#endBy(new TransportFailure('closed', 'its reader went away', begun))
   }
@@ -140,7 +142,7 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
     this.#given = undefined
   }
 
-  /** Gives the reader what it waits for, if that is there. */
+  /** Gives the reader what it waits for, if that has arrived. */
   #serve(): void {
     const reader = this.#reader
     if (!reader) return
@@ -199,8 +201,8 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
   }
 }
 /**
- * Content without the lines of its chunks: a server that sends small ones would have each of them
- * read by itself.
+ * Content without the lines of its chunks: otherwise each chunk of a server that sends small ones
+ * would be read by itself.
  */
 function closeGaps(slices: readonly Uint8Array[]): Uint8Array {
   const [first = new Uint8Array(0), ...others] = slices

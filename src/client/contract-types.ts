@@ -1,6 +1,6 @@
 /**
- * What the types of both clients say of a contract: the fields that a version shows, what a client
- * sends, and what is granted.
+ * The types of both clients that follow from a contract: the fields that a version shows, what a
+ * client sends, and what is granted.
  */
 import type { AnyField, Draft, Field, Fields, ParentKeys } from '../contract/field.ts'
 import type { Job } from '../contract/job.ts'
@@ -15,7 +15,7 @@ export type VersionOf<S extends AnyService> = keyof S['versions'] & string
 export type Flat<T> = { readonly [K in keyof T]: T[K] }
 export type MergeAll<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
 
-/** What a rule of a version says of a resource; nothing where it has no such rule. */
+/** The rules of a version for a resource; nothing where it has none. */
 type RuleOf<All extends Versions, V extends string, P extends string, N> = [V] extends [never] // the newest
   ? {}
   : V extends keyof All
@@ -27,7 +27,7 @@ type RuleOf<All extends Versions, V extends string, P extends string, N> = [V] e
     : {}
 type HiddenFields<W> = W extends readonly (infer H)[] ? H : never
 type ReshapesOf<All extends Versions, V extends string, R extends AnyResource> = RuleOf<All, V, 'reshapes', R['name']>
-/** Fields of the newest version in place of which a version has others. */
+/** Fields of the newest version that a version replaces by others. */
 type GroupedNames<G> = G extends readonly Reshape[] ? G[number]['newest'][number] : never
 /** The name in a version of a field of the newest one. */
 type NameIn<K, M> = [KeyOfName<M, K>] extends [never] ? K : KeyOfName<M, K>
@@ -82,7 +82,7 @@ type OtherRules<U extends Ruled, M, T, G> = [keyof M | keyof T | G] extends [nev
       readonly allow: { readonly [D in keyof U['allow']]: OtherGrants<NonNullable<U['allow'][D]>, M> }
       readonly faults: U['faults']
     }
-/** Lists compare a field of another type where it has the same values. */
+/** Comparisons of lists apply to a field of another type if it has the same values. */
 type ComparableName<K, M, T> = K extends string
   ? NameIn<K, M> extends infer N extends string
     ? N extends keyof T
@@ -100,31 +100,31 @@ type OtherGrants<G extends readonly Grant[], M> = G extends readonly []
         : Grant
       : never)[]
 
-/** An operation where the condition holds, else no operation. */
+/** The operation if the condition holds, otherwise none. */
 export type OfferedWhen<Is extends boolean, N extends string, T> = Is extends true ? { readonly [K in N]: T } : {}
 export type IsGranted<U extends Ruled, Doing extends string> = Doing extends keyof U['allow']
   ? U['allow'][Doing] extends readonly []
     ? false
     : true
   : false
-/** The jobs that clients may start: the others are started by handlers alone. */
+/** The jobs that clients may start: handlers alone start the others. */
 export type CallableJob<J extends Job> = J extends { readonly allow: readonly [] } ? never : J
 export type IsOffered<U extends Ruled, Message extends string> = Message extends U['messages'] ? true : false
 export type And<A extends boolean, B extends boolean> = A extends true ? B : false
-/** Without what is internal, which no draft has. */
+/** Without internal fields, which no draft has. */
 export type VisibleFields<F extends Fields> = {
   readonly [K in keyof F as [F[K]['draft']] extends [never] ? never : K]: F[K]
 }
 /** Whether a resource has more than one item. */
 export type HasLists<R extends AnyResource> = IsSingle<R['types']['single']> extends true ? false : true
-/** Whether its items are in those of another. */
+/** Whether its items belong to those of another resource. */
 export type IsNested<F extends Fields> = [ParentKeys<F>] extends [never] ? false : true
-/** The parent, in a message that lists or makes items in it. */
+/** The parent, in a message that lists or creates items in it. */
 export type ParentParameter<F extends Fields> = { readonly [K in ParentKeys<F>]: string }
 export type FileNames<R extends AnyResource> = keyof R['files'] & string
 
 /**
- * A field that a grant binds to a claim of the caller may be left out: it has the caller's value.
+ * A field that a grant binds to a claim of the caller may be left out: it gets the caller's value.
  */
 export type DraftIn<F extends Fields, U extends Ruled> = WithOptional<Draft<F>, BoundFields<U, 'create' | 'change'>>
 type WithOptional<D, K> = Flat<

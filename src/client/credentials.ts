@@ -8,8 +8,8 @@ import type { Protection } from '../security/protect/protect.ts'
 /** How a client proves its caller. */
 export type ClientCredentials =
   /**
-   * RFC 6750. A function is called for each message: it may return one token until that expires. In
-   * a bridge it receives the caller, and may return a token for that caller.
+   * RFC 6750. A function is called for each message; it may return the same token until that
+   * expires. In a bridge it receives the caller, and may return a token for that caller.
    */
   | { readonly bearer: string | ((caller?: Caller) => Maybe<string>) }
   /** RFC 7617. */
@@ -22,7 +22,7 @@ export type ClientCredentials =
    */
   | { readonly username: string; readonly password: string; readonly digest?: boolean }
 
-/** Those that are fields of HTTP. */
+/** The credentials that are HTTP fields. */
 export type HttpCredentials = Exclude<ClientCredentials, { readonly username: string }>
 
 export interface CredentialFields {

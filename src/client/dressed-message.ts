@@ -1,13 +1,13 @@
 /**
  * What a message wears on its way to a service: the blocks of WS-Addressing, a Security block, the
- * credentials of the transport, and octets that travel outside of the XML. This is the one home for
- * all that is put on a request besides its Body; what is asked of the answer is in
+ * credentials of the transport, and octets that travel outside the XML. This is the one home for
+ * everything that is added to a request besides its Body; what an answer must satisfy is in
  * `opened-answer.ts`.
  * What always holds, by number:
  *  (1) What is declared is done, or nothing is sent.
- *  (2) Each try has new proof of its caller: a nonce is accepted once.
- *  (3) Octets stay inside of the XML where it is signed or encrypted. What is declared to travel
- *      next to it is covered there (SwA Profile 1.1).
+ *  (2) Each attempt has a new proof of its caller: a nonce is accepted once.
+ *  (3) Octets stay inside the XML if it is signed or encrypted. Those that are declared to travel
+ *      next to it are covered there (SwA Profile 1.1).
  */
 import type { PassingOctets } from '../base/passing-octets.ts'
 import type { ExchangeSecurity, SecurityRule } from '../contract/endpoint-rule.ts'
@@ -32,32 +32,34 @@ import {
 } from './request-addressing.ts'
 import type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'
 
-/** What messages wear, as it is configured. */
+/** What messages wear, as configured. */
 export interface DressOptions {
   readonly credentials?: ClientCredentials
   /**
    * Keys for an endpoint whose security is declared: by the contract, or by the policy of a WSDL.
    */
   readonly keys?: ClientKeys
-  /** A Security block in each message, where nothing is declared. */
+  /** A Security block in each message, if nothing is declared. */
   readonly security?: ProtectionOptions
   readonly addressing?: boolean | AddressingOptions
   readonly mtom?: boolean
 }
 
-/** What the messages to one address wear. */
+/** What messages to one address wear. */
 export interface MessageDress {
   readonly credentials: CredentialFields
-  /** By the name that the rule has for an operation; undefined: its messages carry no proof. */
+  /** By the name of an operation in the rule; undefined: its messages carry no proof. */
   readonly securityOf: (operation: string) => OperationSecurity | undefined
   readonly addressing: AddressingState | undefined
   readonly mtom: boolean
 }
 
-/** What is declared of an endpoint, or of each of its operations: others prove nothing then. */
+/**
+ * The declared security of an endpoint, or of each of its operations: others prove nothing then.
+ */
 export type DeclaredSecurity = SecurityRule | ReadonlyMap<string, ExchangeSecurity>
 
-/** @throws TypeError where what is declared cannot be done, or an option is wrong */
+/** @throws TypeError if declared security cannot be fulfilled, or an option is wrong */
 export function createMessageDress(
   rule: DeclaredSecurity | undefined,
   address: string,
@@ -72,7 +74,7 @@ export function createMessageDress(
   }
 }
 
-/** What is declared, or else what the options add to each message. */
+/** The declared security, or what the options add to each message. */
 function compileSecurity(
   rule: DeclaredSecurity | undefined,
   { keys, security }: DressOptions,
@@ -84,12 +86,12 @@ function compileSecurity(
   if (keys) throw new TypeError('the contract declares no security for this endpoint: give security in place of keys')
   if (!security && !token) return () => undefined
   const protection = { ...(security && prepareProtection(security, 'security')), ...token }
-  const same: OperationSecurity = {
+  const shared: OperationSecurity = {
     protection: () => protection,
     isCovered: isCovering(protection),
     answers: undefined,
   }
-  return () => same
+  return () => shared
 }
 
 function compileDeclared(
@@ -106,21 +108,21 @@ function compileDeclared(
 
 /** An operation, as its messages name it. */
 export interface SentOperation {
-  /** By which the rule of its security may name it. */
+  /** The name that the rule of its security may use. */
   readonly name: string
-  /** Of HTTP: `SOAPAction`, or the parameter of the media type; it may be empty. */
+  /** The HTTP action: `SOAPAction`, or the parameter of the media type; it may be empty. */
   readonly action: string
   /**
    * With addressing, the [action] of its messages, which HTTP states as well, or nothing
    * (WS-Addressing 1.0 SOAP Binding §4.2, §5.2); default the `action`.
    */
   readonly addressedAs?: string
-  /** Parts of its answers travel next to the envelope. */
+  /** Whether parts of its answers travel next to the envelope. */
   readonly isAnsweredWithParts?: boolean
   readonly version: SoapVersion
 }
 
-/** What its writer puts into a message: children of the Body, and header blocks. */
+/** What a message writer produces: children of the Body, and header blocks. */
 export interface MessageContent {
   readonly body: string
   readonly blocks: readonly string[]
@@ -134,34 +136,34 @@ export interface WrittenMessage {
   readonly packing: Packing
 }
 
-/** An answer, and what it has to relate to. */
+/** An answer, and what it must relate to. */
 export interface SignedExchange {
   readonly response: TransportResponse
   readonly request: SentRequest
 }
 
-/** All that a POST has besides its address and its framing. */
+/** All of a POST except its address and framing. */
 export interface RenderedMessage {
   /** The fields of the request, credentials included. */
   readonly fields: HttpFields
-  /** The envelope; with parts outside of it the octets of the whole package. */
+  /** The envelope; with parts outside it, the octets of the whole package. */
   readonly content: string | Uint8Array
 }
 
 /** A message with its proof, and the fields that it has beyond those of every message. */
 interface SealedMessage {
   readonly content: string | readonly Uint8Array[]
-  /** In place of it, where octets of the message come while it is sent. */
+  /** Instead of `content`, if octets of the message arrive while it is sent. */
   readonly flowing?: AsyncIterable<Uint8Array>
   readonly fields: HttpFields | undefined
-  /** What an answer has to confirm, and may be proven by. */
+  /** What an answer must confirm, and may be proven by. */
   readonly proof: Pick<SentRequest, 'sent' | 'exchangeKey'>
 }
 
 interface PostBounds extends Pick<TransportRequest, 'timeLimit' | 'signal' | 'passing'> {
-  /** Whose call it is, for credentials and assertions that are made for each. */
+  /** The caller, for credentials and assertions that are made for each one. */
   readonly onBehalfOf?: Caller | undefined
-  /** Gets what a later answer has to relate to; nothing is sent before it has resolved. */
+  /** Receives what a later answer must relate to; nothing is sent before it has resolved. */
   readonly keep?: ((request: SentRequest) => Promise<void>) | undefined
 }
 
@@ -192,15 +194,12 @@ export class MessageSender {
     this.#postPackage = transport.prepare(this.#fields)
   }
 
-  /** Of a message that is not a package. */
+  /** For a message that is not a package. */
   get #mediaType(): string {
     return `${this.#operation.version.mediaType}; charset=utf-8${actionParameter(this.#operation)}`
   }
 
-  /**
-   * @param messageId with addressing: the message's id, otherwise a random one
-   * @param replyTo with addressing: where the answer goes; default back in the response
-   */
+  /** @param replyTo with addressing: where the answer goes; by default, into the response */
   write(write: (writing: LiteralWriting) => MessageContent, messageId?: string, replyTo?: string): WrittenMessage {
     const { addressedAs, version } = this.#operation
     const { addressing, mtom } = this.#dress
@@ -251,7 +250,9 @@ export class MessageSender {
     }
   }
 
-  /** (3): of a message that is covered, all parts are in memory. */
+  /**
+   *  (3): all parts of a covered message are in memory.
+   */
   async #protect({ text, packing }: WrittenMessage, onBehalfOf?: Caller) {
     if (!this.security) return { envelope: text, signatures: [], exchangeKey: undefined, packing }
     const parts = this.security.isCovered ? packing.attached.filter(isHeldPart) : []
@@ -274,7 +275,7 @@ export class MessageSender {
   }
 }
 
-/** Octets of it come while it is sent, so that it is sent once. */
+/** Octets arrive while the message is sent, so that it can be sent only once. */
 export const isFlowing = ({ attached }: Packing): boolean => !attached.every(isHeldPart)
 
 /** SOAP 1.1 §6.1.1: the action is a field; SOAP 1.2 Part 2 §7.1.4 (RFC 3902): a parameter. */

@@ -1,8 +1,8 @@
 /**
- * How a call can fail: the reply is a fault or another problem; what came is not a reply to it; no
- * reply came; it was never sent, because the arguments do not match the contract or the service
- * does not offer it; the job that it started came to nothing. Each names its operation, and carries
- * what it was made from.
+ * How a call can fail: the reply is a fault or another problem; the response is not a reply to the
+ * call; no reply arrived; nothing was sent, because the arguments do not match the contract or the
+ * service does not offer the operation; the job that it started has no result. Each error names its
+ * operation, and carries what it was made from.
  */
 import type { DetailOf, Fault } from '../contract/fault.ts'
 import { describeProblems } from '../contract/field-json.ts'
@@ -19,19 +19,19 @@ const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
 /** Why a call has no result: the base of every error of a client. */
 export abstract class CallError extends Error {
-  /** As in the WSDL: `GetOrder`; of the REST client: `orders.get`. */
+  /** The name in the WSDL, `GetOrder`; of the REST client, `orders.get`. */
   readonly operation: string
   constructor(operation: string, detail: string, options?: ErrorOptions) {
     super(`${operation}: ${detail}`, options)
     this.operation = operation
   }
 
-  /** What a reader needs of it besides its stack, where it is printed. */
+  /** What a reader of a printed error needs besides its stack. */
   protected describeFacts(): object {
     return {}
   }
 
-  /** Printed where nothing has caught the error, without the elements of its reply. */
+  /** Printed if nothing has caught the error; without the elements of the reply. */
   [inspected](_depth: number, _options: object, inspect: (value: unknown) => string): string {
     const facts = this.describeFacts()
     return [
@@ -61,11 +61,14 @@ export interface FaultRead {
 export interface DeclaredRead {
   readonly fault: Fault
   readonly detail: unknown
-  /** All that it may be: several faults may have one element, and nothing else tells them apart. */
+  /**
+   * All faults that it may be: several may have the same element, and nothing else distinguishes
+   * them.
+   */
   readonly names?: readonly string[]
 }
 
-/** Each of a union of faults by itself, so that `fault` discriminates them. */
+/** Each member of a union of faults, so that `fault` discriminates them. */
 export type Faulted<X extends Fault> = X extends Fault ? FaultError<X> & { readonly fault: X['fault'] } : never
 
 /** The reply is a fault. */
@@ -73,13 +76,13 @@ export class FaultError<X extends Fault = Fault> extends CallError {
   override readonly name = 'FaultError'
   /**
    * The name of the declared fault whose element Detail holds, valid by its schema: the first one,
-   * where several have this element, and neither its `xsi:type` nor the [action] of the message
-   * names one.
+   * if several have this element and neither its `xsi:type` nor the [action] of the message names
+   * one.
    */
   readonly fault: X['fault'] | undefined
   /** The names of all declared faults that it may be. */
   readonly faults: readonly X['fault'][]
-  /** Of the declared fault; empty for another one. */
+  /** The detail of the declared fault; empty for another one. */
   readonly detail: DetailOf<X>
   declare readonly code: Code | undefined
   declare readonly codes: readonly Name[]
@@ -105,7 +108,7 @@ export class FaultError<X extends Fault = Fault> extends CallError {
     return { ...(fault === undefined ? {} : { fault, detail }), ...(code && { code }), status }
   }
 
-  /** Whether it is one of these declared faults, whose type `detail` has then. */
+  /** Whether it is one of these declared faults; `detail` then has their type. */
   is<Y extends readonly Fault[]>(...faults: Y): this is Faulted<Y[number]> {
     return faults.some(each => each.fault === this.fault)
   }
@@ -115,11 +118,11 @@ export class FaultError<X extends Fault = Fault> extends CallError {
 export class ProblemError extends CallError {
   override readonly name = 'ProblemError'
   declare readonly status: number
-  /** What kind of problem it is: an address that explains it. */
+  /** The kind of problem: an address that explains it. */
   declare readonly type: string
   declare readonly title: string
   declare readonly detail: string | undefined
-  /** This occurrence of it. */
+  /** This occurrence of the problem. */
   declare readonly instance: string | undefined
   /** All members, extensions included (§3.2). */
   declare readonly members: Values
@@ -136,7 +139,7 @@ export class ProblemError extends CallError {
   }
 }
 
-/** The item, as it was read, has no link for this: nothing was sent. */
+/** The item that was read has no link for this operation: nothing was sent. */
 export class NotOfferedError extends CallError {
   override readonly name = 'NotOfferedError'
   /** The relations that are offered. */
@@ -161,13 +164,13 @@ export class JobError extends CallError {
   }
 }
 
-/** Why something that came is not a reply to the call. */
+/** Why a response is not a reply to the call. */
 export type FailureReason =
-  /** 3xx: messages are not sent on to an address that a response names. */
+  /** 3xx: a message is not sent again to an address that a response names. */
   | 'redirect'
-  /** A status without success, and without a fault. */
+  /** An error status without a fault. */
   | 'status'
-  /** No content, where a reply is declared. */
+  /** No content, although a reply is declared. */
   | 'empty'
   | 'media-type'
   | 'coding'
@@ -179,13 +182,13 @@ export type FailureReason =
   | 'structure'
   /** A mandatory block for this node that it does not understand. */
   | 'not-understood'
-  /** The contract's security wants proof of it, and it proves nothing, or something else. */
+  /** The contract's security demands a proof that it lacks, or that proves something else. */
   | 'unproven'
-  /** By WS-Addressing it is the reply to another message. */
+  /** According to WS-Addressing, it is the reply to another message. */
   | 'uncorrelated'
   /** The reply of another operation. */
   | 'unexpected'
-  /** Not valid by the contract. */
+  /** Not valid according to the contract. */
   | 'invalid'
 
 /** The response is not a reply to this call. The service may have carried the call out. */
@@ -196,7 +199,7 @@ export class AnswerError extends CallError {
   readonly detail: string
   readonly status: number
   readonly fields: HttpFields
-  /** The content, as it came. */
+  /** The content, as it arrived. */
   readonly content: Uint8Array
   /** Values that are not valid, each with the path of its element. */
   readonly problems: readonly { readonly path: string; readonly detail: string }[]
@@ -259,19 +262,19 @@ export class TransportFailure {
     | 'unreachable'
     /** The connection ended before the response was complete. */
     | 'lost'
-    /** Not within the time limit. */
+    /** The time limit was exceeded. */
     | 'late'
-    /** As many calls wait for a connection as are allowed. */
+    /** The most calls that may wait for a connection are waiting. */
     | 'busy'
     /** The client was closed. */
     | 'closed'
-    /** Not a response of HTTP, or one whose end is not certain. */
+    /** Not an HTTP response, or one whose end is not certain. */
     | 'no-http'
     /** Longer than the limit. */
     | 'too-long'
   readonly detail: string
   readonly mayHaveRun: boolean
-  /** Whether an octet of a response had come. */
+  /** Whether an octet of a response had arrived. */
   readonly begun: boolean
   readonly cause: unknown
 

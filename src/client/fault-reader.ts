@@ -1,5 +1,5 @@
 /**
- * Reads faults in both structures (SOAP 1.1 §4.4; SOAP 1.2 Part 1 §5.4), and the contract's in
+ * Reads faults in both structures (SOAP 1.1 §4.4; SOAP 1.2 Part 1 §5.4), and the declared faults in
  * their Detail.
  */
 import type { Fault } from '../contract/fault.ts'
@@ -16,12 +16,12 @@ import type { FaultRead } from './errors.ts'
 /** The faults that a service may send, by the element of each; it may have several types. */
 export type Faults = ReadonlyMap<Name, readonly FaultEntry[]>
 export interface FaultEntry {
-  /** Those whose detail it is, in the order of their declaration. */
+  /** The faults with this detail, in the order of their declaration. */
   readonly faults: readonly KnownFault[]
   readonly read: ReadEntry
   /** Whether the detail may say by `xsi:type` that it has the type of this name. */
   readonly isOfType?: (name: Name) => boolean
-  /** It is about a header block, so its element is one, too (SOAP 1.1 §4.4). */
+  /** The fault is about a header block, so its element is one, too (SOAP 1.1 §4.4). */
   readonly mayBeBlock?: boolean
 }
 export interface KnownFault {
@@ -42,7 +42,7 @@ export function compileFaultReaders(all: readonly Message[], namespace: string, 
   )
 }
 
-/** By a reader that stands at the `start` of the entry. */
+/** For a reader whose cursor is at the `start` of the entry. */
 export const readEntryBy =
   (read: ReadValue): ReadEntry =>
   (entry, reading) => {
@@ -53,10 +53,9 @@ export const readEntryBy =
 
 /**
  * A Fault element in an Envelope of this version. What it lacks is left out, and either structure
- * is read in either version: a badly formed fault is still a fault, and its meaning is worth more
- * than its form.
+ * is read in either version: the meaning of a badly formed fault is worth more than its form.
  *
- * @param blocks of its message
+ * @param blocks the blocks of its message
  */
 export function readFault(
   element: Element,
@@ -65,9 +64,9 @@ export function readFault(
   blocks: readonly Element[] = [],
 ): FaultRead {
   const is11 = ['faultcode', 'faultstring'].some(local => findChild11(element, local))
-  const read = is11 ? readFault11(element) : readFault12(element, version)
+  const fault = is11 ? readFault11(element) : readFault12(element, version)
   const about = blocks.filter(({ name }) => faults.get(name)?.some(each => each.mayBeBlock))
-  return { ...read, declared: findDeclared([...read.entries, ...about], faults, findActionText(blocks)) }
+  return { ...fault, declared: findDeclared([...fault.entries, ...about], faults, findActionText(blocks)) }
 }
 
 type FaultBody = Omit<FaultRead, 'declared'>
@@ -81,7 +80,7 @@ const reasonOf = (element: Element): Reason => ({
   text: element.text.trim(),
 })
 
-/** SOAP 1.1: its children are in no namespace; some senders give them that of the Fault. */
+/** SOAP 1.1: the children are in no namespace; some senders put them into that of the Fault. */
 const findChild11 = (fault: Element, local: string): Element | undefined =>
   findChild(fault, '', local) ?? findChild(fault, fault.name.uri, local)
 function readFault11(fault: Element): FaultBody {
@@ -141,21 +140,22 @@ function standardCodeOf({ uri, local }: Name): Code | undefined {
 }
 
 const findActionText = (blocks: readonly Element[]): string | undefined =>
-  readAddressing(blocks)?.found.get('Action')?.[0]?.text.trim()
+  readAddressing(blocks)?.byProperty.get('Action')?.[0]?.text.trim()
 
 /**
- * The first entry that is the element of a declared fault and valid by its schema. Of several
- * faults with this element its `xsi:type` names one, or the [action] (WS-Addressing 1.0 Metadata
- * §4.4.1), or none does.
+ * The first entry that is the element of a declared fault and valid by its schema. If several
+ * faults have this element, its `xsi:type` names one, or the [action] does (WS-Addressing 1.0
+ * Metadata §4.4.1), or nothing does.
  */
 function findDeclared(entries: readonly Element[], faults: Faults, action: string | undefined): FaultRead['declared'] {
   for (const entry of entries) {
-    const found = listCandidates(entry, faults).flatMap(known => {
+    const candidates = listCandidates(entry, faults).flatMap(known => {
       const detail = readDetail(entry, known.read)
       return detail === undefined ? [] : known.faults.map(each => ({ ...each, detail, alike: known.faults }))
     })
-    const named = found.length > 1 && action !== undefined ? found.find(each => each.action === action) : undefined
-    const [first] = found
+    const named =
+      candidates.length > 1 && action !== undefined ? candidates.find(each => each.action === action) : undefined
+    const [first] = candidates
     if (named) return { fault: named.fault, detail: named.detail }
     if (first)
       return { fault: first.fault, detail: first.detail, names: first.alike.map(({ fault: { fault } }) => fault) }
@@ -164,17 +164,17 @@ function findDeclared(entries: readonly Element[], faults: Faults, action: strin
 }
 
 function listCandidates(entry: Element, faults: Faults): readonly FaultEntry[] {
-  const known = faults.get(entry.name) ?? []
-  const type = known.length > 1 ? entry.qname(entry.attribute(xsiType)?.trim() ?? '') : undefined
-  const typed = type ? known.filter(each => each.isOfType?.(type)) : []
-  return typed.length > 0 ? typed : known
+  const entries = faults.get(entry.name) ?? []
+  const type = entries.length > 1 ? entry.qname(entry.attribute(xsiType)?.trim() ?? '') : undefined
+  const typed = type ? entries.filter(each => each.isOfType?.(type)) : []
+  return typed.length > 0 ? typed : entries
 }
 
 function readDetail(entry: Element, read: ReadEntry): unknown {
-  const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+  const reading: LiteralReading = { flaws: [], parts: undefined, around: undefined, blocks: [] }
   try {
     const detail = read(entry, reading)
-    return reading.found.length === 0 ? detail : undefined
+    return reading.flaws.length === 0 ? detail : undefined
   } catch (thrown) {
     if (thrown instanceof Refused) return undefined
     throw thrown

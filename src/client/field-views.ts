@@ -15,8 +15,8 @@ const toReplyField = (field: AnyField): AnyField =>
 
 /**
  * Fields as a client sends them. Read-only ones, at every depth, may be left out or sent back as
- * they were read, those with a default may be left out; `owned` are those that the service can fill
- * in from the caller's claims.
+ * they were read; those with a default may be left out. `owned` are the fields that the service can
+ * fill in from the caller's claims.
  */
 export const toDraftFields = (fields: Fields, owned: ReadonlySet<string> = new Set()): Fields =>
   Object.fromEntries(

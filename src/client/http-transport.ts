@@ -1,15 +1,16 @@
 /**
- * Requests over connections of HTTP/1.1 that are kept. What always holds, by number:
- *  (1) A connection carries one message at a time and is used again only when its response was
- *      whole, nothing followed it, all of the message was sent, and neither side said that it ends.
- *      It rests for a turn of the event loop first, in which octets that have come show themselves.
- *  (2) No more connections than allowed, no more calls waiting for one than allowed; those that
- *      wait go in their order.
- *  (3) A call settles once; its time limit holds from the moment it is made, waiting and connecting
- *      included. One whose content passes has settled with its head, and its content ends once.
+ * Requests over kept HTTP/1.1 connections. What always holds, by number:
+ *  (1) A connection carries one message at a time. It is used again only if its response was
+ *      complete, nothing followed it, all of the message was sent, and neither side announced the
+ *      end of the connection. Before that, it rests for a turn of the event loop, in which stray
+ *      octets would arrive.
+ *  (2) The connections and the calls that wait for one are limited; waiting calls keep their order.
+ *  (3) A call settles once; its time limit starts when it is made, and includes waiting and
+ *      connecting. A call whose content passes settles with the head of its response, and the
+ *      content ends once.
  *  (4) No text of a caller can end a line of the head or begin another.
- * Its own and not http.Agent, which takes three times the CPU for a POST: 125 µs to 37, and 54 to
- * 15 with 32 at once. No message is tried twice here.
+ * It is our own and not http.Agent, which takes three times the CPU for a POST: 125 µs instead of
+ * 37, and 54 instead of 15 with 32 at once. No message is retried here.
  */
 import type * as net from 'node:net'
 import type * as tls from 'node:tls'
@@ -23,30 +24,30 @@ import { type ClientTransport, longestDefault, type TransportRequest, type Trans
 
 /** How a SOAP client sends its requests. */
 export interface HttpOptions {
-  /** Connections at once; default 32. */
+  /** The most connections at once; default 32. */
   readonly connections?: number
-  /** Calls that may wait for one; default 10,000. */
+  /** The most calls that wait for one; default 10,000. */
   readonly waiting?: number
   /**
-   * Milliseconds that a connection may lie unused; default 4,000, and less where the server says so
+   * Milliseconds that a connection may be idle; default 4,000, and less if the server says so
    * (Keep-Alive).
    */
   readonly idle?: number
-  /** Octets of a response; default 16 MiB. */
+  /** The most octets of a response; default 16 MiB. */
   readonly longest?: number
-  /** For https: authorities, a certificate of one's own. */
+  /** For https: authorities, and a client certificate. */
   readonly tls?: tls.ConnectionOptions
   /**
-   * The address of a proxy, `http://proxy.example:3128`; `false`: none. By default HTTP_PROXY,
-   * HTTPS_PROXY and NO_PROXY say it where NODE_USE_ENV_PROXY is 1, as for Node's own requests.
+   * The address of a proxy, `http://proxy.example:3128`; `false`: none. The default comes from
+   * HTTP_PROXY, HTTPS_PROXY and NO_PROXY if NODE_USE_ENV_PROXY is 1, as for Node's own requests.
    */
   readonly proxy?: string | false
 }
 
-/** What the fields of requests may have in `server/limits.ts`, and the chunks of their content. */
+/** The same limits for fields as in `server/limits.ts`, and for the chunks of content. */
 const responseLimits: ResponseLimits = { head: 32 * 1024, content: longestDefault, chunks: 16_384 }
 
-/** POSTs to one address. */
+/** Sends POSTs to one address. */
 export function createHttpTransport(address: string, options: HttpOptions = {}): ClientTransport {
   const url = parseHttpAddress(address)
   const pool = new Pool(url, options)
@@ -65,13 +66,13 @@ export interface PooledRequest extends Omit<TransportRequest, 'content' | 'field
   /** The path and the query (RFC 9112 §3.2.1). */
   readonly target: string
   readonly fields: HttpFields
-  /** Undefined: none. */
+  /** Undefined: it has none. */
   readonly content: TransportRequest['content'] | undefined
 }
 export interface HttpPool {
-  /** @throws TransportFailure, the signal's reason, or what the content that flows has thrown */
+  /** @throws TransportFailure, the reason of the signal, or the error of flowing content */
   send(request: PooledRequest): Promise<TransportResponse>
-  /** Accepts no more; what is under way ends with a `TransportFailure`. */
+  /** Accepts no more requests; those in progress end with a `TransportFailure`. */
   close(): void
 }
 /** Requests of any method to the host of one address. */
@@ -104,7 +105,9 @@ function parseHttpAddress(address: string): URL {
   return url
 }
 
-/** (4) RFC 9110 §5.5; framing and connection are this file's. */
+/**
+ *  (4) RFC 9110 §5.5; framing and connection fields belong to this file.
+ */
 function writeLines(fields: HttpFields): string {
   let lines = ''
   for (const [name, value] of Object.entries(fields)) {
@@ -122,13 +125,13 @@ interface Settlement {
   readonly reject: (reason: unknown) => void
 }
 
-/** What one call sends: a request without content has none, and HEAD has a response without. */
+/** The message of one call: a request may have no content, and a response to HEAD has none. */
 interface SentCall extends Omit<TransportRequest, 'content'> {
   readonly content: TransportRequest['content'] | undefined
   readonly hasNoContent?: boolean
 }
 
-/** One call while it is under way. */
+/** One call in progress. */
 class ClientCall {
   connection: ClientConnection | undefined = undefined
   isSettled = false
@@ -139,9 +142,9 @@ class ClientCall {
   readonly #sending: SentCall
   readonly #settlement: Settlement
   #timer: NodeJS.Timeout
-  /** The content of its response, where that passes. */
+  /** The content of its response, if it passes. */
   #arriving: ArrivingContent | undefined
-  /** Of that, what the last piece of the socket has. */
+  /** The slices of it in the last piece from the socket. */
   #slices: Buffer[] = []
 
   constructor(pool: Pool, start: string, sending: SentCall, settlement: Settlement) {
@@ -186,9 +189,9 @@ class ClientCall {
   }
 
   /**
-   * RFC 9112 §7.1: content of unknown length in chunks, at the speed of either side. The time limit
-   * is that of the service: it stands still while the sender of the content is waited for. Content
-   * that fails ends the connection, so that what came of it is not taken for whole.
+   * RFC 9112 §7.1: content of unknown length in chunks, at the speed of the slower side. The time
+   * limit is for the service: it is suspended while the sender of the content is awaited. If the
+   * content fails, the connection ends, so that a part of it is not taken for the whole.
    */
   async #flow(socket: net.Socket, flowing: AsyncIterable<Uint8Array>): Promise<void> {
     this.isSent = false
@@ -233,7 +236,7 @@ class ClientCall {
     if (!this.isSettled) this.#timer = setTimeout(endLate, Math.min(this.#sending.timeLimit, timerMaxMs), this)
   }
 
-  /** The head of its response has come: where its content goes that is not held. */
+  /** The head of its response has arrived, with content that is not held. */
   sinkOf(status: number, fields: HttpFields, socket: net.Socket): ContentSink | undefined {
     const { passing, timeLimit } = this.#sending
     if (!passing?.mayPass(status, fields) || Number(fields['content-length']) > passing.octetsMax) return undefined
@@ -245,11 +248,11 @@ class ClientCall {
     return octets => void this.#slices.push(octets)
   }
 
-  /** All of a piece was read; what of it was content passes. */
+  /** A piece has been read completely; some of it was passing content. */
   passOn(piece: Buffer, isLent: boolean): void {
     if (this.#slices.length === 0) return
-    const own = isLent ? copySlices(this.#slices) : undefined
-    this.#arriving?.add(own ? [own] : this.#slices, own ?? piece)
+    const copy = isLent ? copySlices(this.#slices) : undefined
+    this.#arriving?.add(copy ? [copy] : this.#slices, copy ?? piece)
     this.#slices = []
   }
 
@@ -263,7 +266,7 @@ class ClientCall {
     if (this.#settle()) this.#settlement.reject(reason)
   }
 
-  /** The caller waits for it no more. */
+  /** The caller no longer waits for it. */
   readonly #abort = (): void => this.#giveUp(this.#sending.signal?.reason)
 
   #giveUp(reason: unknown): void {
@@ -295,16 +298,16 @@ class ClientCall {
 }
 /** In a buffer that is theirs alone, so that its memory can be freed. */
 function copySlices(slices: readonly Buffer[]): Buffer {
-  const own = Buffer.allocUnsafeSlow(slices.reduce((sum, each) => sum + each.length, 0))
+  const copy = Buffer.allocUnsafeSlow(slices.reduce((sum, each) => sum + each.length, 0))
   let at = 0
-  for (const each of slices) at += each.copy(own, at)
-  return own
+  for (const each of slices) at += each.copy(copy, at)
+  return copy
 }
 const endLate = (call: ClientCall): void => call.endLate()
-/** What is longer than a timer can be would end at once. */
+/** A delay above the maximum of a timer would fire at once. */
 const timerMaxMs = 2 ** 31 - 1
 
-/** @param isLent the octets are valid until it returns: what is kept of them is copied */
+/** @param isLent the octets are valid until this returns: those that are kept are copied */
 type TakePiece = (octets: Buffer, isLent: boolean) => void
 
 class Pool {
@@ -317,13 +320,13 @@ class Pool {
   readonly #idleMs: number
   /**
    * All connections read into it, one after the other: a buffer for each read would be a third of
-   * the collector's work. Not on Windows, where several reads are under way at once.
+   * the collector's work. Not on Windows, where several reads are in progress at once.
    */
   readonly #room = process.platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(64 * 1024)
   readonly #open = new Set<ClientConnection>()
-  /** The one used last comes first. */
+  /** The most recently used connection comes first. */
   readonly #free: ClientConnection[] = []
-  /** Connections whose response was whole in this turn of the loop (1). */
+  /** Connections whose response was completed in this turn of the event loop (1). */
   #turning: ClientConnection[] = []
   #turn: NodeJS.Immediate | undefined
   readonly #waiting = new Set<ClientCall>()
@@ -354,14 +357,14 @@ class Pool {
   }
 
   #takeFree(): ClientConnection | undefined {
-    for (let found = this.#free.pop(); found; found = this.#free.pop()) {
-      if (found.isFit(Date.now())) return found
-      found.destroy()
+    for (let connection = this.#free.pop(); connection; connection = this.#free.pop()) {
+      if (connection.isFit(Date.now())) return connection
+      connection.destroy()
     }
     return undefined
   }
 
-  /** Another one, unless one that rests is free soon. */
+  /** Opens another connection, unless one that rests is free soon. */
   #openIfMissing(): ClientConnection | undefined {
     const isMissing = this.#open.size < this.#connectionsMax && this.#waiting.size >= this.#turning.length
     return isMissing ? this.#openAnother() : undefined
@@ -373,7 +376,7 @@ class Pool {
     return connection
   }
 
-  /** RFC 9112 §3.2.2: a proxy for http gets the whole target, and its own credentials. */
+  /** RFC 9112 §3.2.2: a proxy for http gets the absolute target, and its own credentials. */
   writeStart(method: string, target: string, fields: HttpFields): string {
     const { protocol, host } = this.#url
     const proxy = protocol === 'http:' ? this.#proxy : undefined
@@ -382,7 +385,7 @@ class Pool {
     return `${method} ${whole} HTTP/1.1\r\nhost: ${host}\r\n${names}${writeLines(fields)}`
   }
 
-  /** @param listener gets the connection, now or once a proxy has opened it */
+  /** @param listener gets the connection, at once or when a proxy has opened it */
   connect(onData: TakePiece, listener: ConnectionListener): OpeningTunnel {
     const { protocol, hostname, port } = this.#url
     const target = { protocol, host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPorts[protocol]) }
@@ -489,7 +492,7 @@ interface HostAndPort {
   readonly port: number
 }
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
-/** Octets are their reader's, since no encoding was set. */
+/** No encoding was set, so a reader gets octets. */
 const takeOwned =
   (onData: TakePiece) =>
   (piece: Buffer | string): void =>
@@ -503,7 +506,7 @@ interface ConnectionListener {
 
 class ClientConnection {
   isOpen = false
-  /** Milliseconds that the server keeps it for. */
+  /** Milliseconds for which the server keeps the connection. */
   keptForMs = Number.POSITIVE_INFINITY
   readonly #pool: Pool
   /** Undefined until a proxy has opened it. */
@@ -511,7 +514,7 @@ class ClientConnection {
   readonly #opening: OpeningTunnel
   readonly #responses: Responses
   #call: ClientCall | undefined
-  /** Until when it may lie unused; 0 while it is used. */
+  /** The time until which it may be idle; 0 while it is in use. */
   #until = 0
   #error: unknown
   #unopened = 'no connection could be opened'
@@ -543,12 +546,12 @@ class ClientConnection {
     this.#remove()
   }
 
-  /** Asked once it is open. */
+  /** Called once it is open. */
   get #connected(): net.Socket {
     return this.#socket as net.Socket
   }
 
-  /** An octet of a response has come. */
+  /** An octet of a response has arrived. */
   get hasBegun(): boolean {
     return this.#responses.hasBegun
   }
@@ -567,7 +570,7 @@ class ClientConnection {
     if (this.isOpen) call.write(this.#connected)
   }
 
-  /** Nothing to carry: it keeps no process alive. */
+  /** Without a call, it keeps no process alive. */
   rest(until: number): void {
     this.#until = until
     this.#connected.unref()
@@ -579,7 +582,7 @@ class ClientConnection {
       const response = call && this.#responses.take(piece, isLent)
       call?.passOn(piece, isLent)
       if (response) this.#finish(call, response)
-      else if (!call) this.destroy() // (1) nothing was asked
+      else if (!call) this.destroy() // (1) there is no request
     } catch (thrown) {
       this.#refuse(thrown)
     }
@@ -596,14 +599,14 @@ class ClientConnection {
     else this.destroy()
   }
 
-  /** The server has said all that it says. */
+  /** The server has ended its side. */
   readonly #onEnd = (): void => {
     const call = this.#call
     try {
       const response = call && this.#responses.close()
       if (response) this.#finish(call, response)
     } catch (thrown) {
-      if (!(thrown instanceof Unreadable)) throw thrown // cut short: `#remove` tells
+      if (!(thrown instanceof Unreadable)) throw thrown // incomplete: `#remove` reports it
     }
     this.destroy()
   }
@@ -615,7 +618,7 @@ class ClientConnection {
     this.destroy()
   }
 
-  /** What the call has left on its way is not wanted; another call may have the connection now. */
+  /** The caller no longer wants what is on its way; another call may have the connection now. */
   abandon(call: ClientCall): void {
     if (this.#call === call) this.destroy()
   }
@@ -648,7 +651,7 @@ class ClientConnection {
   }
 }
 
-/** `timeout=5`: a second less, for what is on its way. */
+/** `timeout=5`: one second less, for octets in transit. */
 function readKeepAlive(field: string): number {
   const [, seconds] = /(?:^|[\s,])timeout=([0-9]{1,6})(?:$|[\s,])/i.exec(field) ?? []
   return seconds === undefined ? Number.POSITIVE_INFINITY : Math.max(Number(seconds) * 1000 - 1000, 0)

@@ -18,7 +18,7 @@ export const toKeptRequest = ({ id, sent, exchangeKey, cameTo }: SentRequest): K
 })
 
 export function fromKeptRequest({ id, sent = [], key, cameTo }: KeptRequest): SentRequest {
-  const octets = (kept: string): Buffer => Buffer.from(requireBase64(kept))
+  const octets = (text: string): Buffer => Buffer.from(requireBase64(text))
   const exchangeKey = key && { octets: octets(key.octets), digest: octets(key.digest) }
   return { id, sent: sent.map(octets), exchangeKey, ...(cameTo !== undefined && { cameTo }) }
 }

@@ -108,11 +108,11 @@ export function findSecurityRule(
   const all = endpointsOf(contract).filter(each => each.version === version)
   const paths = all.map(each => each.path).join(', ')
   const { pathname } = new URL(address)
-  const found =
+  const declaredEndpoint =
     endpoint === undefined
       ? all.filter(({ path }) => pathname.endsWith(path)).sort((one, other) => other.path.length - one.path.length)[0]
       : all.find(({ path }) => path === endpoint)
-  if (found) return declaredRule(found)
+  if (declaredEndpoint) return declaredRule(declaredEndpoint)
   if (endpoint !== undefined) throw new TypeError(`${version} has no endpoint ${endpoint}: use ${paths}`)
   const [rule, ...others] = new Set(all.map(declaredRule))
   if (others.length > 0)
@@ -138,11 +138,11 @@ export function compileOperationSecurity(
 ): (operation: string) => OperationSecurity | undefined {
   const keys = prepareKeys(given ?? {})
   const policy: SecurityPolicy = compileDeclaredPolicy(rule, toXmlName, true)
-  const known = new Map<ExchangePolicy, OperationSecurity>()
+  const operations = new Map<ExchangePolicy, OperationSecurity>()
   const prepare = (exchange: ExchangePolicy): OperationSecurity | undefined => {
     if (exchange.isOptional) return undefined
-    const prepared = known.get(exchange) ?? prepareExchange(exchange, keys, username)
-    known.set(exchange, prepared)
+    const prepared = operations.get(exchange) ?? prepareExchange(exchange, keys, username)
+    operations.set(exchange, prepared)
     return prepared
   }
   for (const exchange of [policy, ...(policy.operations?.values() ?? [])]) prepare(exchange)
@@ -251,9 +251,9 @@ export function isServiceCertificate(
   { der }: Pick<Certificate, 'der'>,
   { trust, pinned, name }: Pick<AnswerDemand, 'trust' | 'pinned' | 'name'>,
 ): boolean {
-  const found = trust.findTrusted(der, Date.now())
-  if (pinned.some(each => each.der.equals(der))) return found !== undefined
-  return name !== undefined && found?.commonNames.length === 1 && found.commonNames[0] === name
+  const trusted = trust.findTrusted(der, Date.now())
+  if (pinned.some(each => each.der.equals(der))) return trusted !== undefined
+  return name !== undefined && trusted?.commonNames.length === 1 && trusted.commonNames[0] === name
 }
 
 function protectionFor(demand: Demand, keys: PreparedKeys, username: Protection['username']): Protection {

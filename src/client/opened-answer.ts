@@ -50,7 +50,9 @@ export interface SentRequest {
   readonly at?: number
   /** The key that it was signed and encrypted with, if it had one of its own. */
   readonly exchangeKey?: ExchangeKey | undefined
-  /** The address that it asked answers to go to: one that comes at once may be addressed so, too. */
+  /**
+   * The address that it asked answers to go to: one that comes at once may be addressed so, too.
+   */
   readonly replyTo?: string | undefined
   /** The end of the address that its answer was sent to later; undefined: it is in the response. */
   readonly cameTo?: string | undefined
@@ -91,7 +93,7 @@ export type OpenedAnswer =
       readonly blocks: readonly Element[]
       readonly parts: PartSource | undefined
       /** The parts, where they have not all arrived. */
-      readonly coming: RemainingParts | undefined
+      readonly remaining: RemainingParts | undefined
       /** The message goes on behind the Body. */
       readonly isStreamed: boolean
     }
@@ -113,11 +115,11 @@ export function refuseAnswer(why: FailureReason, detail: string, problems?: Answ
 
 /** Of values outside of their bounds, the first ones are told: a list may have as many as items. */
 export function refuseFlaws(problems: AnswerError['problems']): never {
-  const told = problems.slice(0, flawsTold).map(({ path, detail }) => `${path} ${detail}`)
-  const others = problems.length - told.length
-  return refuseAnswer('invalid', [...told, ...(others > 0 ? [`and ${others} more`] : [])].join('; '), problems)
+  const details = problems.slice(0, flawsListedMax).map(({ path, detail }) => `${path} ${detail}`)
+  const others = problems.length - details.length
+  return refuseAnswer('invalid', [...details, ...(others > 0 ? [`and ${others} more`] : [])].join('; '), problems)
 }
-const flawsTold = 10
+const flawsListedMax = 10
 
 /** What was thrown while an answer was read, if it is about the answer. */
 export function explainUnfit(thrown: unknown): UnfitAnswer | undefined {
@@ -192,15 +194,15 @@ interface UnpackedAnswer {
   readonly bytes: Uint8Array
   readonly type: MediaType
   /** The parts, where all have arrived. */
-  readonly held: Package['parts']
+  readonly parts: Package['parts']
   /** The parts, where they have not. */
-  readonly coming: RemainingParts | undefined
+  readonly remaining: RemainingParts | undefined
 }
-const heldMessage = (bytes: Uint8Array, type: MediaType, held: Package['parts'] = new Map()): UnpackedAnswer => ({
+const heldMessage = (bytes: Uint8Array, type: MediaType, parts: Package['parts'] = new Map()): UnpackedAnswer => ({
   bytes,
   type,
-  held,
-  coming: undefined,
+  parts,
+  remaining: undefined,
 })
 
 async function unpackAnswer(response: TransportResponse, type: MediaType, longest: number): Promise<UnpackedAnswer> {
@@ -209,10 +211,10 @@ async function unpackAnswer(response: TransportResponse, type: MediaType, longes
   const tooLong = (): never => refuseAnswer('package', `the package is longer than ${longest} octets`)
   if (response.arriving) {
     const { root, rest } = (await openPackage(response.arriving, boundary, start, sizes)) ?? tooLong()
-    return { bytes: root.bytes, type: readRootType(root), held: new Map(), coming: rest }
+    return { bytes: root.bytes, type: readRootType(root), parts: new Map(), remaining: rest }
   }
-  const found = (await readPackage(contentOf(response.content).chunks(), boundary, start, sizes)) ?? tooLong()
-  return heldMessage(found.root.bytes, readRootType(found.root), found.parts)
+  const parsed = (await readPackage(contentOf(response.content).chunks(), boundary, start, sizes)) ?? tooLong()
+  return heldMessage(parsed.root.bytes, readRootType(parsed.root), parsed.parts)
 }
 const readRootType = ({ type }: Root): MediaType =>
   parsePackageType(type) ?? refuseAnswer('package', 'the root of the package has no media type')
@@ -231,7 +233,7 @@ function openAnswerMessage(
   expected: AnswerExpectation,
   response: TransportResponse,
   whole: MediaType,
-  { bytes, type, held, coming }: UnpackedAnswer,
+  { bytes, type, parts: readParts, remaining }: UnpackedAnswer,
   request: SentRequest,
 ): OpenedAnswer | Promise<OpenedAnswer> {
   const root = typeOfRoot(type, whole)
@@ -241,21 +243,22 @@ function openAnswerMessage(
   if (charset !== undefined && !isReadEncoding(charset))
     refuseAnswer('media-type', `the charset ${charset} is not supported`)
   const limits = charset === undefined ? expected.limits : { ...expected.limits, charset }
-  const open = (found: OpenedEnvelope): OpenedAnswer => openBody(expected, response, found, media, request)
+  const open = (envelope: OpenedEnvelope): OpenedAnswer => openBody(expected, response, envelope, media, request)
   if (expected.answers) {
     const { answers } = expected
-    const proving = async () => openProven(expected, answers, bytes, (await coming?.hold()) ?? held, limits, request)
+    const proving = async () =>
+      openProven(expected, answers, bytes, (await remaining?.hold()) ?? readParts, limits, request)
     return proving().then(open)
   }
-  const parts = coming ?? (held.size > 0 ? collectParts(held) : undefined)
-  return open({ envelope: openEnvelope(scanDocument(bytes, limits), versions), parts, coming, isStreamed: true })
+  const parts = remaining ?? (readParts.size > 0 ? collectParts(readParts) : undefined)
+  return open({ envelope: openEnvelope(scanDocument(bytes, limits), versions), parts, remaining, isStreamed: true })
 }
 
 /** A message at its Body. */
 interface OpenedEnvelope {
   readonly envelope: Envelope
   readonly parts: PartSource | undefined
-  readonly coming: RemainingParts | undefined
+  readonly remaining: RemainingParts | undefined
   readonly isStreamed: boolean
 }
 
@@ -290,8 +293,8 @@ async function openProven(
   )
   const isRelated = expected.addressing !== undefined
   const about = { sent, exchangeKey, sentAt, isRelated }
-  const found = { document, version, body: element, blocks, processed, parts, ...about }
-  const proven = await proveAnswer(found, demand)
+  const received = { document, version, body: element, blocks, processed, parts, ...about }
+  const proven = await proveAnswer(received, demand)
   if (typeof proven === 'string')
     return refuseAnswer('unproven', `${describeUnproven(element, version, expected)}: ${proven}`)
   const body = walkTree(proven.body)
@@ -299,7 +302,7 @@ async function openProven(
   return {
     envelope: { version, around: proven.body, blocks: all, body },
     parts: collectParts(proven.parts),
-    coming: undefined,
+    remaining: undefined,
     isStreamed: false,
   }
 }
@@ -315,7 +318,7 @@ function describeUnproven(body: Element, version: SoapVersion, { faults }: Answe
 function openBody(
   expected: AnswerExpectation,
   { status }: TransportResponse,
-  { envelope, parts, coming, isStreamed }: OpenedEnvelope,
+  { envelope, parts, remaining, isStreamed }: OpenedEnvelope,
   media: SoapVersion | undefined,
   request: SentRequest,
 ): OpenedAnswer {
@@ -337,7 +340,7 @@ function openBody(
   if (version !== expected.version && !expected.isLenient)
     refuseAnswer('structure', `the reply is in SOAP ${version.number}, the request in SOAP ${expected.version.number}`)
   requireCorrelated(expected, addressing, request, false)
-  return { kind: 'message', envelope, blocks, parts, coming, isStreamed }
+  return { kind: 'message', envelope, blocks, parts, remaining, isStreamed }
 }
 
 /** WSS §10: what says itself that it has ended is not used. */
@@ -352,10 +355,10 @@ function requireReplyCurrent(block: Element): void {
 
 /** The cursor is at the Fault's `start`. */
 function readFaultElement({ body, around }: Envelope, isStreamed: boolean): Element {
-  const found = readElement(body, around)
+  const fault = readElement(body, around)
   if (body.child() !== 'end') refuseAnswer('structure', 'the Body has another element after the Fault')
   if (isStreamed) closeEnvelope(body)
-  return found
+  return fault
 }
 
 function requireCorrelated(

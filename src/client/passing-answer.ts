@@ -1,11 +1,11 @@
 /**
  * Answers in packages whose parts need not be held: the message is read, and its octets are left to
  * the reader of the value. What always holds:
- *  (1) A package of no more than `heldMax` octets is read to its end first: what is wrong with it
- *      is known before anything is made of it.
- *  (2) Of a longer one the message is held, within the limit of a message, and parts that come
- *      before one that is read first, within the same limit again.
- *      What else holds of them is in `soap/mime/passing-parts.ts`.
+ *  (1) A package of no more than `heldMax` octets is read to its end first, so that its errors are
+ *      known before it is used.
+ *  (2) Of a longer package, the message is held, within the limit of a message, and within the same
+ *      limit again the parts that arrive before one that is read first.
+ * `soap/mime/passing-parts.ts` says what else holds.
  */
 
 import type { Pieces } from '../base/octets.ts'
@@ -18,11 +18,11 @@ import { refuseAnswer } from './opened-answer.ts'
 import type { ArrivingOctets, PassingResponses, TransportResponse } from './transport.ts'
 
 const heldMax = 256 * 1024
-/** By its Content-Length: content that is not held because it is small. Without one it may be. */
+/** Whether content may be too large to be held, by its Content-Length; without one, it may be. */
 export const mayBeLarge = (announced: string | null | undefined): boolean =>
   !(Number(announced ?? heldMax + 1) <= heldMax)
 
-/** Large packages pass, up to so many octets; what announces less is held. */
+/** Large packages pass, up to this many octets; content that announces less is held. */
 export const passPackages = (octetsMax: number): PassingResponses => ({
   mayPass: (status, fields) =>
     status < 300 &&
@@ -31,44 +31,44 @@ export const passPackages = (octetsMax: number): PassingResponses => ({
   octetsMax,
 })
 
-/** (1) All of a response that is small; a longer one with what has come of it in front. */
+/** (1) All of a small response; a longer one with the start of its content put back. */
 export async function holdSmallContent(response: TransportResponse): Promise<TransportResponse> {
   const { status, fields, arriving } = response
   if (!arriving) return response
   const pieces = arriving[Symbol.asyncIterator]()
-  const held: Uint8Array[] = []
+  const start: Uint8Array[] = []
   for (let length = 0; length <= heldMax; ) {
     const next = await pieces.next(false)
-    if (next.done) return { status, fields, content: Buffer.concat(held, length) }
-    held.push(next.value)
+    if (next.done) return { status, fields, content: Buffer.concat(start, length) }
+    start.push(next.value)
     length += next.value.length
   }
   const { over, drop } = arriving
   const whole: ArrivingOctets = {
     over,
     drop: () => drop.call(arriving),
-    [Symbol.asyncIterator]: () => readBehind(held, pieces),
+    [Symbol.asyncIterator]: () => readBehind(start, pieces),
   }
   return { ...response, arriving: whole }
 }
 
-async function* readBehind(held: Uint8Array[], pieces: AsyncIterator<Uint8Array, void, boolean | undefined>): Pieces {
-  for (let next = held.shift(); next; next = held.shift()) yield next
+async function* readBehind(start: Uint8Array[], pieces: AsyncIterator<Uint8Array, void, boolean | undefined>): Pieces {
+  for (let next = start.shift(); next; next = start.shift()) yield next
   for (let next = await pieces.next(false); !next.done; ) next = await pieces.next(yield next.value)
 }
 
 export interface PassingValue {
   readonly value: unknown
-  /** Why its octets did not come whole, as their reader was told; undefined: they did. */
+  /** Why its octets did not arrive completely, as their reader was told; undefined: they did. */
   readonly failure: Promise<unknown>
 }
 
 /**
- * The value of an answer, with octets that pass in place of the parts that have not arrived.
+ * The value of an answer, with passing octets in place of the parts that have not arrived.
  *
  * @param reading how they will be read
- * @param drop where they are not read to their end
- * @param explain what is thrown to their reader in place of what went wrong
+ * @param drop called if they are not read to their end
+ * @param explain turns an error of the source into the one that their reader gets
  */
 export async function passAnswerParts(
   value: unknown,

@@ -1,6 +1,6 @@
 /**
- * The client of a port of others, by its WSDL at run time or by a contract that was imported: one
- * method for each operation. What is sent and read is `port-exchange.ts`.
+ * The client of another party's port, from its WSDL at run time or from an imported contract: one
+ * method for each operation. `port-exchange.ts` says what is sent and read.
  */
 
 import type { DescribedPorts, Port } from '../contract/exchange.ts'
@@ -33,17 +33,19 @@ export interface PortClientOptions<
 > extends PortDressOptions,
     HttpOptions,
     Pick<SoapClientOptions, 'fields' | 'timeLimit' | 'retries' | 'wait' | 'transport'> {
-  /** Of several, the one to ask. */
+  /** The port to call, if there are several. */
   readonly port?: N
-  /** Default: that of the WSDL. */
+  /** Default: the address in the WSDL. */
   readonly address?: string
-  /** Default: 1.1, and 1.2 for a port that speaks it alone. */
+  /** Default: 1.1, or 1.2 for a port that has only 1.2. */
   readonly soap?: SoapVersion['number']
-  /** What answers may have wrong; default nothing. Each reply has a list of what was. */
+  /** The flaws that answers may have; default none. Each reply lists the flaws that it had. */
   readonly lenient?: readonly Leniency[]
-  /** Operations that change nothing: they are sent again where the connection was lost. */
+  /** Operations that change nothing: they are sent again after a lost connection. */
   readonly safe?: readonly O[]
-  /** Header blocks of each request whose operation declares them; those of a call go before. */
+  /**
+   * Header blocks of each request whose operation declares them; those of a call take precedence.
+   */
   readonly headers?: H
 }
 
@@ -58,10 +60,11 @@ const leniencies: Readonly<Record<Leniency, true>> = {
 } // biome-ignore format: a list of names reads best in few lines
 
 /**
- * Of a WSDL that was read at run time (`readWsdl` of `diglot/import`), or of a contract with ports:
- * `createPortClient<typeof contract>(await readWsdl('bank.wsdl'))` has the types of the contract.
+ * For a WSDL that is read at run time (`readWsdl` of `diglot/import`), or for a contract with
+ * ports: `createPortClient<typeof contract>(await readWsdl('bank.wsdl'))` has the types of the
+ * contract.
  *
- * @throws TypeError for an invalid option, and where a policy of the WSDL cannot be met
+ * @throws TypeError for an invalid option, and if a policy of the WSDL is not supported
  */
 export function createPortClient<const S extends DescribedPorts, const N extends PortNames<S> = PortNames<S>>(
   description: S | DescribedPorts,
@@ -79,8 +82,8 @@ export function createPortClient<const S extends DescribedPorts, const N extends
   const close = () => endpoint.transport.close()
   const methods = Object.entries(port.exchanges).map(([name, exchange]) => {
     const operation = new CallableExchange(name, exchange, endpoint, plans)
-    const own = Object.entries(shared).filter(([block]) => Object.hasOwn(exchange.requestHeaders, block))
-    const common = { ...options, headers: Object.fromEntries(own) }
+    const headers = Object.entries(shared).filter(([block]) => Object.hasOwn(exchange.requestHeaders, block))
+    const common = { ...options, headers: Object.fromEntries(headers) }
     return [name, createExchangeMethod(operation, common, endpoint.dress.addressing !== undefined)] as const
   })
   const client = { ...Object.fromEntries([['close', close], ...methods]), [Symbol.dispose]: close }
@@ -92,9 +95,9 @@ function choosePort(ports: readonly Port[], name: string | undefined): Port {
   const [first, second] = ports
   if (!first) throw new TypeError('the description has no port for SOAP: give a WSDL with a binding')
   if (name === undefined && second) throw new TypeError(`there are the ports ${names}: give the option port`)
-  const found = name === undefined ? first : ports.find(({ port }) => port === name)
-  if (!found) throw new TypeError(`unknown port ${name}: use ${names}`)
-  return found
+  const namedPort = name === undefined ? first : ports.find(({ port }) => port === name)
+  if (!namedPort) throw new TypeError(`unknown port ${name}: use ${names}`)
+  return namedPort
 }
 
 function createPortEndpoint(
@@ -129,13 +132,13 @@ const pickDress = (options: PortClientOptions): PortDressOptions =>
   Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(portDressMembers, name)))
 
 function createExchangeMethod(operation: CallableExchange, options: PortClientOptions, isAddressed: boolean) {
-  const complete = <O extends CallOptions>(given: O) => ({
-    ...given,
-    headers: { ...options.headers, ...given.headers },
+  const complete = <O extends CallOptions>(callOptions: O) => ({
+    ...callOptions,
+    headers: { ...options.headers, ...callOptions.headers },
   })
-  const callForHeaders = (input?: unknown, given: CallOptions = {}) =>
-    operation.call(input, { ...complete(given), ...timingOf(options, given) })
-  const call = async (input?: unknown, given?: CallOptions) => (await callForHeaders(input, given)).output
+  const callForHeaders = (input?: unknown, callOptions: CallOptions = {}) =>
+    operation.call(input, { ...complete(callOptions), ...timingOf(options, callOptions) })
+  const call = async (input?: unknown, callOptions?: CallOptions) => (await callForHeaders(input, callOptions)).output
   const callLater = async (input: unknown, { replyTo, keep, ...given }: CallOptions & LaterAnswer) => {
     if (!isAddressed) throw new TypeError('an answer that comes later needs the option addressing of the client')
     const keepRequest = async (request: SentRequest) =>

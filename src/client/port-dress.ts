@@ -1,6 +1,6 @@
 /**
- * What messages to a port of others wear: by the policies of its WSDL, and by what the options of a
- * client, or the settings of a bridge, say.
+ * What messages to another party's port wear: what the policies of its WSDL demand, and what the
+ * options of a client or the settings of a bridge add.
  */
 import type { PortPolicy, SecurityRule } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
@@ -10,8 +10,8 @@ import { createMessageDress, type DressOptions, type MessageDress } from './dres
 /** In the map of a bridge: `export const behind: PortDressOptions = { keys: … }`. */
 export interface PortDressOptions extends DressOptions {
   /**
-   * How messages prove themselves. Default: as the policies of the WSDL demand it; `none`: they
-   * count for nothing.
+   * How messages prove their sender. Default: as the policies of the WSDL demand; `none`: the
+   * policies are ignored.
    */
   readonly rule?: SecurityRule | 'none'
 }
@@ -20,10 +20,10 @@ export const portDressMembers: MembersOf<PortDressOptions> = {
   rule: true, credentials: true, keys: true, security: true, addressing: true, mtom: true,
 } // biome-ignore format: a list of names reads best in few lines
 
-/** Where the reader of an error gives an option: what stands before its name and after it. */
+/** The place of an option, for errors: the text before its name and after it. */
 export type DressPlace = readonly [before: string, after: string]
 
-/** @throws TypeError that says what is missing or too much, and where to give it */
+/** @throws TypeError that says what is missing or superfluous, and where to give it */
 export function createPortDress(
   of: Pick<Port, 'port' | 'security'>,
   policy: PortPolicy | undefined,

@@ -1,7 +1,7 @@
 /**
- * One exchange of a port of others, asked: *write, send, open, read*. The home of all that is asked
- * of a port, by its own client and by the bridge. A call ends with a reply that is valid by the
- * contract, or throws the reason why not.
+ * One call of another party's port: *write, send, open, read*. The one home of such calls, for the
+ * port client and the bridge. A call ends with a reply that is valid by the contract, or throws the
+ * reason why it has none.
  */
 
 import type { ReadingOrder } from '../base/passing-octets.ts'
@@ -55,15 +55,15 @@ export interface PortEndpoint {
   readonly dress: MessageDress
   /** Fields of each request, by any case of their names. */
   readonly fields?: Readonly<Record<string, string>> | undefined
-  /** Octets of an answer; default 16 MiB. */
+  /** The most octets of an answer; default 16 MiB. */
   readonly longest?: number | undefined
-  /** What may be wrong with an answer. */
+  /** The flaws that an answer may have. */
   readonly lenient: ReadonlySet<Leniency>
-  /** Whether a message may be sent again, by how the last try failed. */
+  /** Whether a message may be sent again, judged by how the last attempt failed. */
   readonly mayRepeat: (exchange: string, failure: TransportFailure) => boolean
 }
 
-/** Of one call. */
+/** Options of one call. */
 export interface PortCallOptions extends CallTiming {
   /** Declared header blocks of the request by their names. */
   readonly headers?: Readonly<Record<string, unknown>> | undefined
@@ -72,44 +72,44 @@ export interface PortCallOptions extends CallTiming {
   /** With addressing: the message's id, otherwise a random one. */
   readonly messageId?: string | undefined
   /**
-   * Octets of a package that passes: the parts of a large one are `PassingOctets` in the reply,
-   * where nothing has to be known of them first. Undefined: every answer is held.
+   * The most octets of a package that passes: the parts of a large one are `PassingOctets` in the
+   * reply, if nothing has to be known of them first. Undefined: every answer is held.
    */
   readonly passingMax?: number | undefined
-  /** With addressing: the answer may come later, and `accepted` is what is known until then. */
+  /** With addressing: the answer may come later, and `accepted` is all that is known until then. */
   readonly later?: LaterReply | undefined
-  /** How octets that pass are read; default as they are written. */
+  /** How passing octets are read; by default, in the order in which they are written. */
   readonly reading?: ReadingOrder | undefined
 }
 
 /** The address of a later answer, which comes as a message of its own. */
 export interface LaterReply {
   readonly replyTo: string
-  /** Gets what that answer has to relate to; nothing is sent before it has resolved. */
+  /** Receives what that answer must relate to; nothing is sent before it has resolved. */
   readonly keep: (request: SentRequest) => Promise<void>
 }
 
-/** A reply, and what was wrong with it and forgiven. */
+/** A reply, and the flaws of it that were tolerated. */
 export interface PortReply {
   /** Undefined: the exchange has no output, or an empty one. */
   readonly output: unknown
-  /** The declared header blocks that came. */
+  /** The declared header blocks of the reply. */
   readonly headers: Readonly<Record<string, unknown>>
   readonly forgiven: readonly Forgiven[]
   readonly passing?: PassingReply
-  /** The answer comes later, where it was asked to go. */
+  /** The answer comes later, to the address that the request named. */
   readonly isAccepted?: true
 }
 
-/** Octets of a reply that pass. */
+/** Passing octets of a reply. */
 export interface PassingReply {
-  /** Settles when no more of them comes, however they end. */
+  /** Settles when no more arrive, however they end. */
   readonly over: Promise<void>
-  /** Why they did not come whole, as their reader was told; undefined: they did. */
+  /** Why they did not arrive completely, as their reader was told; undefined: they did. */
   readonly failure: Promise<unknown>
 }
 
-/** The newer version alone where no other is bound. */
+/** Version 1.2 only for a port that is bound to no other. */
 export const versionOfPort = ({ soap }: Pick<Port, 'soap'>, wanted?: SoapVersion['number']): SoapVersion =>
   (wanted ?? soap) === '1.2' ? soap12 : soap11
 
@@ -128,17 +128,17 @@ export function createPortPlans(port: Port) {
 
 /** An exchange, ready to be called. */
 export class CallableExchange {
-  /** Of its exchange. */
+  /** The name of its exchange. */
   readonly name: string
   readonly #exchange: PortExchange
   readonly #endpoint: PortEndpoint
   readonly #plans: PortPlans
   readonly #asked: PortMessageCodec
-  /** Undefined: there is nothing to read. */
+  /** Undefined: nothing is read. */
   readonly #answered: PortMessageCodec | undefined
   readonly #sender: MessageSender
   readonly #expected: AnswerExpectation
-  /** Octets of its answers may be left where they are: nothing is asked of them but their place. */
+  /** Octets of its answers may be left in place, since nothing about them has to be checked. */
   readonly #mayPass: boolean
 
   constructor(name: string, exchange: PortExchange, endpoint: PortEndpoint, plans: PortPlans) {
@@ -157,13 +157,13 @@ export class CallableExchange {
       fields,
     )
     const about = Object.entries(exchange.faults).filter(([fault]) => isHeaderFault(exchange, fault))
-    const known = [...Object.values(exchange.replyHeaders), ...about.map(([, root]) => root)].map(plans.literal)
+    const elements = [...Object.values(exchange.replyHeaders), ...about.map(([, root]) => root)].map(plans.literal)
     this.#expected = {
       version,
       addressing: dress.addressing,
-      action: undefined, // a WSDL may say another than the usual one
+      action: undefined, // a WSDL may declare another than the default
       answers: this.#sender.security?.answers,
-      understands: block => known.some(each => each.plan.name === block.name),
+      understands: block => elements.some(each => each.plan.name === block.name),
       faults: compileFaults(exchange, plans, version, plans.nameActions(name).fault),
       limits: parserLimitsFor(longest),
       longest,
@@ -178,8 +178,8 @@ export class CallableExchange {
     const { response, request } = await this.#post(this.#write(input, options), options)
     if (options.later && isAcceptance(response)) return { ...emptyReply, isAccepted: true }
     try {
-      const asked = { ...request, replyTo: options.later?.replyTo }
-      return await this.#open(await holdSmallContent(response), asked, options.reading)
+      const sentRequest = { ...request, replyTo: options.later?.replyTo }
+      return await this.#open(await holdSmallContent(response), sentRequest, options.reading)
     } catch (thrown) {
       response.arriving?.drop()
       throw this.#explain(thrown, response)
@@ -187,7 +187,7 @@ export class CallableExchange {
   }
 
   /**
-   * Reads an answer that came as a message of its own to the address of `later`.
+   * Reads an answer that arrived as a message of its own at the address of `later`.
    *
    * @throws FaultError, AnswerError
    */
@@ -209,15 +209,15 @@ export class CallableExchange {
     if (content.length === 0 && !arriving && status < 300 && !hasOutput) return emptyReply
     const opened = await openAnswer(this.#expected, response, request)
     if (opened.kind === 'fault') {
-      const read = readFault(opened.fault, opened.version, this.#expected.faults, opened.blocks)
-      throw new FaultError(this.name, read, response)
+      const fault = readFault(opened.fault, opened.version, this.#expected.faults, opened.blocks)
+      throw new FaultError(this.name, fault, response)
     }
     const reply = this.#read(opened, fields['content-type'] ?? '')
-    if (!arriving || !opened.coming) return reply
+    if (!arriving || !opened.remaining) return reply
     const explain = (thrown: unknown) => this.#explain(thrown, response)
     const { value, failure } = await passAnswerParts(
       reply.output,
-      opened.coming,
+      opened.remaining,
       reading,
       () => arriving.drop(),
       explain,
@@ -241,7 +241,7 @@ export class CallableExchange {
     { passingMax, later, ...timing }: CallTiming & Pick<PortCallOptions, 'passingMax' | 'later'>,
   ): Promise<SignedExchange> {
     const passing = passingMax !== undefined && this.#mayPass ? passPackages(passingMax) : undefined
-    // An answer that comes later is tied to one try, and any of them may arrive.
+    // A later answer belongs to one attempt, and that of any attempt may arrive.
     const answers = this.#sender.security?.answers
     const confirmsOne = later !== undefined && answers !== undefined && isTiedAnswer(answers)
     const mayRepeat = (failure: TransportFailure) =>
@@ -328,23 +328,23 @@ export class CallableExchange {
         : undefined
     const cursor = whole ? walkChildren(isMended ? mend(whole, mending) : whole) : envelope.body
     const first = cursor.event === 'start' ? cursor.name : undefined
-    // SOAP 1.1 §7.1: the name of the struct that a method answers with is not significant.
+    // SOAP 1.1 §7.1: the name of the struct in the response of a method is not significant.
     const isNamed = firsts.includes(first) || (style === 'encoded' && first)
     if (!isNamed && !(first && mayBegin?.(first.uri))) refuseAnswer('unexpected', describeMeeting(first, firsts))
     const { forgive } = mending
     const { longest } = this.#expected
-    const about: LiteralReading = { found: [], parts, around, blocks, isResponse: true, longest }
+    const about: LiteralReading = { flaws: [], parts, around, blocks, isResponse: true, longest }
     const reading = { ...about, ...(isMended && { forgive }) }
     return requireValid(read(cursor, reading, version), reading)
   }
 
   #readHeaders(blocks: readonly Element[], mending: MessageMending): PortReply['headers'] {
-    const found = Object.entries(this.#exchange.replyHeaders).flatMap(([name, root]) => {
+    const headers = Object.entries(this.#exchange.replyHeaders).flatMap(([name, root]) => {
       const codec = this.#plans.literal(root)
       const block = blocks.find(each => each.name === codec.plan.name)
       return block ? [[name, readBlockBy(codec, block, mending)]] : []
     })
-    return Object.fromEntries(found)
+    return Object.fromEntries(headers)
   }
 }
 
@@ -354,7 +354,7 @@ function describeMeeting(first: Name | undefined, firsts: readonly (Name | undef
   return `the element ${describe(first)} in place of ${firsts.map(describe).join(' or ')}`
 }
 
-/** WS-Addressing 1.0 SOAP Binding §5.1: an answer that goes elsewhere is not in the response. */
+/** WS-Addressing 1.0 SOAP Binding §5.1: an answer to another address is not in the response. */
 const isAcceptance = ({ status, content, arriving }: TransportResponse): boolean =>
   status === 202 || (status < 300 && content.length === 0 && !arriving)
 
@@ -377,7 +377,7 @@ function readAnswerTree({ body: cursor, around }: Envelope): Element {
   whole.append(children)
   return whole
 }
-/** SOAP 1.2 Part 2 §4.2.2: `rpc:result` names the return value; a WSDL does not tell it apart. */
+/** SOAP 1.2 Part 2 §4.2.2: `rpc:result` names the return value, which a WSDL does not mark. */
 function withoutResult(body: Element, result: Name | undefined): Element {
   for (const response of body.elements()) {
     const at = response.children.findIndex(each => each.kind === 'element' && each.name === result)
@@ -392,15 +392,15 @@ function walkChildren(body: Element): Cursor {
   return cursor
 }
 
-/** Refuses a value outside of its bounds. */
-function requireValid<T>(value: T, { found }: LiteralReading): T {
-  if (found.length > 0) refuseFlaws(found)
+/** Refuses a value outside its bounds. */
+function requireValid<T>(value: T, { flaws }: LiteralReading): T {
+  if (flaws.length > 0) refuseFlaws(flaws)
   return value
 }
 
 function readBlockBy(codec: ElementCodec, block: Element, mending: MessageMending): unknown {
   const { forgive } = mending
-  const reading: LiteralReading = { found: [], parts: undefined, around: block.parent, blocks: [], forgive }
+  const reading: LiteralReading = { flaws: [], parts: undefined, around: block.parent, blocks: [], forgive }
   return requireValid(
     readEntryBy(codec.read)(mendElement(codec.plan, withoutSoapAttributes(codec, block), mending), reading),
     reading,
@@ -410,7 +410,7 @@ function readBlockBy(codec: ElementCodec, block: Element, mending: MessageMendin
 const withoutSoapAttributes = ({ plan }: ElementCodec, block: Element): Element =>
   stripForeignAttributes(block, name => declaresAttribute(plan.type(), name))
 
-/** By the elements of their details; faults with one element share what reads it. */
+/** By the elements of their details; faults with the same element share a reader. */
 function compileFaults(
   exchange: PortExchange,
   { literal, encoded }: PortPlans,
@@ -422,7 +422,7 @@ function compileFaults(
     fault: fault(name, { status: statusOfPortFault(exchange, name), title: name }),
   }))
   const entries = [...Map.groupBy(declared, each => each.root)].flatMap(([root, alike]) => {
-    // The part of an encoded message is encoded, an element of a schema is not (WSDL 1.1 §3.6).
+    // The part of an encoded message is encoded; an element of a schema is not (WSDL 1.1 §3.6).
     const isEncoded = exchange.style === 'encoded' && root.isPart
     const codec = literal(root)
     const read = readEntryBy(codec.read)
@@ -437,7 +437,7 @@ function compileFaults(
   })
   return Map.groupBy(entries, ({ name }) => name)
 }
-/** At the entry among those of its Detail, which may refer to each other. */
+/** For a cursor at the entry; the entries of a Detail may refer to each other. */
 function walkTo(entry: Element): Cursor {
   const cursor = walkTree(entry.parent ?? entry)
   cursor.next()

@@ -1,4 +1,4 @@
-/** The types of the client of a port: what each of its exchanges takes and gives. */
+/** The types of the client of a port: the input and the output of each exchange. */
 import type { BodyValue, DescribedPorts, Exchanges, HeaderBlocks, Port, PortExchange } from '../contract/exchange.ts'
 import type { Forgiven } from '../soap/codecs/mended-element.ts'
 import type { RenderedMessage } from './dressed-message.ts'
@@ -16,11 +16,11 @@ export interface ExchangeReply<O, P> {
   readonly output: O
   /** The declared header blocks of the reply. */
   readonly headers: P
-  /** Empty but for a client with `lenient`: what was wrong with the answer. */
+  /** Empty except for a client with `lenient`: the tolerated flaws of the answer. */
   readonly forgiven: readonly Forgiven[]
 }
 
-/** The faults whose detail is that of this one: a message may not tell which of them it is. */
+/** The faults with the same detail as this one: a message may not say which of them it is. */
 type AlikeFaults<F, N extends keyof F> = {
   [K in keyof F & string]: [F[K], F[N]] extends [F[N], F[K]] ? K : never
 }[keyof F & string]
@@ -32,31 +32,31 @@ export type CaughtFault<N extends string, D> = Omit<FaultError, 'fault' | 'detai
 
 /** The address of a later answer, which comes as a message of its own. */
 export interface LaterAnswer {
-  /** The address of a route of yours, of this call alone: its end cannot be guessed. */
+  /** The address of one of your routes, for this call alone: its last segment cannot be guessed. */
   readonly replyTo: string
   /**
-   * Gets the request as text, for `readLater`, before each try: nothing is sent before it has
-   * resolved. The text has the key of an encrypted exchange.
+   * Receives the request as text, for `readLater`, before each attempt: nothing is sent before it
+   * has resolved. The text contains the key of an encrypted exchange.
    */
   readonly keep: (request: string) => void | Promise<void>
 }
-/** A message that came to a route, with the value of its field Content-Type. */
+/** A message that arrived at a route, with the value of its Content-Type field. */
 export interface LaterMessage {
   readonly contentType: string
   readonly content: Uint8Array
 }
 
-/** The port of a client whose types are given: of several it is named for these, too. */
+/** The port of a typed client: if there are several, the option names it for the types, too. */
 export type NamedPort<N extends string, All = N> = N extends unknown
   ? [All] extends [N]
     ? N
     : 'name it for the types, too: createPortClient<typeof contract, "ShopPort">(…)'
   : never
 
-/** None where an exchange names none: its type has any then. */
+/** None if no exchange declares one: the type then allows any. */
 type BlockNames<H> = string extends keyof H ? never : keyof H & string
 type BlockOf<H, K> = K extends BlockNames<H> ? HeaderBlocks<H>[K] : never
-/** Header blocks that requests of a port have: each goes with operations that declare it. */
+/** Header blocks for requests of a port: each is sent with the operations that declare it. */
 export type SharedBlocks<E extends Exchanges> = {
   readonly [K in { [N in keyof E]: BlockNames<E[N]['requestHeaders']> }[keyof E]]?: {
     [N in keyof E]: BlockOf<E[N]['requestHeaders'], K>
@@ -75,23 +75,24 @@ type GivenTo<E extends PortExchange> =
 export interface ExchangeCall<E extends PortExchange> {
   /** Sends it, and resolves with the content of the reply; undefined for one without content. */
   (...given: GivenTo<E>): Promise<BodyValue<E['output']>>
-  /** The same, with the header blocks of the reply, and with what was forgiven. */
+  /** The same, with the header blocks of the reply and its tolerated flaws. */
   callForHeaders(...given: GivenTo<E>): Promise<ReplyOf<E>>
   /**
-   * Sends it, with addressing, for an answer that comes later to an address of yours: resolves with
-   * `accepted` then, or with the reply of a service that has answered at once.
+   * Sends it with addressing, for an answer that comes later to one of your addresses: resolves
+   * with `accepted`, or with the reply of a service that answers at once.
    */
   callLater(input: ExchangeInput<E>, options: ExchangeCallOptions<E> & LaterAnswer): Promise<ReplyOf<E> | 'accepted'>
   /**
-   * Reads a message that came there, by the text that was kept of its request. It fails as a call
-   * does: with a `FaultError`, or with an `AnswerError` for what is no answer to this request.
+   * Reads a message that arrived there, with the text that was kept of its request. It fails as a
+   * call does: with a `FaultError`, or with an `AnswerError` if the message is not an answer to
+   * this request.
    */
   readLater(message: LaterMessage, request: string): Promise<ReplyOf<E>>
-  /** What would be sent now: nothing is. It has the credentials too. */
+  /** What would be sent now, credentials included; nothing is sent. */
   render(...given: GivenTo<E>): Promise<RenderedMessage>
   /**
-   * Whether a call has ended with this declared fault, whose detail has its type then. It may be
-   * each of several faults with one element, unless the [action] of its message names one.
+   * Whether a call ended with this declared fault, whose type `detail` then has. Of several faults
+   * with the same element it may be any, unless the [action] of its message names one.
    */
   isFault<N extends keyof E['faults'] & string>(
     thrown: unknown,
@@ -102,7 +103,7 @@ export interface ExchangeCall<E extends PortExchange> {
 /** Each operation of a port by its name; an operation called `close` keeps its name. */
 export type PortClient<E extends Exchanges> = { readonly [N in keyof E]: ExchangeCall<E[N]> } & Omit<
   {
-    /** Closes the connections; calls under way fail. A process ends without it, too. */
+    /** Closes the connections; calls in progress fail. A process can also end without it. */
     close(): void
   },
   keyof E

@@ -1,23 +1,23 @@
-/** A connection through a proxy, of which it sees the host and the octets (RFC 9110 §9.3.6). */
+/** A connection through a proxy, which sees only the host and the octets (RFC 9110 §9.3.6). */
 import type * as net from 'node:net'
 import { allowsEnvironmentProxy, findProxyRoute, type ProxyRoute, parseProxyAddress } from '../http/proxy-route.ts'
 
-/** @param given the option: an address, `false` for none; by default what the environment says */
-export function chooseProxy(target: URL, given: string | false | undefined): ProxyRoute | undefined {
-  if (given === false) return undefined
-  if (given !== undefined) return parseProxyAddress(given, 'the option proxy')
+/** @param option an address, or `false` for none; the default comes from the environment */
+export function chooseProxy(target: URL, option: string | false | undefined): ProxyRoute | undefined {
+  if (option === false) return undefined
+  if (option !== undefined) return parseProxyAddress(option, 'the option proxy')
   const { env, execArgv } = process
   return allowsEnvironmentProxy(env, execArgv) ? findProxyRoute(target, env) : undefined
 }
 
-/** A tunnel that is opened, and may be given up meanwhile. */
+/** A tunnel that is being opened, and may be abandoned meanwhile. */
 export interface OpeningTunnel {
   destroy(): void
 }
 
 /**
- * @param opened gets the connection, on which nothing was sent or received yet
- * @param failed gets the reason of a proxy that opens none
+ * @param opened gets the connection, on which nothing has been sent or received yet
+ * @param failed gets the reason if the proxy opens none
  */
 export function openTunnel(
   proxy: ProxyRoute,

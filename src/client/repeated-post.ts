@@ -1,6 +1,6 @@
 /**
- * One POST, and another where the first cannot have had an effect, or a second has no further one:
- * what a contract's client, that of a port, and the bridge send goes through here.
+ * One POST, which is sent again if the first one cannot have had an effect, or a second one has no
+ * further effect. The clients of contracts and ports and the bridge all send through it.
  */
 import type { Caller } from '../contract/policy.ts'
 import type { MessageSender, SignedExchange, WrittenMessage } from './dressed-message.ts'
@@ -11,23 +11,23 @@ import type { PassingResponses } from './transport.ts'
 
 /** How long a call may take, and what ends it. */
 export interface CallTiming {
-  /** Milliseconds of all tries together. */
+  /** Milliseconds of all attempts together. */
   readonly timeLimit: number
   readonly signal?: AbortSignal | undefined
-  /** Whose call it is, for credentials and assertions that are made for each. */
+  /** The caller, for credentials and assertions that are made for each one. */
   readonly onBehalfOf?: Caller | undefined
-  /** Tries after the first one. */
+  /** Further attempts after the first. */
   readonly retries: number
   readonly wait: Wait
 }
 export interface PostPatience extends CallTiming {
   readonly passing?: PassingResponses | undefined
-  /** Gets what a later answer has to relate to, before each try. */
+  /** Receives what a later answer must relate to, before each attempt. */
   readonly keep?: ((request: SentRequest) => Promise<void>) | undefined
   readonly mayRepeat: (failure: TransportFailure) => boolean
 }
 
-/** By the options of a client, and by those of one call. */
+/** From the options of a client and those of one call. */
 export const timingOf = (
   { timeLimit = 30_000, retries = 1, wait = waitFor }: Partial<CallTiming>,
   call: { readonly timeLimit?: number | undefined; readonly signal?: AbortSignal | undefined },
@@ -39,7 +39,7 @@ export const timingOf = (
 export const isRepeatable = ({ why, begun }: TransportFailure, hasOneEffect: boolean): boolean =>
   why === 'unreachable' || (why === 'lost' && !begun && hasOneEffect)
 
-/** Rejects with the failure of the last try, or the signal's reason. */
+/** Rejects with the failure of the last attempt, or the reason of the signal. */
 export async function postWithRetries(
   sender: MessageSender,
   written: WrittenMessage,

@@ -34,7 +34,7 @@ export interface ExpectedReply extends AnswerExpectation {
   readonly replied: readonly HeaderCodec[]
 }
 
-/** What a reply says; an operation without a reply says nothing. */
+/** The content of a reply; empty for an operation without a reply. */
 export interface RepliedMessage {
   readonly output: Values | undefined
   readonly headers: Values
@@ -48,7 +48,7 @@ export function readReply(
   request: SentRequest,
 ): RepliedMessage | Promise<RepliedMessage> {
   try {
-    if (expected.element === undefined && response.status < 300) return noReply // WS-I Basic Profile 1.1 R2750: whatever its content
+    if (expected.element === undefined && response.status < 300) return noReply // WS-I Basic Profile 1.1 R2750: its content is ignored
     const opened = openAnswer(expected, response, request)
     const read = (answer: OpenedAnswer) => readOpened(expected, response, answer)
     const reply = opened instanceof Promise ? opened.then(read) : read(opened)
@@ -104,7 +104,7 @@ const noHeaders: Values = {}
 function readContent(expected: ExpectedReply, opened: Extract<OpenedAnswer, { kind: 'message' }>): Values {
   const { body, around, blocks, version } = opened.envelope
   const reading: LiteralReading = {
-    found: [],
+    flaws: [],
     parts: opened.parts,
     around,
     blocks,
@@ -113,8 +113,8 @@ function readContent(expected: ExpectedReply, opened: Extract<OpenedAnswer, { ki
   }
   const row = expected.read(body, reading, version)
   closeAnswer(opened)
-  const { found } = reading
-  if (found.length > 0) refuseFlaws(found)
+  const { flaws } = reading
+  if (flaws.length > 0) refuseFlaws(flaws)
   return row
 }
 
@@ -135,8 +135,8 @@ async function processBlocks(
 }
 
 /**
- * What an answer may have grows with its length: a partner that was chosen may send a list of any
- * size, one text, or a document as escaped text, within the octets that it may have.
+ * The limits of an answer grow with its length: a chosen partner may send a list of any size, a
+ * single text, or a document as escaped text, within its octets.
  */
 export function parserLimitsFor(longest: number): ParseOptions {
   const limits = { ...defaultXmlLimits, ...strictParsing.limits }
@@ -147,5 +147,5 @@ export function parserLimitsFor(longest: number): ParseOptions {
     limits: { ...limits, bytes: longest, text: longest, children: elements, elements, references },
   }
 }
-/** The densest markup as text, `&lt;a/&gt;`, has one for each 5. */
+/** The densest markup as text, `&lt;a/&gt;`, has one reference for every 5 characters. */
 const octetsOfReference = 5

@@ -1,7 +1,6 @@
 /**
- * WS-Addressing on the side of the client (Core §3.4, SOAP Binding §6). Guards: no reply is
- * accepted that relates to another message, is meant for another endpoint, or has the action of
- * another operation.
+ * WS-Addressing for clients (Core §3.4, SOAP Binding §6). Guards: a reply is refused if it relates
+ * to another message, is addressed to another endpoint, or has the action of another operation.
  */
 import {
   type Addressing,
@@ -15,14 +14,14 @@ import { type Element, escapeText, internName } from '../xml/index.ts'
 
 /** The WS-Addressing blocks of a request. */
 export interface AddressingOptions {
-  /** Default 1.0; the submission of August 2004 is for services of its time. */
+  /** Default 1.0; the submission of August 2004 is for services from that time. */
   readonly of?: '1.0' | '2004/08'
-  /** The service's own address; default the one that messages are sent to. */
+  /** The service's own address; by default, the address that messages are sent to. */
   readonly to?: string
-  /** The service must understand WS-Addressing, and its replies must have it. */
+  /** The service must understand WS-Addressing, and its replies must have its blocks. */
   readonly demanded?: boolean
   /**
-   * The service carries out a MessageID once, however often it comes: unsafe operations may be sent
+   * The service performs a MessageID once, however often it arrives: unsafe operations may be sent
    * again.
    */
   readonly once?: boolean
@@ -42,7 +41,7 @@ export const createAddressingState = (
   return { to: address, ...options, dialect: addressingVersions[options.of === '2004/08' ? 1 : 0]! } // there are two
 }
 
-/** What the blocks of one request say. */
+/** The content of the blocks of one request. */
 export interface RequestProperties {
   readonly action: string
   readonly id: string
@@ -51,8 +50,8 @@ export interface RequestProperties {
 }
 
 /**
- * The blocks of a request. Without another address ReplyTo is written only in the dialect whose
- * default is not the response.
+ * The blocks of a request. The default ReplyTo is written only in the dialect whose own default is
+ * not the response.
  */
 export function requestBlocks(
   { dialect, to, demanded }: AddressingState,
@@ -80,33 +79,42 @@ export interface Correlation {
   /** Undefined: any; that of a fault is not compared. */
   readonly action: string | undefined
   readonly isFault: boolean
-  /** Nothing else ties it to the message: a fault has to relate to it, too. */
+  /** Nothing else ties the answer to the message, so a fault must relate to it, too. */
   readonly mustRelate: boolean
-  /** Where it was asked to go. */
+  /** The address that the request named for it. */
   readonly replyTo?: string | undefined
-  /** Of an answer that came to an address of its own: the end of that, which may be its [to]. */
+  /**
+   * For an answer that arrived at an address of its own: the end of this address, which may be its
+   * [to].
+   */
   readonly cameTo?: string | undefined
 }
 
 /** Why this is not the reply to the message; undefined when it is. */
-export function findCorrelationError({ dialect, found }: Addressing, asked: Correlation): string | undefined {
-  const replies = (found.get('RelatesTo') ?? []).filter(each => isReply(each, dialect)).map(each => each.text.trim())
-  const { isFault, mustRelate, cameTo, replyTo } = asked
-  const repeated = isFault ? undefined : findRepeatedProperty(found)
+export function findCorrelationError(
+  { dialect, byProperty }: Addressing,
+  correlation: Correlation,
+): string | undefined {
+  const replies = (byProperty.get('RelatesTo') ?? [])
+    .filter(each => isReply(each, dialect))
+    .map(each => each.text.trim())
+  const { isFault, mustRelate, cameTo, replyTo } = correlation
+  const repeated = isFault ? undefined : findRepeatedProperty(byProperty)
   if (repeated !== undefined) return `the reply has more than one ${repeated}`
-  // The fault of a node that could not read the message's id has nothing to relate to.
+  // The fault of a node that could not read the id of the message relates to nothing.
   const isUnrelated = isFault && !mustRelate && replies.every(each => each === `${dialect.uri}/unspecified`)
-  if (!isUnrelated && !replies.includes(asked.id))
+  if (!isUnrelated && !replies.includes(correlation.id))
     return replies.length === 0
       ? 'the reply does not name the message it relates to'
       : `it is the reply to ${replies.join(', ')}`
-  const to = propertyText(found, 'To')
-  // Core §3.4: the [destination] is the address that was asked for, also of what comes back at once.
+  const to = propertyText(byProperty, 'To')
+  // Core §3.4: the [destination] is the address that the request named, even of an answer in the
+  // response.
   const isHere = [undefined, dialect.anonymous, replyTo].includes(to) || (cameTo !== undefined && to?.endsWith(cameTo))
   if (!isHere) return `the reply is addressed to ${to}`
-  const action = propertyText(found, 'Action')
-  if (!isFault && asked.action !== undefined && action !== undefined && action !== asked.action)
-    return `the reply has the action ${action}, not ${asked.action}`
+  const action = propertyText(byProperty, 'Action')
+  if (!isFault && correlation.action !== undefined && action !== undefined && action !== correlation.action)
+    return `the reply has the action ${action}, not ${correlation.action}`
   return undefined
 }
 

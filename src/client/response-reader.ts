@@ -1,30 +1,30 @@
 /**
- * Responses of HTTP/1.1 from octets (RFC 9112). What always holds, by number:
- *  (1) Where a response ends is certain, or it is refused: one length, or chunks to the last, or
- *      the end of the connection; a response that says both, or that says it in an unknown way, is
- *      refused (§6.3).
- *  (2) No octet behind its end is read; the connection that brought one carries nothing more.
- *  (3) It holds no more than its limits, and nothing of what goes to a sink; it works in proportion
+ * HTTP/1.1 responses from octets (RFC 9112). What always holds, by number:
+ *  (1) The end of a response is certain, or it is refused: one length, or chunks to the last one,
+ *      or the end of the connection. A response with both, or with an unknown framing, is refused
+ *      (§6.3).
+ *  (2) No octet after its end is read; a connection that delivered one carries nothing more.
+ *  (3) It holds no more than its limits, and no octets that go to a sink. Its work is in proportion
  *      to the octets, however they are cut.
- * Deliberately absent: sockets, time, and what a response means.
+ * Deliberately absent: sockets, time, and the meaning of a response.
  */
 import { trimSpace } from '../http/grammar.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** Where content goes that is not held: slices of the pieces, in their order. */
+/** A receiver of content that is not held: slices of the pieces, in their order. */
 export type ContentSink = (octets: Buffer) => void
 
 export interface ResponseLimits {
-  /** Octets of the status line and all fields; of a chunk's line; of the trailers. */
+  /** The most octets of the status line and all fields; of a chunk's line; of the trailers. */
   readonly head: number
-  /** Octets of content. */
+  /** The most octets of content. */
   readonly content: number
-  /** Chunks that content may come in, in addition to one for every 16 octets. */
+  /** The most chunks of content, in addition to one for every 16 octets. */
   readonly chunks: number
 }
 
-/** Why octets are not a response, or not one that is accepted. */
+/** Why octets are not an acceptable response. */
 export class Unreadable {
   readonly detail: string
   readonly isTooLong: boolean
@@ -40,7 +40,7 @@ function refuse(detail: string): never {
 /** Interim responses before the final one. */
 const interimMax = 16
 const statusLine = /^HTTP\/1\.([01]) ([1-5][0-9][0-9])(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/
-/** RFC 9112 §5: no white space before the colon, no line that goes on in the next. */
+/** RFC 9112 §5: no white space before the colon, no folded lines. */
 const fieldLine = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n/y
 const chunkLine = /^([0-9A-Fa-f]{1,8})[ \t]*(;[\t\x20-\x7e\x80-\xff]*)?$/
 const headEnd = Buffer.from('\r\n\r\n')
@@ -48,11 +48,11 @@ const lineFeed = 10
 
 type ResponseState = 'head' | 'counted' | 'to the end' | 'size' | 'chunk' | 'behind a chunk' | 'trailers'
 
-/** Reads one response after the other, each in whatever pieces it comes. */
+/** Reads one response after the other, in whatever pieces they arrive. */
 export class Responses {
   readonly #limits: ResponseLimits
   #state: ResponseState = 'head'
-  /** The beginning of a head or of a line whose end has not come. */
+  /** The beginning of a head or a line whose end has not arrived. */
   #held = ''
   #interim = 0
   #status = 0
@@ -61,16 +61,16 @@ export class Responses {
   #length = 0
   /** Octets of content that were not held. */
   #passed = 0
-  /** Octets of content, or of a chunk, that have not come. */
+  /** Octets of content or of a chunk that have not arrived. */
   #missing = 0
   #chunks = 0
-  /** Of the response at hand; undefined: its content is held. */
+  /** The sink of the current response; undefined: its content is held. */
   #sink: ContentSink | undefined
   /** Whether the content of a response is held, by its head. */
   sinkOf: ((status: number, fields: HttpFields) => ContentSink | undefined) | undefined
-  /** The response at hand is that to a HEAD. */
+  /** Whether the current response is one to HEAD. */
   hasNoContent = false
-  /** An octet of a response has come, and its end has not. */
+  /** An octet of a response has arrived, but not its end. */
   hasBegun = false
   /** Whether the last response leaves its connection fit for another. */
   mayKeep = false

@@ -1,15 +1,15 @@
 /**
- * What a list or a search gives: items, fetched page by page while they are asked for; and what a
- * file gives.
+ * The results of a list or a search: items, fetched page by page as they are requested; and those
+ * of a file.
  */
 /** One page of a list or a search. */
 export interface ResultPage<T> {
   readonly items: readonly T[]
-  /** How many match in all, where the service has counted them. */
+  /** How many match in total, if the service has counted them. */
   readonly total?: number
 }
 
-/** A page, and the way to the one that follows it. */
+/** A page, and the way to the next one. */
 export interface FetchedPage<T> extends ResultPage<T> {
   readonly fetchNext: (() => Promise<FetchedPage<T>>) | undefined
 }
@@ -50,7 +50,7 @@ const toResultPage = <T>({ items, total }: FetchedPage<T>): ResultPage<T> =>
 /** Octets of a file, read once: as a stream or all together. */
 export interface DownloadedFile {
   readonly mediaType: string
-  /** Octets, where the service has announced them. */
+  /** The length in octets, if the service has announced it. */
   readonly length: number | undefined
   readonly stream: ReadableStream<Uint8Array>
   bytes(): Promise<Uint8Array>
@@ -58,7 +58,7 @@ export interface DownloadedFile {
 
 export function toDownloadedFile(response: Response): DownloadedFile {
   const { headers } = response
-  // Of the coded content (RFC 9110 §8.4), which fetch has decoded.
+  // The length of the coded content (RFC 9110 §8.4), which fetch has decoded.
   const length = headers.has('content-encoding') ? null : headers.get('content-length')
   return {
     mediaType: headers.get('content-type') ?? 'application/octet-stream',

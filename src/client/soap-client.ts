@@ -39,10 +39,10 @@ import type { ServiceSurface } from './surface-types.ts'
 import { waitFor } from './timer.ts'
 import { type ClientTransport, longestDefault } from './transport.ts'
 
-/** Each operation by its own name, and by that of its resource or job as the REST client has it. */
+/** Each operation by its own name, and by that of its resource or job as in the REST client. */
 export type SoapClient<S extends AnyService, V extends string = never> = Operations<S, V> &
   ServiceSurface<S, V, 'soap'> & {
-    /** Closes the connections; calls under way fail. A process ends without it, too. */
+    /** Closes the connections; calls in progress fail. A process can also end without it. */
     close(): void
     [Symbol.dispose](): void
   }
@@ -60,7 +60,7 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
   const call: CallMessage = async (message, input, given) => (await methods.get(message)?.(input, given)) ?? {}
   const surface = createSurface(endpoint.messages, call, options.wait ?? waitFor)
   for (const [message, method] of methods) client[message.operation.name] = method
-  // An operation keeps its name where a resource or a job has the same.
+  // An operation keeps its name if a resource or a job has the same.
   return Object.assign(surface, client) as unknown as SoapClient<S, V> // one method for each message: the type lists them by the same rules
 }
 
@@ -106,7 +106,7 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
 }
 
 /**
- * Prepared at the first call: a contract may have hundreds of operations, and a client calls a few.
+ * Prepared with the first call: a contract may have hundreds of operations, and a client calls few.
  */
 function createMethod(endpoint: ClientEndpoint, message: Message) {
   let operation: ClientOperation | undefined

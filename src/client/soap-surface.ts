@@ -50,7 +50,7 @@ const joinInput = ({ request }: Message, common: Values, content: Values): Value
 const nameTarget = ({ operation }: Message, item: Values): Values =>
   'resource' in operation && operation.resource.isSingle ? {} : { id: item['id'] }
 
-/** The parent that a message lists or makes items in. */
+/** The parent in which a message lists or creates items. */
 function nameParent({ operation, request }: Message, id: unknown): Values {
   const within = 'resource' in operation ? operation.resource.within : undefined
   return within !== undefined && Object.hasOwn(request.fields, within) ? { [within]: id } : {}
@@ -61,7 +61,7 @@ function identify(message: Message, item: Values, options: ChangeOptions | undef
   return version === undefined ? nameTarget(message, item) : { ...nameTarget(message, item), version }
 }
 
-/** Of an item that was read. */
+/** The item that was read. */
 const nameOwnParent = (message: Message, item: Values): Values => {
   const { operation } = message
   return 'resource' in operation ? nameParent(message, item[operation.resource.within ?? '']) : {}
@@ -205,13 +205,13 @@ function createJobMethods(
   const start = async (input: Values, options?: RequestOptions) => {
     const reply = await call(message, input, options)
     const status = subjectOf(message, reply) as unknown as JobStatus // valid by the contract
-    const ask = (asked: RequestOptions | undefined) =>
-      watch ? call(watch, { id: status.id }, asked) : Promise.reject(new TypeError(`${job.job} cannot be watched`))
+    const ask = (askOptions: RequestOptions | undefined) =>
+      watch ? call(watch, { id: status.id }, askOptions) : Promise.reject(new TypeError(`${job.job} cannot be watched`))
     return new WatchedJob(
       `${job.job}.result`,
       { status, waitMs: undefined },
       {
-        look: async asked => ({ status: (await ask(asked))['job'] as JobStatus, waitMs: undefined }),
+        look: async askOptions => ({ status: (await ask(askOptions))['job'] as JobStatus, waitMs: undefined }),
         readResult: async asked => {
           const { job: _, ...rest } = await ask(asked)
           return Object.values(rest)[0]

@@ -34,11 +34,11 @@ export type Protocol = 'rest' | 'soap'
 export interface RequestOptions {
   /** Ends the request with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds, all tries included. */
+  /** Milliseconds, all attempts included. */
   readonly timeLimit?: number | undefined
 }
 
-/** Where an item is, of a resource that is nested in others. */
+/** The place of an item whose resource is nested in others. */
 export interface NestedOptions extends RequestOptions {
   /** The item that it is in, as this client has read it. */
   readonly within?: Values | undefined
@@ -48,7 +48,7 @@ export interface NestedOptions extends RequestOptions {
 interface InParent {
   readonly within: { readonly id: string }
 }
-/** By its identifier an item is found in its parent alone; an item again by itself. */
+/** An identifier finds an item only in its parent; an item that was read finds itself. */
 interface NestedGet<Item> {
   (item: Item, options?: RequestOptions): Promise<Item>
   (id: string, options: RequestOptions & InParent): Promise<Item>
@@ -88,7 +88,7 @@ export type ItemInState<F extends Fields, States extends string> = [States] exte
     ? Flat<{ readonly [K in keyof Value<F>]: K extends 'state' ? States : Value<F>[K] }>
     : never
 
-/** Whether a protocol offers an operation: REST what is granted, SOAP messages alone. */
+/** Whether a protocol offers an operation: REST offers all that is granted, SOAP only messages. */
 type IsServed<U extends Ruled, Doing extends string, Message extends string, P extends Protocol> = And<
   IsGranted<U, Doing>,
   P extends 'rest' ? true : IsOffered<U, Message>
@@ -180,10 +180,10 @@ type KnownSurface<
 interface ListOrder<F extends Fields, U extends Ruled> {
   /** Fields to sort by, each descending behind a hyphen. */
   readonly sort?: readonly SortName<Extract<U['sort'], keyof F>>[]
-  /** Items of a page. */
+  /** The size of a page. */
   readonly size?: number
 }
-/** `only`: the fields that items have, in place of all. */
+/** `only`: the fields of the items, instead of all. */
 type ListMethod<F extends Fields, U extends Ruled, States extends string, P extends Protocol> =
   IsNested<F> extends true ? NestedListMethod<F, U, States, P> : OwnListMethod<F, U, States, P>
 type NestedListMethod<F extends Fields, U extends Ruled, States extends string, P extends Protocol> = P extends 'rest'
@@ -206,7 +206,7 @@ type OwnListMethod<F extends Fields, U extends Ruled, States extends string, P e
       options?: RequestOptions,
     ) => Results<ItemInState<F, States>>
 
-/** `stored`: the service keeps the search, so that its pages have an address of their own. */
+/** `stored`: the service keeps the search, so that its pages have addresses. */
 type SearchOptions<P extends Protocol> = RequestOptions &
   (P extends 'rest' ? { readonly stored?: boolean; readonly size?: number } : { readonly size?: number })
 
@@ -230,22 +230,22 @@ type RelatedMethod<S extends AnyService, Relation, V extends string> = Relation 
 
 // Changes
 
-/** `id`: the identifier that the new item shall have, where the contract lets clients choose it. */
+/** `id`: the identifier of the new item, if the contract lets clients choose it. */
 type CreateOptions<U extends Ruled, P extends Protocol> = RequestOptions &
   (And<U['putCreates'], OnlyRest<P>> extends true ? { readonly id?: string } : {})
 
 /** Null removes an optional field. */
 type ChangesOf<D> = { readonly [K in keyof D]?: D[K] | (undefined extends D[K] ? null : never) }
 
-/** How many items are gone, and how many of those that match may not go. */
+/** How many items were removed, and how many of those that match must not be. */
 export interface BulkRemoval {
   readonly removed: number
   readonly refused: number
-  /** Items that may go are left: the service removes so many at once. */
+  /** Some items are left: the service removes only so many at once. */
   readonly more?: boolean
 }
 
-/** Names that an action does not take from the methods of every resource. */
+/** Names of actions that would hide a method of every resource. */
 type OwnMethod = 'get' | 'list' | 'search' | 'create' | 'replace' | 'patch' | 'remove' | 'removeAll' | 'offers'
 type ActionMethods<A, U extends Ruled, F extends Fields, P extends Protocol> = {
   readonly [K in Exclude<keyof A & string, OwnMethod> as IsActionServed<A[K], U, K, P> extends true
@@ -269,7 +269,7 @@ type ResultOfAction<A extends AnyAction, F extends Fields> = [A['output']] exten
 
 // Files
 
-/** A stream is sent as it arrives, and only once: it cannot be sent again. */
+/** A stream is sent as it arrives, and only once. */
 export type SentOctets = Uint8Array | Blob | ReadableStream<Uint8Array>
 
 type FileMembers<R extends AnyResource, U extends Ruled, Item, P extends Protocol> = {
@@ -293,17 +293,17 @@ export type JobStatus = Value<typeof jobFields>
 /** How the result of a job is awaited. */
 export interface AwaitOptions {
   readonly signal?: AbortSignal | undefined
-  /** Told of each status that the service gives, the last one included. */
+  /** Called with each status of the service, the last one included. */
   readonly onProgress?: (status: JobStatus) => void
 }
 
 /** A job that the service has accepted. */
 export interface StartedJob<O> {
-  /** As it was when the service was last asked. */
+  /** The status that the service last reported. */
   readonly status: JobStatus
-  /** Each status until the job has ended, when the service says that there is a new one. */
+  /** Each new status until the job has ended. */
   statuses(options?: RequestOptions): AsyncIterable<JobStatus>
-  /** Waits for the end. @throws JobError where the job has failed or was cancelled */
+  /** Waits for the end. @throws JobError if the job failed or was cancelled */
   result(options?: AwaitOptions): Promise<O>
 }
 /** SOAP cannot stop a job. */

@@ -22,7 +22,7 @@ export function waitFor(milliseconds: number, signal?: AbortSignal): Promise<voi
   })
 }
 
-/** What others wait for as well: the signal ends this wait alone. @throws the signal's reason */
+/** A wait that others share: the signal ends this one alone. @throws the signal's reason */
 export async function waitUnlessAborted<T>(work: Maybe<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   const stop = new AbortController()

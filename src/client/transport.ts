@@ -4,7 +4,7 @@
  */
 import type { HttpFields } from '../http/message.ts'
 
-/** Octets of a response, by default. */
+/** The default limit of a response, in octets. */
 export const longestDefault = 16 * 1024 * 1024
 
 /** A response with all of its content. */
@@ -13,14 +13,16 @@ export interface TransportResponse {
   /** By lower-case name, lines of one name combined. */
   readonly fields: HttpFields
   readonly content: Uint8Array
-  /** The content passes here in place of there: it has not all come (`TransportRequest.passing`). */
+  /**
+   * The content passes here in place of there: it has not all come (`TransportRequest.passing`).
+   */
   readonly arriving?: ArrivingOctets
 }
 
-/** Content as it comes, read once; a reader that wants no more of it drops it. */
+/** Content as it arrives, read once; a reader that wants no more drops the rest. */
 export interface ArrivingOctets extends AsyncIterable<Uint8Array> {
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, void, boolean | undefined>
-  /** Settles when no more comes, for whatever reason. */
+  /** Settles when no more arrives, for whatever reason. */
   readonly over: Promise<void>
   drop(): void
 }

@@ -45,14 +45,15 @@ export function parseCredentials(field: string): Credentials | undefined {
 
 /** §11.2 auth-param = token BWS "=" BWS ( token / quoted-string ); each name once. */
 function parseAuthParameters(texts: readonly string[]): Readonly<Record<string, string>> | undefined {
-  const found: Record<string, string> = Object.create(null)
+  const parameters: Record<string, string> = Object.create(null)
   for (const text of texts) {
     const cursor = cursorOver(text)
     const [name, value] = readAuthParameter(cursor) ?? []
-    if (name === undefined || value === undefined || !isAtEnd(cursor) || found[name] !== undefined) return undefined
-    found[name] = value
+    if (name === undefined || value === undefined || !isAtEnd(cursor) || parameters[name] !== undefined)
+      return undefined
+    parameters[name] = value
   }
-  return found
+  return parameters
 }
 
 function readAuthParameter(cursor: TextCursor): [name: string, value: string] | undefined {
@@ -126,26 +127,30 @@ export function writeChallenges(challenges: readonly Challenge[]): string {
  * undefined if malformed.
  */
 export function parseChallenges(field: string): readonly Challenge[] | undefined {
-  const found: { scheme: string; token68?: string; texts: string[] }[] = []
+  const challenges: { scheme: string; token68?: string; texts: string[] }[] = []
   for (const element of splitElements(field)) {
     const [, scheme, rest] = /^([^ =",]+)(?: +(?![ =])(.*))?$/s.exec(element) ?? []
     if (scheme === undefined) {
-      const last = found.at(-1)
+      const last = challenges.at(-1)
       if (last === undefined || last.token68 !== undefined) return undefined
       last.texts.push(element)
     } else {
-      const read = parseCredentials(rest === undefined ? scheme : `${scheme} ${rest}`)
-      if (read === undefined) return undefined
-      const { token68 } = read
-      found.push({ scheme: read.scheme, ...(token68 ? { token68 } : {}), texts: token68 || !rest ? [] : [rest] })
+      const credentials = parseCredentials(rest === undefined ? scheme : `${scheme} ${rest}`)
+      if (credentials === undefined) return undefined
+      const { token68 } = credentials
+      challenges.push({
+        scheme: credentials.scheme,
+        ...(token68 ? { token68 } : {}),
+        texts: token68 || !rest ? [] : [rest],
+      })
     }
   }
-  return challengesOf(found)
+  return challengesOf(challenges)
 }
 
-function challengesOf(found: readonly { scheme: string; token68?: string; texts: string[] }[]) {
+function challengesOf(drafts: readonly { scheme: string; token68?: string; texts: string[] }[]) {
   const challenges: Challenge[] = []
-  for (const { texts, ...rest } of found) {
+  for (const { texts, ...rest } of drafts) {
     const parameters = parseAuthParameters(texts)
     if (parameters === undefined) return undefined
     challenges.push({ ...rest, parameters })

@@ -25,14 +25,14 @@ export type Directives = Readonly<Record<string, string | true>>
  * out.
  */
 export function parseCacheControl(field: string): Directives {
-  const found: Record<string, string | true> = Object.create(null)
+  const directives: Record<string, string | true> = Object.create(null)
   for (const element of splitElements(field)) {
     const cursor = cursorOver(element)
     const name = readToken(cursor).toLowerCase()
     const value = skipCharacter(cursor, '=') ? readTokenOrQuoted(cursor) : true
-    if (name !== '' && value !== undefined && isAtEnd(cursor)) found[name] ??= value
+    if (name !== '' && value !== undefined && isAtEnd(cursor)) directives[name] ??= value
   }
-  return found
+  return directives
 }
 
 /**
@@ -43,8 +43,8 @@ export function writeCacheControl(directives: Readonly<Record<string, string | n
   return Object.entries(directives)
     .flatMap(([name, value]) => {
       if (value === undefined || value === false) return []
-      const written = /^(no-cache|private)$/i.test(name) ? quoteString : writeTokenOrQuoted
-      return value === true ? [name] : [`${name}=${written(String(value))}`]
+      const writeValue = /^(no-cache|private)$/i.test(name) ? quoteString : writeTokenOrQuoted
+      return value === true ? [name] : [`${name}=${writeValue(String(value))}`]
     })
     .join(', ')
 }

@@ -31,8 +31,8 @@ export function writeAcceptQuery(mediaTypes: readonly string[]): string {
 function writeAcceptQueryMember(text: string): string | undefined {
   const type = parseMediaType(text)
   if (type === undefined) return undefined
-  const given = Object.entries(type.parameters).map(([name, value]) => [name, stringItem(value)] as const)
-  const parameters = Object.fromEntries(given)
+  const entries = Object.entries(type.parameters).map(([name, value]) => [name, stringItem(value)] as const)
+  const parameters = Object.fromEntries(entries)
   const token: StructuredItem = createStructuredItem({ kind: 'token', value: type.essence }, parameters)
   return writeItem(token) ?? writeItem(createStructuredItem(stringItem(type.essence), parameters))
 }
@@ -57,8 +57,8 @@ export const writeDeprecation = (time: number): string | undefined =>
 
 /** Milliseconds; undefined if malformed. */
 export function parseDeprecation(field: string): number | undefined {
-  const found = parseItem(field)
-  return found?.kind === 'date' ? found.value * 1000 : undefined
+  const item = parseItem(field)
+  return item?.kind === 'date' ? item.value * 1000 : undefined
 }
 
 /**
@@ -66,8 +66,8 @@ export function parseDeprecation(field: string): number | undefined {
  * when malformed or empty.
  */
 export function parseIdempotencyKey(field: string): string | undefined {
-  const found = parseItem(field)
-  return found?.kind === 'string' && found.value !== '' ? found.value : undefined
+  const item = parseItem(field)
+  return item?.kind === 'string' && item.value !== '' ? item.value : undefined
 }
 
 /** Undefined if the key has characters that such a string cannot contain. */
@@ -92,6 +92,6 @@ export function parseRetryAfter(field: string, now: number): number | undefined 
  * an empty field.
  */
 export function parseTokens(field: string): readonly string[] | undefined {
-  const found = splitElements(field)
-  return found.every(isToken) ? found.map(token => token.toLowerCase()) : undefined
+  const tokens = splitElements(field)
+  return tokens.every(isToken) ? tokens.map(token => token.toLowerCase()) : undefined
 }

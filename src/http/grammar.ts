@@ -100,21 +100,21 @@ export function readTokenOrQuoted(cursor: TextCursor): string | undefined {
  * charsets or two boundaries would be read one way here and the other way elsewhere.
  */
 export function readParameters(cursor: TextCursor): Parameters | undefined {
-  let found: Record<string, string> | undefined
+  let parameters: Record<string, string> | undefined
   for (;;) {
     const before = cursor.at
     skipSpace(cursor)
     if (!skipCharacter(cursor, ';')) {
       cursor.at = before
-      return found ?? noParameters
+      return parameters ?? noParameters
     }
     skipSpace(cursor)
     const name = readToken(cursor).toLowerCase()
     if (name === '') continue
     const value = skipCharacter(cursor, '=') ? readTokenOrQuoted(cursor) : undefined
-    found ??= Object.create(null) as Record<string, string> // a fresh object without prototype
-    if (value === undefined || found[name] !== undefined) return undefined
-    found[name] = value
+    parameters ??= Object.create(null) as Record<string, string> // a fresh object without prototype
+    if (value === undefined || parameters[name] !== undefined) return undefined
+    parameters[name] = value
   }
 }
 
@@ -141,10 +141,10 @@ export function writeParameters(parameters: Parameters): string {
  * entity-tag.ts.)
  */
 export function splitElements(text: string): readonly string[] {
-  const found: string[] = []
+  const elements: string[] = []
   const add = (from: number, to: number) => {
     const element = trimSpace(text.slice(from, to))
-    if (element !== '') found.push(element)
+    if (element !== '') elements.push(element)
   }
   let start = 0
   let quoted = false
@@ -158,5 +158,5 @@ export function splitElements(text: string): readonly string[] {
     }
   }
   add(start, text.length)
-  return found
+  return elements
 }

@@ -100,7 +100,7 @@ function countPlainNames(text: string, limits: JsonLimits): number | undefined {
   const escapes = text.includes('\\')
   if (escapes && /\\u[dD]/.test(text)) return undefined
   const longest = Math.min(15, limits.digits)
-  const own = [0] // the names so far in the open object at each depth
+  const counts = [0] // the names so far in the open object at each depth
   let names = 0
   let depth = 0
   let digits = 0
@@ -116,10 +116,10 @@ function countPlainNames(text: string, limits: JsonLimits): number | undefined {
       if (at < 0) return undefined
     } else if (code === 0x3a) {
       names++
-      if (++own[depth]! > limits.names) return undefined
+      if (++counts[depth]! > limits.names) return undefined
     } else if (code === 0x7b || code === 0x5b) {
       if (++depth > limits.depth) return undefined
-      own[depth] = 0
+      counts[depth] = 0
     } else if (code === 0x7d || code === 0x5d) depth--
     else if (code === 0x45 || (code === 0x65 && isDigit(text.charCodeAt(at - 1)))) return undefined
   }

@@ -81,11 +81,11 @@ export function parseLinks(field: string): readonly WebLink[] {
 
 /** Appendix B.3, up to the comma that ends the link. */
 function readLinkAttributes(cursor: TextCursor): Record<string, string> | undefined {
-  const found: Record<string, string> = Object.create(null)
+  const plain: Record<string, string> = Object.create(null)
   const exact: Record<string, string> = Object.create(null)
   for (;;) {
     skipSpace(cursor)
-    if (isAtEnd(cursor) || cursor.text[cursor.at] === ',') return Object.assign(found, exact)
+    if (isAtEnd(cursor) || cursor.text[cursor.at] === ',') return Object.assign(plain, exact)
     if (!skipCharacter(cursor, ';')) return undefined
     skipSpace(cursor)
     const name = readToken(cursor).toLowerCase()
@@ -94,7 +94,7 @@ function readLinkAttributes(cursor: TextCursor): Record<string, string> | undefi
     if (value === undefined) return undefined
     const decoded = name.endsWith('*') ? parseExtValue(value) : undefined
     if (decoded !== undefined) exact[name.slice(0, -1)] ??= decoded
-    else if (name !== '' && !name.endsWith('*')) found[name] ??= value
+    else if (name !== '' && !name.endsWith('*')) plain[name] ??= value
   }
 }
 

@@ -110,14 +110,14 @@ function findBestRank<R extends { readonly quality: number }>(
   ranges: readonly R[],
   precisionOf: (range: R) => number,
 ): OfferRank | undefined {
-  let found: OfferRank | undefined
+  let best: OfferRank | undefined
   for (const range of ranges) {
     const precision = precisionOf(range)
-    if (precision === 0 || (found !== undefined && precision < found.precision)) continue
-    if (found === undefined || precision > found.precision || range.quality > found.quality)
-      found = { quality: range.quality, precision }
+    if (precision === 0 || (best !== undefined && precision < best.precision)) continue
+    if (best === undefined || precision > best.precision || range.quality > best.quality)
+      best = { quality: range.quality, precision }
   }
-  return found
+  return best
 }
 
 /**
@@ -161,10 +161,10 @@ export function acceptableEncodings<T extends string>(field: string | undefined,
   const codings = parseWeighted(field)
   return rankOffers(offers, offer => {
     const name = offer.toLowerCase()
-    const found = findBestRank(codings, ({ name: asked }) =>
-      (registeredCodingOf[asked] ?? asked) === (registeredCodingOf[name] ?? name) ? 2 : asked === '*' ? 1 : 0,
+    const rank = findBestRank(codings, ({ name: coding }) =>
+      (registeredCodingOf[coding] ?? coding) === (registeredCodingOf[name] ?? name) ? 2 : coding === '*' ? 1 : 0,
     )
-    return found ?? (name === 'identity' ? unmentionedRank : undefined)
+    return rank ?? (name === 'identity' ? unmentionedRank : undefined)
   })
 }
 

@@ -28,14 +28,14 @@ export type Preferences = Readonly<Record<string, Preference>>
  * obligation.
  */
 export const parsePrefer: (field: string) => Preferences = memoizeByText(field => {
-  const found: Record<string, Preference> = Object.create(null)
+  const preferences: Record<string, Preference> = Object.create(null)
   for (const element of splitElements(field)) {
     const cursor = cursorOver(element)
     const first = readWord(cursor)
     const parameters = first && readPreferenceParameters(cursor)
-    if (first && parameters) found[first[0]] ??= { value: first[1], parameters }
+    if (first && parameters) preferences[first[0]] ??= { value: first[1], parameters }
   }
-  return found
+  return preferences
 })
 
 /** §2: token [ BWS "=" BWS word ]. */
@@ -52,15 +52,15 @@ function readWord(cursor: TextCursor): [name: string, value: string] | undefined
 }
 
 function readPreferenceParameters(cursor: TextCursor): Readonly<Record<string, string>> | undefined {
-  const found: Record<string, string> = Object.create(null)
+  const parameters: Record<string, string> = Object.create(null)
   while (skipCharacter(cursor, ';')) {
     skipSpace(cursor)
     if (isAtEnd(cursor) || cursor.text[cursor.at] === ';') continue
     const word = readWord(cursor)
     if (!word) return undefined
-    found[word[0]] ??= word[1]
+    parameters[word[0]] ??= word[1]
   }
-  return isAtEnd(cursor) ? found : undefined
+  return isAtEnd(cursor) ? parameters : undefined
 }
 
 /** §3 Preference-Applied, and Prefer itself: `return=minimal, respond-async`. */

@@ -65,8 +65,8 @@ function matchesEntry(entry: string, host: string, port: number): boolean {
   if (only !== undefined && Number(only) !== port) return false
   if (/^\*?\./.test(name)) return host.endsWith(name.replace(/^\*/, ''))
   const [first, last] = name.split('-').map(numberOfIpv4)
-  const own = numberOfIpv4(host)
-  if (first !== undefined && last !== undefined && own !== undefined) return first <= own && own <= last
+  const address = numberOfIpv4(host)
+  if (first !== undefined && last !== undefined && address !== undefined) return first <= address && address <= last
   return name.replace(/^\[|\]$/g, '') === host
 }
 

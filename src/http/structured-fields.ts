@@ -48,9 +48,9 @@ export const parseDictionary = (field: string): ReadonlyMap<string, StructuredMe
 function parseAllOf<T>(field: string, read: (cursor: TextCursor) => T | undefined): T | undefined {
   const cursor = cursorOver(field)
   skipSpaces(cursor)
-  const found = read(cursor)
+  const value = read(cursor)
   skipSpaces(cursor)
-  return isAtEnd(cursor) ? found : undefined
+  return isAtEnd(cursor) ? value : undefined
 }
 
 function skipSpaces(cursor: TextCursor) {
@@ -73,9 +73,9 @@ function readSeparated(cursor: TextCursor, read: () => boolean): boolean {
 function readList(cursor: TextCursor): readonly StructuredMember[] | undefined {
   const members: StructuredMember[] = []
   const all = readSeparated(cursor, () => {
-    const found = readListMember(cursor)
-    if (found) members.push(found)
-    return found !== undefined
+    const member = readListMember(cursor)
+    if (member) members.push(member)
+    return member !== undefined
   })
   return all ? members : undefined
 }
@@ -84,10 +84,10 @@ function readDictionary(cursor: TextCursor): ReadonlyMap<string, StructuredMembe
   const members = new Map<string, StructuredMember>()
   const all = readSeparated(cursor, () => {
     const name = readItemKey(cursor)
-    const found =
+    const member =
       name !== undefined && (skipCharacter(cursor, '=') ? readListMember(cursor) : withParameters(cursor, trueItem))
-    if (!name || !found) return false
-    members.set(name, found)
+    if (!name || !member) return false
+    members.set(name, member)
     return true
   })
   return all ? members : undefined
@@ -103,10 +103,10 @@ function readInnerList(cursor: TextCursor): InnerList | undefined {
   for (;;) {
     skipSpaces(cursor)
     if (skipCharacter(cursor, ')')) break
-    const found = readStructuredItem(cursor)
+    const item = readStructuredItem(cursor)
     const next = cursor.text[cursor.at]
-    if (found === undefined || (next !== ' ' && next !== ')')) return undefined
-    items.push(found)
+    if (item === undefined || (next !== ' ' && next !== ')')) return undefined
+    items.push(item)
   }
   const parameters = readItemParameters(cursor)
   return parameters && { kind: 'list', items, parameters }
@@ -125,24 +125,24 @@ function withParameters(cursor: TextCursor, bare: BareItem): StructuredItem | un
 /** §4.2.3.2; the last of repeated keys counts, in the position of the first. */
 function readItemParameters(cursor: TextCursor): ItemParameters | undefined {
   if (cursor.text[cursor.at] !== ';') return noItemParameters
-  const found = new Map<string, BareItem>()
+  const parameters = new Map<string, BareItem>()
   while (skipCharacter(cursor, ';')) {
     skipSpaces(cursor)
     const name = readItemKey(cursor)
     const value = skipCharacter(cursor, '=') ? readBareItem(cursor) : trueItem
     if (name === undefined || value === undefined) return undefined
-    found.set(name, value)
+    parameters.set(name, value)
   }
-  return found
+  return parameters
 }
 
 /** What a sticky expression finds at the cursor, which is then after it. */
 function matchAtCursor(cursor: TextCursor, pattern: RegExp): string | undefined {
   pattern.lastIndex = cursor.at
   if (!pattern.test(cursor.text)) return undefined
-  const found = cursor.text.slice(cursor.at, pattern.lastIndex)
+  const text = cursor.text.slice(cursor.at, pattern.lastIndex)
   cursor.at = pattern.lastIndex
-  return found
+  return text
 }
 
 const keyPattern = /[a-z*][a-z0-9_\-.*]*/y

@@ -157,8 +157,8 @@ export function parsePath(path: string): DecodedPath | undefined {
  * necessary.
  */
 export function normalizePath(path: string): string | undefined {
-  const found = parsePath(path)
-  return found && `/${found.segments.map(encodeSegment).join('/')}`
+  const parsed = parsePath(path)
+  return parsed && `/${parsed.segments.map(encodeSegment).join('/')}`
 }
 
 /** A segment of a path; pchar is kept unchanged (RFC 3986 §3.3). */

@@ -117,16 +117,16 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
 /** The operations are grouped by resource once, since a contract may have hundreds of resources. */
 function compileViews({ resources }: Service, routes: Routes): ReadonlyMap<string, ResourceView> {
   const all = routes.all.flatMap(route => [...route.methods.values()])
-  const own = Map.groupBy(all, each => ('resource' in each ? each.resource : undefined))
-  return new Map(resources.map(resource => [resource.name, viewOf(resource, resources, own)]))
+  const byResource = Map.groupBy(all, each => ('resource' in each ? each.resource : undefined))
+  return new Map(resources.map(resource => [resource.name, viewOf(resource, resources, byResource)]))
 }
 
 /** The operations of each resource. */
 type OfferedOperations = ReadonlyMap<Resource | undefined, readonly Operation[]>
 
 function viewOf(resource: Resource, resources: readonly Resource[], offered: OfferedOperations): ResourceView {
-  const own = offered.get(resource) ?? []
-  const kind = (name: Operation['kind']) => own.find(each => each.kind === name)
+  const operations = offered.get(resource) ?? []
+  const kind = (name: Operation['kind']) => operations.find(each => each.kind === name)
   const at = resource.isSingle
     ? ({ base }: LinkBase) => `${base}/${resource.name}`
     : ({ place }: LinkBase, id: string) => `${place}/${resource.name}/${id}`
@@ -154,7 +154,7 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
           },
         ]
       : []),
-    ...own.flatMap(each => (each.kind === 'act' || each.kind === 'look' ? [actionLinker(each)] : [])),
+    ...operations.flatMap(each => (each.kind === 'act' || each.kind === 'look' ? [actionLinker(each)] : [])),
     ...(kind('remove')
       ? [
           {

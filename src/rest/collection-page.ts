@@ -82,9 +82,9 @@ function* composePage(exchange: Exchange, resource: Resource, page: ItemPage, pa
  * Pages by cursor visit every item once while rows come and go; pages by number only on request.
  */
 function pageLinks(exchange: Exchange, resource: Resource, page: ItemPage, path: string): DocumentLink[] {
-  const { kept, page: number, query } = exchange.parameters
+  const { kept: keptPairs, page: number, query } = exchange.parameters
   const at = (pairs: Pairs): string => {
-    const text = writeQuery([...exchange.criteria, ...kept, ...pairs])
+    const text = writeQuery([...exchange.criteria, ...keptPairs, ...pairs])
     return text === '' ? path : `${path}?${text}`
   }
   const self = { rel: 'self', href: at(exchange.entry.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }

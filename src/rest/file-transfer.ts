@@ -90,11 +90,11 @@ export function replyWithFile(exchange: Exchange, file: FileVersion, octets: Sto
   if (!exchange.head.identityTaken)
     return codedReply(exchange, octets, { ...fields, 'content-encoding': exchange.head.coding }, etag)
   const { range, 'if-range': ifRange } = exchange.entry.request.fields
-  const asked =
+  const isRange =
     exchange.entry.request.method === 'GET' &&
     isRangeApplicable(ifRange, { etag, lastModified: file.modified }, exchange.entry.now)
   const { length } = octets
-  const ranges = asked ? parseRange(range, length) : 'whole'
+  const ranges = isRange ? parseRange(range, length) : 'whole'
   if (ranges === 'unsatisfiable') return refuseRequest({ kind: 'range', length })
   if (ranges === 'whole') return replyWithParts(200, fields, octets, [{ first: 0, last: length - 1 }])
   const [first, second] = ranges
@@ -129,10 +129,10 @@ const partLength = (part: RangeParts[number]): number =>
 function replyWithParts(status: number, fields: FieldDraft, octets: StoredOctets, parts: RangeParts): Response {
   const { here: all } = octets
   if (all) {
-    const found = parts.map(part =>
+    const pieces = parts.map(part =>
       typeof part === 'string' ? utf8.encode(part) : all.subarray(part.first, part.last + 1),
     )
-    return { status, fields, content: joinOctets(found) }
+    return { status, fields, content: joinOctets(pieces) }
   }
   const length = parts.reduce((sum, part) => sum + partLength(part), 0)
   return { status, fields: { ...fields, 'content-length': String(length) }, content: streamParts(octets, parts) }

@@ -102,12 +102,12 @@ async function readFormParts(parts: AsyncGenerator<MultipartPart, void, undefine
     const isMessage = count === 0 && isJsonType(fields['content-type'] ?? '')
     const path = isMessage ? [] : readPartPath(fields)
     if (all.some(each => writePointer(each) === writePointer(path) && !isAtIndex(path))) refuseTwice(path)
-    const { held, isAll } = await holdPieces(content, remaining)
+    const { octets, isAll } = await holdPieces(content, remaining)
     if (isMessage && !isAll) refuseRequest({ kind: 'too-large', limit: remaining })
-    remaining -= held.length
-    if (isMessage) json = parseContent(held)
-    else json = putMember(json, path, isAll ? encodeBase64(held) : standInText)
-    if (!isAll) return { json, held: all, begun: { path, start: held, content } }
+    remaining -= octets.length
+    if (isMessage) json = parseContent(octets)
+    else json = putMember(json, path, isAll ? encodeBase64(octets) : standInText)
+    if (!isAll) return { json, held: all, begun: { path, start: octets, content } }
     if (!isMessage) all.push(path)
   }
 }
@@ -125,15 +125,15 @@ const partName =
 const isAtIndex = (path: readonly string[]): boolean => arrayIndex(path.at(-1) ?? '') !== undefined
 const refuseTwice = (path: readonly string[]): never => refusePart(path, 'is there twice')
 
-async function holdPieces(content: Pieces, max: number): Promise<{ held: Uint8Array; isAll: boolean }> {
-  const held: Uint8Array[] = []
+async function holdPieces(content: Pieces, max: number): Promise<{ octets: Uint8Array; isAll: boolean }> {
+  const pieces: Uint8Array[] = []
   let length = 0
   for (let next = await content.next(); !next.done; next = await content.next(false)) {
-    held.push(next.value)
+    pieces.push(next.value)
     length += next.value.length
-    if (length > max) return { held: joinOctets(held), isAll: false }
+    if (length > max) return { octets: joinOctets(pieces), isAll: false }
   }
-  return { held: joinOctets(held), isAll: true }
+  return { octets: joinOctets(pieces), isAll: true }
 }
 
 async function* readFromStart({ start, content }: BegunPart): Pieces {
@@ -143,9 +143,9 @@ async function* readFromStart({ start, content }: BegunPart): Pieces {
 
 /** Puts text where the message has nothing, or a member without octets. */
 function putMember(json: Json, path: readonly string[], text: string): Json {
-  const there = valueAt(json, path)
-  if (there !== undefined && there !== '' && !isAtIndex(path)) refuseTwice(path)
-  const op = there === '' ? 'replace' : 'add'
+  const current = valueAt(json, path)
+  if (current !== undefined && current !== '' && !isAtIndex(path)) refuseTwice(path)
+  const op = current === '' ? 'replace' : 'add'
   const { value, failure } = applyJsonPatch(json, [{ op, path: writePointer(path), value: text }])
   return failure ? refusePart(path, `has no place in the message: ${failure.reason}`) : value
 }

@@ -24,14 +24,14 @@ export function readHeaderFields(exchange: Exchange, operation: Operation): Call
   const { edition, entry } = exchange
   const { service, version } = edition
   const headers = headersOfOperation(service, version, operation.name).filter(hasField)
-  const replied = headers.filter(isOfResponse)
-  const asked = headers.filter(isOfRequest)
-  exchange.headerFields = asked.map(({ field }) => field)
+  const ofResponse = headers.filter(isOfResponse)
+  const ofRequest = headers.filter(isOfRequest)
+  exchange.headerFields = ofRequest.map(({ field }) => field)
   return {
-    given: readValues(asked, entry.request.fields),
+    given: readValues(ofRequest, entry.request.fields),
     answer: new Map(),
     write: (name, value) => {
-      const header = replied.find(each => each.name === name)
+      const header = ofResponse.find(each => each.name === name)
       return header && writeFieldValue(header, value)
     },
   }

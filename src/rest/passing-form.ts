@@ -50,8 +50,8 @@ export function findExpectedParts(
   if (standIns.length > max) return { json, members: new Map() }
   const members = new Map(standIns.map(pointer => [pointer, flawed.has(pointer)]))
   const filled = fillMembers(json, (pointer, text) => text === '' && members.has(pointer))
-  const put = missing.filter(path => members.has(writePointer(path))).reduce(putStandIn, filled)
-  return { json: put, members }
+  const completed = missing.filter(path => members.has(writePointer(path))).reduce(putStandIn, filled)
+  return { json: completed, members }
 }
 
 /** The JSON with the stand-in in place of some of its values. */
@@ -119,9 +119,9 @@ export class PassingForm implements ArrivalOrder {
 
   /** (3), (4) */
   async next(): Promise<string | undefined> {
-    const found = this.#begun ?? (await this.#begin())
-    this.#begun = found
-    return found?.key
+    const part = this.#begun ?? (await this.#begin())
+    this.#begun = part
+    return part?.key
   }
 
   async #begin() {

@@ -158,9 +158,9 @@ async function readPortInput(exchange: Exchange, root: AnyRootElement): Promise<
   if (exchange.head.mediaType === multipartType) return readFormMessage(exchange, jsonCodecOf(root))
   const octets = await readOctets(exchange)
   if (!xmlTypes.includes(exchange.head.mediaType)) return readChecked(root, octets)
-  const read = (await loadElements(exchange)).read(root, octets)
-  if ('malformed' in read) return refuse({ kind: 'malformed', detail: read.malformed })
-  return 'problems' in read ? refuse({ kind: 'invalid', problems: read.problems }) : read.value
+  const result = (await loadElements(exchange)).read(root, octets)
+  if ('malformed' in result) return refuse({ kind: 'malformed', detail: result.malformed })
+  return 'problems' in result ? refuse({ kind: 'invalid', problems: result.problems }) : result.value
 }
 
 function readChecked(root: AnyRootElement, octets: Uint8Array): unknown {

@@ -59,7 +59,7 @@ export function parseParameters(
     refuseParameter('', `the query has more than ${restLimits.parameters} parameters: send fewer`)
   const parameters = new Map<string, string>()
   const filters: Filter[] = [...parentFilters]
-  const known: [string, string][] = []
+  const keptPairs: [string, string][] = []
   for (const [name, value] of pairs) {
     const controls = controlsOf(operation, route).has(name)
     const filter = controls ? undefined : filterOf(operation, route, name, value)
@@ -69,7 +69,7 @@ export function parseParameters(
       refuseUnknownParameter(operation, route, name)
     } else if (parameters.has(name)) refuseParameter(name, 'is given twice')
     else parameters.set(name, value)
-    known.push([name, value])
+    keptPairs.push([name, value])
   }
   if (kind === 'bulk')
     return filters.length === 0 ? refuseWithoutFilter() : { ...emptyQuery, query: bulkQuery(filters) }
@@ -79,7 +79,7 @@ export function parseParameters(
   return {
     ...parsePaging(operation.resource, parameters, filters),
     only,
-    kept: known.filter(([name]) => !positionParameters.has(name)),
+    kept: keptPairs.filter(([name]) => !positionParameters.has(name)),
   }
 }
 
@@ -87,11 +87,11 @@ export function parseParameters(
 function refuseUnknownParameter(operation: Operation, route: Route, text: string): never {
   const filters = 'resource' in operation ? filterableFields(operation, route) : noFields
   const [name = ''] = text.split('[')
-  const found = filters.get(name)
-  if (!found || name === text)
+  const field = filters.get(name)
+  if (!field || name === text)
     return refuseParameter(text, notKnownHere([...filters.keys(), ...controlsOf(operation, route)]))
   const forms = comparisons
-    .filter(is => mayFilterBy(operation, found, is))
+    .filter(is => mayFilterBy(operation, field, is))
     .map(is => (is === 'eq' && !controlsOf(operation, route).has(name) ? name : `${name}[${is}]`))
   return refuseParameter(text, `is not a comparison of ${name}: use ${forms.join(', ')}`)
 }
@@ -125,20 +125,20 @@ const searchControls: ReadonlySet<string> = new Set([...listControls, 'q'])
 
 function filterOf(operation: Operation, route: Route, text: string, value: string): Filter | undefined {
   const [, name = '', given = 'eq'] = /^([^[\]]+)(?:\[([a-z]+)\])?$/.exec(text) ?? []
-  const found = 'resource' in operation ? filterableFields(operation, route).get(name) : undefined
-  if (!found) return undefined
+  const field = 'resource' in operation ? filterableFields(operation, route).get(name) : undefined
+  if (!field) return undefined
   const is = comparisons.find(each => each === given)
-  if (!is || !mayFilterBy(operation, found, is)) return undefined
+  if (!is || !mayFilterBy(operation, field, is)) return undefined
   const values = is === 'in' ? value.split(',') : [value]
-  const shape = is === 'absent' ? ({ kind: 'boolean' } as const) : found.shape
+  const shape = is === 'absent' ? ({ kind: 'boolean' } as const) : field.shape
   const typed = values.map(each => readSettledScalar(shape, each))
   const flaw = typed.find(each => each instanceof Flaw)
   if (flaw instanceof Flaw) refuseParameter(text, flaw.detail)
   return { field: name, is, value: is === 'in' ? typed : typed[0] }
 }
 
-const mayFilterBy = ({ kind }: Operation, found: FilterField, is: Comparison): boolean =>
-  allowsComparison(found, is) && (kind !== 'search' || is === 'eq')
+const mayFilterBy = ({ kind }: Operation, field: FilterField, is: Comparison): boolean =>
+  allowsComparison(field, is) && (kind !== 'search' || is === 'eq')
 
 function filterableFields({ kind, resource }: Operation & { readonly resource: Resource }, route: Route) {
   if (kind === 'list' || kind === 'bulk') return filterFieldsOf(resource)

@@ -137,15 +137,15 @@ export const fileTag = (exchange: Exchange, version: number): string =>
  */
 export function selectItem(exchange: Exchange, resource: string, item: Snapshot): SelectedItem {
   if (exchange.shown?.of === item) return exchange.shown
-  const one = buildItemDocument(exchange, resource, item)
-  if (one.shown && !exchange.parameters.only && isSameVariant(one.shown.variant, exchange.head))
-    return (exchange.shown = one.shown)
-  const { document, mask } = one
+  const itemDocument = buildItemDocument(exchange, resource, item)
+  if (itemDocument.shown && !exchange.parameters.only && isSameVariant(itemDocument.shown.variant, exchange.head))
+    return (exchange.shown = itemDocument.shown)
+  const { document, mask } = itemDocument
   const { content, coding } = writeForCoding(exchange, document)
   const etag = representationTag(exchange, item.version, mask, coding)
   const selected = { of: item, document, etag, mask, content, coding, variant: exchange.head }
   // A text that the application writes may depend on more than the item.
-  if (exchange.head.offer?.steady && !exchange.parameters.only) one.shown = selected
+  if (exchange.head.offer?.steady && !exchange.parameters.only) itemDocument.shown = selected
   return (exchange.shown = selected)
 }
 

@@ -205,12 +205,12 @@ function resourceRoutes(
 function actionRoutes(item: string, resource: Resource, ofResource: readonly Operation[], facts: RouteFacts): Route[] {
   const paths = new Set(Object.values(resource.actions).map(action => action.rel))
   return [...paths].map(rel => {
-    const here = ofResource.filter(each => 'action' in each && each.action.rel === rel)
+    const actions = ofResource.filter(each => 'action' in each && each.action.rel === rel)
     return createRoute(
       `${item}/${rel}`,
       [
-        ['GET', here.find(each => each.kind === 'look' || each.kind === 'kept')],
-        ['POST', here.find(each => each.kind === 'act')],
+        ['GET', actions.find(each => each.kind === 'look' || each.kind === 'kept')],
+        ['POST', actions.find(each => each.kind === 'act')],
       ],
       facts,
     )

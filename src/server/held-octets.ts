@@ -41,9 +41,9 @@ export class HeldOctets {
   }
 
   #endOne(): void {
-    let most: HeldByPeer | undefined
-    for (const peer of this.#peers.values()) if (!most || peer.total > most.total) most = peer
-    const [first] = most?.counts.keys() ?? []
+    let largest: HeldByPeer | undefined
+    for (const peer of this.#peers.values()) if (!largest || peer.total > largest.total) largest = peer
+    const [first] = largest?.counts.keys() ?? []
     if (!first) return
     this.remove(first)
     first.crowdOut()

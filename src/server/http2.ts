@@ -221,8 +221,8 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
   }
 
   get moved(): number | undefined {
-    const left = this.#stream.bufferSize
-    return left === 0 ? undefined : this.#written - left
+    const buffered = this.#stream.bufferSize
+    return buffered === 0 ? undefined : this.#written - buffered
   }
 
   /** A client that does not read its response occupies memory. */
@@ -330,11 +330,11 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     if (stream.readableEnded || stream.closed || stream.endAfterHeaders) return
     const decline = (): void => stream.close(noError)
     const timer = setTimeout(decline, limits.linger).unref()
-    let left = limits.dump
+    let remaining = limits.dump
     stream.once('close', () => clearTimeout(timer))
     stream.on('data', (piece: Buffer) => {
-      left -= piece.length + 512 // the cost of a piece, however small
-      if (left < 0) decline()
+      remaining -= piece.length + 512 // the cost of a piece, however small
+      if (remaining < 0) decline()
     })
     stream.resume()
   }

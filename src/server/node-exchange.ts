@@ -235,12 +235,12 @@ class NodeExchange implements ContentOwner {
     this.#content?.abort('the response was sent before the content was read')
     if (!this.#content || incoming.complete || incoming.destroyed || incoming.httpVersionMajor !== 1) return
     const { linger, lingerOctets } = this.#context.limits
-    let left = lingerOctets
+    let remaining = lingerOctets
     const timer = setTimeout(() => incoming.destroy(), linger)
     incoming
       .on('data', (piece: Buffer) => {
-        left -= piece.length
-        if (left < 0) incoming.destroy()
+        remaining -= piece.length
+        if (remaining < 0) incoming.destroy()
       })
       .once('close', () => clearTimeout(timer))
       .once('end', () => clearTimeout(timer))

@@ -27,8 +27,8 @@ export async function pipeContent(
   before: (octets: number, first: boolean) => void,
 ): Promise<void> {
   const pieces = source[Symbol.asyncIterator]()
-  const gone = () => endSource(source, pieces)
-  sink.on('close', gone)
+  const endOnClose = () => endSource(source, pieces)
+  sink.on('close', endOnClose)
   let sent = 0
   try {
     for (let first = true; ; first = false) {
@@ -43,10 +43,10 @@ export async function pipeContent(
       if (sink.destroyed) return
     }
     if (length !== undefined && sent !== length) throw new Error(`content of ${sent} octets, ${length} announced`)
-    sink.off('close', gone)
+    sink.off('close', endOnClose)
     sink.end()
   } catch (error) {
-    gone()
+    endOnClose()
     if (!sink.destroyed) throw error
   }
 }

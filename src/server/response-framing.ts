@@ -79,14 +79,14 @@ export function frameResponse(response: Response, method: string): FramedRespons
         else lines.push(named.line.value === value ? named.line : lineOf(named, value))
     }
   }
-  const here = content === undefined ? undefined : countOctets(content)
+  const measured = content === undefined ? undefined : countOctets(content)
   if (method === 'HEAD') {
-    return { status, lines, content: undefined, length: status === 204 ? undefined : (here ?? announced), close }
+    return { status, lines, content: undefined, length: status === 204 ? undefined : (measured ?? announced), close }
   }
   if (status === 204) return { status, lines, content: undefined, length: undefined, close }
   if (status === 304) return { status, lines, content: undefined, length: announced, close }
   if (content === undefined || status === 205) return { status, lines, content: undefined, length: 0, close }
-  return { status, lines, content, length: here ?? announced, close }
+  return { status, lines, content, length: measured ?? announced, close }
 }
 
 interface NamedField {

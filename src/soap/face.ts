@@ -239,11 +239,11 @@ const isKnownBlock = (node: SoapNode, { version, addressing, exchange }: Exchang
   findBlock(block, version, node.blocks ?? [], exchange?.name) !== undefined
 
 function processBlocks(node: SoapNode, facts: ExchangeFacts, blocks: readonly Element[], caller: Caller): Maybe<void> {
-  const found = blocks.flatMap(block => {
+  const declared = blocks.flatMap(block => {
     const declaration = findBlock(block, facts.version, node.blocks ?? [], facts.exchange?.name)
     return declaration ? [{ block, declaration }] : []
   })
-  return found.length === 0 ? undefined : handleBlocks(facts, found, caller)
+  return declared.length === 0 ? undefined : handleBlocks(facts, declared, caller)
 }
 
 async function handleBlocks(
@@ -379,10 +379,10 @@ function chooseByContent(
     return cursor
   }
   const fits = ({ read }: BoundOperation): boolean => {
-    const reading = { found: [], parts: noOctets, around: tree, blocks: proven.blocks }
+    const reading = { flaws: [], parts: noOctets, around: tree, blocks: proven.blocks }
     try {
       read(walk(), reading, facts.version)
-      return reading.found.length === 0
+      return reading.flaws.length === 0
     } catch (thrown) {
       if (thrown instanceof Refused) return false
       throw thrown
@@ -441,13 +441,13 @@ function readBody(
   { body, around, streamed, blocks }: Proven,
 ): { row: () => Values; sound: boolean } {
   const budget = new CanonicalBudget(facts.message.bytes.length)
-  const reading = { found: [], parts: facts.message.parts, around, blocks, kept: budget }
+  const reading = { flaws: [], parts: facts.message.parts, around, blocks, kept: budget }
   try {
     const row = exchange.read(body, reading, facts.version)
     if (streamed) closeEnvelope(facts.cursor ?? body)
-    return reading.found.length === 0
+    return reading.flaws.length === 0
       ? { row: () => row, sound: true }
-      : { row: () => refuseMessage({ kind: 'bounds', problems: reading.found }), sound: false }
+      : { row: () => refuseMessage({ kind: 'bounds', problems: reading.flaws }), sound: false }
   } catch (thrown) {
     if (!(thrown instanceof Refused)) throw thrown
     const message = streamed ? facts.cursor : body

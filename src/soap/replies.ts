@@ -137,10 +137,10 @@ function deliver(
   action: string,
   message: SentMessage,
 ): Maybe<SentMessage> {
-  const sent = facts.protect ? protectSent(node, facts.protect, message) : message
-  if (destination.to === 'back') return sent
+  const protectedMessage = facts.protect ? protectSent(node, facts.protect, message) : message
+  if (destination.to === 'back') return protectedMessage
   return settle(
-    () => chain(sent, each => sendTo(node, destination, action, each)),
+    () => chain(protectedMessage, each => sendTo(node, destination, action, each)),
     thrown => {
       facts.agreed = anonymousReplies // what cannot be kept for its address goes back to the sender
       throw thrown
@@ -152,9 +152,9 @@ function deliver(
  * A signature needs the whole message at once, so octets that would fill it while it is sent are
  * put in, and so are files.
  */
-function protectSent({ serving }: SoapNode, protect: ProtectAnswer, sent: SentMessage): Maybe<SentMessage> {
-  const { envelope, filling, packed, ...others } = sent
-  if (envelope === undefined) return sent
+function protectSent({ serving }: SoapNode, protect: ProtectAnswer, message: SentMessage): Maybe<SentMessage> {
+  const { envelope, filling, packed, ...others } = message
+  if (envelope === undefined) return message
   return chain(filling ? collectEnvelope(envelope, filling) : envelope, text => {
     const now = (serving.protectedAt ?? serving.clock)()
     const proven = protect({ envelope: text, attached: (packed?.attached ?? []).filter(isHeldPart) }, now)
@@ -162,8 +162,8 @@ function protectSent({ serving }: SoapNode, protect: ProtectAnswer, sent: SentMe
   })
 }
 
-function sendTo(node: SoapNode, destination: Destination, action: string, sent: SentMessage): Maybe<SentMessage> {
-  const { version, envelope: text, filling, fault } = sent
+function sendTo(node: SoapNode, destination: Destination, action: string, message: SentMessage): Maybe<SentMessage> {
+  const { version, envelope: text, filling, fault } = message
   const accepted = { version, envelope: undefined }
   // Core §3.3: no message goes to [none], but a status is not a message (rule B7.1).
   if (destination.to === 'nowhere' && fault) return { ...accepted, fault }

@@ -1,8 +1,8 @@
 /**
  * Writers wait in one line for the one connection, and share transactions in groups. What always
  * holds:
- *  (1) One unit runs at a time, between `save` and `release` or `undo`, so that its exception undoes
- *      this unit and nothing else.
+ *  (1) One unit runs at a time. Each is between `save` and `release` or `undo`, so that its
+ *      exception undoes this unit and nothing else.
  *  (2) No outcome, good or bad, is reported before its transaction is durable. If the commit fails,
  *      nothing of the group has happened: each of its units is reported as unavailable, or with the
  *      error of a damaged file.
@@ -60,7 +60,7 @@ export const defaultBounds: QueueBounds = { group: 256, open: 10, work: 10_000 }
  */
 const gatherTurnsMax = 8
 
-/** The access of one unit of work to the transaction; ends with the unit, or when its time is up. */
+/** Access to the transaction for one unit of work; ends with the unit, or when its time is up. */
 export interface UnitAccess {
   end(): void
 }

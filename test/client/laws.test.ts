@@ -61,9 +61,9 @@ for (const way of ways)
         const { text = '' } = sent.at(-1) ?? {}
         const cursor = scanDocument(Buffer.from(text))
         for (const _ of ['Envelope', 'Body', 'request']) while (cursor.next() !== 'start');
-        const reading = { found: [], parts: undefined, around: undefined, blocks: [] }
+        const reading = { flaws: [], parts: undefined, around: undefined, blocks: [] }
         assert.deepEqual(codec.read(cursor, reading, way.version), givenIn(way.style, input!, request.fields), text)
-        assert.deepEqual(reading.found, [])
+        assert.deepEqual(reading.flaws, [])
       }
     })
     await fc.assert(property, { numRuns: 30 })

@@ -115,9 +115,9 @@ test('attack: a reply whose items are all wrong is judged in linear time, as a t
     return () => {
       const cursor = walkTree(root)
       cursor.next()
-      const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+      const reading: LiteralReading = { flaws: [], parts: undefined, around: undefined, blocks: [] }
       codec.read(cursor, reading)
-      assert.equal(reading.found.at(-1)?.path, `/Items[1]/item[${count}]`)
+      assert.equal(reading.flaws.at(-1)?.path, `/Items[1]/item[${count}]`)
     }
   }, 4000)
   const flaws = Array.from({ length: 12 }, (_, at) => ({
@@ -137,7 +137,7 @@ test('attack: a group of SOAP’s encoding that repeats is read in linear time',
       const cursor = walkTree(root)
       cursor.next()
       cursor.child()
-      const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+      const reading: LiteralReading = { flaws: [], parts: undefined, around: undefined, blocks: [] }
       assert.equal((codec.read(cursor, reading, soap11) as { readonly pair: readonly object[] }).pair.length, count)
     }
   }, 4000)
@@ -153,9 +153,9 @@ test('attack: wrong items of an array of SOAP’s encoding are reported in linea
       const cursor = walkTree(root)
       cursor.next()
       cursor.child()
-      const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+      const reading: LiteralReading = { flaws: [], parts: undefined, around: undefined, blocks: [] }
       read(cursor, reading, soap11)
-      assert.equal(reading.found.at(-1)?.path, `/ask[1]/items[1]/item[${count}]`)
+      assert.equal(reading.flaws.at(-1)?.path, `/ask[1]/items[1]/item[${count}]`)
     }
   }, 20_000)
 })

@@ -23,7 +23,7 @@ function readXml(root: AnyRootElement, text: string): unknown {
   cursor.next()
   const found: unknown[] = []
   const value = elements(root).read(cursor, {
-    found: found as never[],
+    flaws: found as never[],
     parts: undefined,
     around: undefined,
     blocks: [],

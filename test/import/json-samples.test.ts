@@ -26,9 +26,9 @@ const codecOf = createElementCodecs()
 function readElement(root: AnyRootElement, element: Element): unknown {
   const cursor = walkTree(element)
   cursor.next()
-  const reading = { found: [], parts: undefined, around: element.parent, blocks: [] }
+  const reading = { flaws: [], parts: undefined, around: element.parent, blocks: [] }
   const value = codecOf(root).read(cursor, reading)
-  assert.deepEqual(reading.found, [])
+  assert.deepEqual(reading.flaws, [])
   return value
 }
 /** By libxml2 and the schemas as they came, or those that are published where it cannot have them. */

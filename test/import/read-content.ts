@@ -12,7 +12,7 @@ export function readContent(codec: ElementCodec, text: string): unknown {
   >[1]
   try {
     const value = codec.read(cursor, reading)
-    return (reading.found as readonly unknown[]).length === 0 ? value : undefined
+    return (reading.flaws as readonly unknown[]).length === 0 ? value : undefined
   } catch (thrown) {
     if (thrown instanceof Refused) return undefined
     throw thrown

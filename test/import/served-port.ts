@@ -80,8 +80,14 @@ function answerAs(exchange: PortExchange, wanted: ReadMessage, ctx: ExchangeCont
 
 /** The value of an element by its type; its own codec has to read what a partner wrote. */
 export function decodeElement(root: AnyRootElement, element: Element, style: PortExchange['style']): unknown {
-  const found: LiteralReading['found'] = []
-  const reading: LiteralReading = { found, parts: undefined, around: element.parent, blocks: [], isResponse: true }
+  const found: LiteralReading['flaws'] = []
+  const reading: LiteralReading = {
+    flaws: found,
+    parts: undefined,
+    around: element.parent,
+    blocks: [],
+    isResponse: true,
+  }
   const version = element.parent?.name.uri === ns12 ? soap12 : soap11
   const cursor = walkTree(style === 'encoded' ? (element.parent ?? element) : element)
   cursor.next()

@@ -85,9 +85,9 @@ function readFlaws(root: AnyRootElement, text: string, codecOf: ReturnType<typeo
   assert.ok(!(document instanceof Malformed), text)
   const cursor = walkTree(document.root)
   cursor.next()
-  const reading = { found: [], parts: undefined, around: undefined, blocks: [], isDocument: true as const }
+  const reading = { flaws: [], parts: undefined, around: undefined, blocks: [], isDocument: true as const }
   codecOf(root).read(cursor, reading)
-  return reading.found
+  return reading.flaws
 }
 
 // The package is a part of the judge of OpenAPI documents.

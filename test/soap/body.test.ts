@@ -41,9 +41,9 @@ function decodeBody(inside: string, attributes = '') {
   cursor.next()
   cursor.child()
   cursor.child()
-  const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+  const reading: LiteralReading = { flaws: [], parts: undefined, around: undefined, blocks: [] }
   try {
-    return { row: read(cursor, reading), found: reading.found }
+    return { row: read(cursor, reading), found: reading.flaws }
   } catch (thrown) {
     if (thrown instanceof Refused)
       return { refusal: thrown.refusal as unknown as { kind: string; path: string; detail: string } }

@@ -24,7 +24,7 @@ function readBody(text: string, version: SoapVersion): unknown {
   const cursor = walkTree(document.root)
   cursor.next()
   cursor.next()
-  const reading = { found: [], parts: undefined, around: document.root, blocks: [] }
+  const reading = { flaws: [], parts: undefined, around: document.root, blocks: [] }
   return codec.read(cursor, reading, version)
 }
 const read11 = (inside: string, after = ''): unknown =>

@@ -21,7 +21,7 @@ import { givenIn, rowOf } from './values.ts'
 
 fc.configureGlobal({ includeErrorInReport: true })
 
-const createReading = (): LiteralReading => ({ found: [], parts: undefined, around: undefined, blocks: [] })
+const createReading = (): LiteralReading => ({ flaws: [], parts: undefined, around: undefined, blocks: [] })
 /** The request of every operation, written as by a client and read back, in one style. */
 function requests(service: Service, style: MessageStyle) {
   const namespace = `${service.namespace}:v1`
@@ -69,7 +69,7 @@ for (const [style, versions] of [
               cursor.child()
               const found = createReading()
               const again = withRefusalText(() => read(cursor, found, version), text)
-              assert.deepEqual(found.found, [])
+              assert.deepEqual(found.flaws, [])
               assert.deepEqual(again, givenIn(style, row, fields), text)
             }
       }),
@@ -121,7 +121,7 @@ function isAccepted(
     cursor.child()
     cursor.child()
     read(cursor, found, soap12)
-    return found.found.length === 0
+    return found.flaws.length === 0
   } catch (thrown) {
     if (thrown instanceof Refused || thrown instanceof Malformed) return false
     throw thrown

@@ -20,9 +20,9 @@ function read(root: AnyRootElement, text: string, parts?: PartSource): unknown {
   assert.ok(!(document instanceof Malformed), text)
   const cursor = walkTree(document.root)
   cursor.next()
-  const reading = { found: [], parts, around: undefined, blocks: [] }
+  const reading = { flaws: [], parts, around: undefined, blocks: [] }
   const value = codecOf(root).read(cursor, reading)
-  assert.deepEqual(reading.found, [])
+  assert.deepEqual(reading.flaws, [])
   return value
 }
 
@@ -327,7 +327,7 @@ function readEncodedBody(codec: EncodedCodec, text: string): unknown {
   const cursor = walkTree(document.root)
   cursor.next()
   cursor.child()
-  return codec.read(cursor, { found: [], parts: undefined, around: document.root, blocks: [] }, soap11)
+  return codec.read(cursor, { flaws: [], parts: undefined, around: document.root, blocks: [] }, soap11)
 }
 
 test('RPC/encoded: references, any order, arrays of any names; decode(encode(v)) = v', () => {

@@ -59,7 +59,7 @@ function read(inside: string, version: SoapVersion = soap11, scope = ''): unknow
   const cursor = walkTree(document.root)
   cursor.next()
   cursor.child()
-  return codec.read(cursor, { found: [], parts: undefined, around: document.root, blocks: [] }, version)
+  return codec.read(cursor, { flaws: [], parts: undefined, around: document.root, blocks: [] }, version)
 }
 const readPut = (inside: string): unknown => read(`<m:put>${inside}</m:put>`)
 

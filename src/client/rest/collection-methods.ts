@@ -104,8 +104,8 @@ function filterPairs({ fields }: Resource, where: Values): (readonly [name: stri
   return Object.entries(where).flatMap(([name, value]) => {
     if (value === undefined) return []
     if (!isComparisons(value)) return [[controls.includes(name) ? `${name}[eq]` : name, write(name, value)] as const]
-    const given = Object.entries(value).filter(([, than]) => than !== undefined)
-    return given.map(([is, than]) => {
+    const comparisons = Object.entries(value).filter(([, than]) => than !== undefined)
+    return comparisons.map(([is, than]) => {
       const written = (each: unknown): string => (is === 'absent' ? String(each) : write(name, each))
       const text = [than].flat().map(written).join()
       return [`${name}[${is}]`, text] as const

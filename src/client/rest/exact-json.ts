@@ -1,8 +1,8 @@
 /**
- * JSON.parse with exact whole numbers: those beyond a double's are bigint, as in `http/json.ts`,
- * whose reader guards a service and is a tenth of what a page may load. An engine that does not
- * give the source of a number (ECMAScript 2026) leaves it a double; where a field is a long, the
- * check of its values refuses that.
+ * JSON.parse with exact whole numbers: those that a double cannot represent are bigint, as in
+ * `http/json.ts`, whose reader is made for a service and is a tenth of what a page may load. An
+ * engine that does not provide the source text of a number (ECMAScript 2026) leaves it a double; if
+ * a field is a long, the check of its values refuses that.
  */
 import { attempt, isSyntaxError } from '../../base/attempt.ts'
 import type { Json } from '../../base/objects.ts'

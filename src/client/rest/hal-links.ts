@@ -1,7 +1,10 @@
-/** The links of a representation (draft-kelly-json-hal §5): every address that the client asks. */
+/**
+ * The links of a representation (draft-kelly-json-hal §5): the client sends requests to no other
+ * addresses.
+ */
 import { isJsonObject, type Json, type JsonObject, ownMember } from '../../base/objects.ts'
 
-/** Of a template; undefined ones are left out. */
+/** Values of a template; undefined ones are left out. */
 export type LinkValues = Readonly<Record<string, string | number | undefined>>
 
 export class HalLinks {
@@ -18,7 +21,7 @@ export class HalLinks {
     return Object.keys(this.#links)
   }
 
-  /** `values` are those of a template. */
+  /** @param values the values of a template */
   find(relation: string, values: LinkValues = {}): URL | undefined {
     const link = ownMember(this.#links, relation)
     if (!isJsonObject(link) || typeof link['href'] !== 'string') return undefined

@@ -1,6 +1,6 @@
 /**
- * Input → JSON, held against the contract by the reader that the service has for it, so that what
- * is sent is what the service accepts, but for its own knowledge of other items.
+ * Input → JSON, checked against the contract by the service's own reader, so that the service
+ * accepts what is sent, unless something depends on other items.
  */
 import { type Json, mapMembers, ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
@@ -38,7 +38,7 @@ function writeValid(
   return writeJson(json)
 }
 
-/** Typed values as JSON has them; what is of no such type stays, and the reader refuses it. */
+/** Typed values as JSON; a value of no such type is left as it is, for the reader to refuse. */
 const membersToJson = (fields: Fields, value: Values): { readonly [name: string]: Json } =>
   Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) =>

@@ -1,4 +1,4 @@
-/** Jobs: started by a POST, watched at the address that it gives, their result at its link. */
+/** Jobs: a POST starts one, its address shows its status, and a link leads to its result. */
 import type { Values } from '../../contract/implement.ts'
 import type { Job } from '../../contract/job.ts'
 import { toDraftFields, toReplyFields } from '../field-views.ts'

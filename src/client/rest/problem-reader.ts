@@ -1,6 +1,6 @@
 /**
- * A response without success → its error: a fault of the contract with its typed detail, where the
- * problem's type names one; another problem; or content that no service of this kind sends.
+ * An error response → its error: a fault of the contract with its typed detail, if the problem's
+ * type names one; another problem; or content that no service of this kind sends.
  */
 import { isJsonObject, type Json, objectOf, ownMember, stringOf } from '../../base/objects.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../../contract/fault.ts'
@@ -16,7 +16,7 @@ import { createAnswerError, type ReceivedText } from './rest-reply.ts'
 
 export type FaultsByName = ReadonlyMap<string, Fault>
 
-/** Those of every action and those of every service. */
+/** The faults of every action and of every service. */
 export const listFaultsByName = (contract: Parameters<typeof declaredFaults>[0]): FaultsByName =>
   new Map([...declaredFaults(contract), ...builtInFaults].map(fault => [fault.fault, fault]))
 
@@ -50,7 +50,7 @@ export function toRefusalError(operation: string, reply: ReceivedText, faults: F
   return new FaultError(operation, faultRead(fault, detail, reason), reply)
 }
 
-/** What SOAP alone has is empty. */
+/** Members that only SOAP has are empty. */
 export const faultRead = (fault: Fault, detail: Values, text: string) => ({
   code: fault.status < 500 ? ('Sender' as const) : ('Receiver' as const),
   codes: [],
@@ -61,7 +61,7 @@ export const faultRead = (fault: Fault, detail: Values, text: string) => ({
   declared: { fault, detail },
 })
 
-/** Undefined where the members are not valid by the fault's declaration. */
+/** @returns undefined if the members are not valid by the fault's declaration */
 function readDetail(fault: Fault, members: { readonly [name: string]: Json }, fields: HttpFields): Values | undefined {
   const problems: FieldProblem[] = []
   const detail = readFields(
@@ -72,7 +72,7 @@ function readDetail(fault: Fault, members: { readonly [name: string]: Json }, fi
   return problems.every(each => each.code === 'unknown') ? detail : undefined
 }
 
-/** Detail that REST says in other words. */
+/** Detail that REST expresses in other members. */
 function sharedMembers(
   { fault }: Fault,
   { errors }: { readonly [name: string]: Json },

@@ -1,7 +1,7 @@
 /**
- * JSON of the service → typed values, as its handlers have them: whole numbers beyond a double are
- * bigint, octets are octets. Members that the contract does not know are ignored: a newer service
- * may have more.
+ * JSON of the service → typed values, as its handlers have them: whole numbers that a double cannot
+ * represent are bigint, octets are octets. Members that the contract does not know are ignored: a
+ * newer service may have more.
  */
 import { isJsonObject, type JsonObject } from '../../base/objects.ts'
 import type { Fields } from '../../contract/field.ts'
@@ -34,8 +34,8 @@ export function toDocument({ _links, ...members }: JsonObject, { target }: RestR
 }
 
 /**
- * @param isPart whether members may be absent, because only some were asked for
- * @throws AnswerError where they are not valid by the contract
+ * @param isPart whether members may be absent, because only some were requested
+ * @throws AnswerError if they are not valid by the contract
  */
 export function readMembers(
   operation: string,

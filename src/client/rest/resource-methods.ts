@@ -45,7 +45,7 @@ export class ResourceMethods {
   /** The operation's name in errors. */
   readonly nameOf = (method: string): string => `${this.resource.name}.${method}`
 
-  /** By its identifier, or an item again; undefined: that of a single resource. */
+  /** Finds an item by its identifier, or by itself; undefined: the item of a single resource. */
   async get(item: string | Values | undefined, options?: NestedOptions): Promise<Values> {
     const operation = this.nameOf('get')
     const target =
@@ -122,7 +122,7 @@ export class ResourceMethods {
     )
   }
 
-  /** An item, or the collection: that in the parent, or what the entry has under its name. */
+  /** An item or a collection: the one in the parent, or the one that the entry names. */
   async findTarget(operation: string, id: string | undefined, options: NestedOptions | undefined): Promise<URL> {
     const { name, given, within } = this.resource
     // RFC 3986 §5.2.4: an identifier such as `..` would lead elsewhere.
@@ -159,7 +159,7 @@ export class ResourceMethods {
   }
 
   /**
-   * An item of a page has no tag. It is read by itself: while it is still what the page showed, the
+   * An item of a page has no tag. It is read by itself: if it is still what the page showed, the
    * tag is that of what the caller has seen.
    */
   async #findTag(
@@ -181,7 +181,7 @@ export class ResourceMethods {
     return this.readMember(operation, reply, readDocument(operation, reply), reply.fields['etag'])
   }
 
-  /** An item by itself or of a page. */
+  /** An item that was read by itself or in a page. */
   readMember(
     operation: string,
     reply: RestReply,
@@ -199,5 +199,5 @@ export class ResourceMethods {
   }
 }
 
-/** What has a tag is not compared by its members. */
+/** A tag is not compared by members. */
 const noMembers: JsonObject = {}

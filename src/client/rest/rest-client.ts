@@ -25,7 +25,7 @@ import { RestSession, requireLink } from './rest-session.ts'
 
 /** A REST client: the methods of each resource, job and search, by its name. */
 export type RestClient<S extends AnyService, V extends string = never> = ServiceSurface<S, V, 'rest'> & {
-  /** Calls under way fail. */
+  /** Calls in progress fail. */
   close(): void
   [Symbol.dispose](): void
 }
@@ -46,7 +46,7 @@ export function createRestClient<const S extends AnyService, const V extends Ver
   return Object.assign(client, { close, [Symbol.dispose]: close }) as RestClient<S, V> // the types list the same members
 }
 
-/** Names of the resource's own come after those that it names itself. */
+/** Names of the resource follow those that it names itself. */
 function createResourceMembers(methods: ResourceMethods, all: ReadonlyMap<string, ResourceMethods>): object {
   const { resource } = methods
   return {

@@ -1,4 +1,6 @@
-/** A response whose content is text, and the error that says why it is not a reply to the call. */
+/**
+ * A response whose content is text, and the error that explains why it is not a reply to the call.
+ */
 import type { HttpFields } from '../../http/message.ts'
 import { AnswerError, type FailureReason } from '../errors.ts'
 
@@ -9,9 +11,9 @@ export interface ReceivedText {
 }
 
 export interface RestReply extends ReceivedText {
-  /** Where it came from, redirections followed: links are relative to it. */
+  /** Its address after redirections: links are relative to it. */
   readonly target: URL
-  /** Lets it be used again, once its content has turned out to be JSON. */
+  /** Keeps it for reuse, once its content has turned out to be JSON. */
   readonly keep?: () => void
 }
 

@@ -1,4 +1,4 @@
-/** What the parts of a REST client share: the wire, the entry's links, and what it has read. */
+/** What the parts of a REST client share: the wire, the links of the entry, and what was read. */
 import type { Values } from '../../contract/implement.ts'
 import { Resource } from '../../contract/resource.ts'
 import { newestVersion, type Service, type VersionRule } from '../../contract/service.ts'
@@ -13,20 +13,20 @@ import type { RestClientOptions } from './rest-options.ts'
 import { refuseReply } from './rest-reply.ts'
 import { RestWire } from './rest-wire.ts'
 
-/** What a representation says besides its values. */
+/** The facts of a representation besides its values. */
 export interface ItemFacts {
   readonly links: HalLinks
   /** Undefined for an item of a page, which has no tag of its own. */
   readonly etag: string | undefined
   readonly members: HalDocument['members']
-  /** Only some members were asked for. */
+  /** Only some members were requested. */
   readonly isPart: boolean
 }
 
 export class RestSession {
-  /** As the client's version of the contract has it. */
+  /** The resource in the client's version of the contract. */
   readonly service: Service
-  /** What its fields are called there. */
+  /** The names of its fields in that version. */
   readonly rule: VersionRule
   readonly wire: RestWire
   readonly #version: string
@@ -65,14 +65,14 @@ export class RestSession {
     values?: LinkValues,
   ): Promise<URL> {
     this.#links ??= this.#readEntry(operation).catch(thrown => {
-      this.#links = undefined // the next call asks again
+      this.#links = undefined // the next call requests it again
       throw thrown
     })
     const links = await waitUnlessAborted(this.#links, options?.signal)
     return links.find(relation, values) ?? refuseUnoffered(operation, relation, links)
   }
 
-  /** For all calls that wait for it, so no one's signal ends it. */
+  /** All waiting calls share it, so the signal of one does not end it. */
   async #readEntry(operation: string): Promise<HalLinks> {
     const reply = await this.wire.read({ operation, target: this.#entry })
     const { members, links } = readDocument(operation, reply)

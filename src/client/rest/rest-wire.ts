@@ -1,11 +1,12 @@
 /**
  * One exchange with the service, its repetitions included. What always holds:
- *  (1) The entry's origin alone is asked, after a redirection too, and no other sees credentials.
- *  (2) A request is sent again only where a second one has no further effect: nothing was sent, it
- *      is safe, or it carries an Idempotency-Key. A stream is sent once.
- *  (3) Within its time limit a call ends, waits included; the octets of a file may take longer.
- *  (4) A representation is used again only after the service has answered 304 to its tag.
- *  (5) Of a response no more is held than the limit, and all of it is UTF-8 (RFC 8259 §8.1).
+ *  (1) Requests go only to the origin of the entry, after a redirection too, and no other origin
+ *      gets credentials.
+ *  (2) A request is sent again only if a second one has no further effect: nothing was sent, it is
+ *      safe, or it carries an Idempotency-Key. A stream is sent once.
+ *  (3) A call ends within its time limit, waits included; the octets of a file may take longer.
+ *  (4) A representation is reused only after the service has responded to its tag with 304.
+ *  (5) No more of a response is held than the limit, and all of it is UTF-8 (RFC 8259 §8.1).
  */
 import { attempt, errorCodeOf } from '../../base/attempt.ts'
 import type { HttpFields } from '../../http/message.ts'
@@ -19,7 +20,7 @@ import { fieldsOf, type ReceivedText, type RestReply, refuseReply } from './rest
 import { ValidatorCache } from './validator-cache.ts'
 
 export interface RestRequest {
-  /** For errors: `orders.pay`. */
+  /** The name in errors: `orders.pay`. */
   readonly operation: string
   readonly method: string
   readonly target: URL
@@ -32,7 +33,7 @@ const timeLimitMs = 30_000
 const triesAgain = 2
 const longestContent = 2 ** 24
 const redirectionsMax = 5
-/** Errors come as problems in the same syntax. */
+/** Errors are sent as problems in the same syntax. */
 const accept = 'application/hal+json, application/json;q=0.9'
 
 export class RestWire {
@@ -59,7 +60,7 @@ export class RestWire {
     this.#closing.abort(new TransportFailure('closed', 'the client was closed', { mayHaveRun: true }))
   }
 
-  /** A GET of a representation, conditional where one is kept (4). */
+  /** A GET of a representation, conditional if one is kept (4). */
   async read(request: Omit<RestRequest, 'method'>): Promise<RestReply> {
     const key = request.target.href
     const kept = this.#cache.find(key)
@@ -101,7 +102,7 @@ export class RestWire {
     }
   }
 
-  /** One try. */
+  /** One attempt. */
   async #send<T>(request: RestRequest, take: TakeResponse<T>, until: number): Promise<T> {
     const { operation, fields = {}, options } = request
     const own = new AbortController()
@@ -112,7 +113,7 @@ export class RestWire {
     try {
       const changing = await waitUnlessAborted(this.#credentials.changing?.(), signal)
       const { response, target } = await this.#follow(request, changing, signal)
-      // RFC 9110 §15.3.7, §15.4.5: neither part of a representation nor 304 is what was asked for.
+      // RFC 9110 §15.3.7, §15.4.5: neither a part of a representation nor 304 was requested.
       const { status } = response
       const isAnswer = status === 304 ? 'if-none-match' in fields : response.ok && status !== 206
       if (isAnswer) return await take(response, target)
@@ -147,7 +148,7 @@ export class RestWire {
     return received
   }
 
-  /** RFC 9110 §15.4: a request goes on to where the service has moved its target. */
+  /** RFC 9110 §15.4: a request follows its target to where the service has moved it. */
   async #follow(
     request: RestRequest,
     changing: HttpFields | undefined,
@@ -191,8 +192,8 @@ export class RestWire {
     }
     const response = await send(target.href, init)
     if (response.type !== 'opaqueredirect') return response
-    // A browser does not show where to. It follows by itself, and takes off Authorization alone at
-    // another origin (Fetch §4.4).
+    // A browser does not reveal the target. It follows by itself, and removes only Authorization
+    // for another origin (Fetch §4.4).
     if (method !== 'GET' || 'key' in (this.#options.credentials ?? {})) refuseRedirection(operation, response)
     const end = await send(target.href, { ...init, redirect: 'follow' })
     this.#requireOrigin(operation, URL.parse(end.url) ?? target)
@@ -211,7 +212,7 @@ function refuseRedirection(operation: string, response: Response): never {
 
 const isTypeError = (thrown: unknown): boolean => thrown instanceof TypeError
 
-/** Of fetch. @throws a `TransportFailure` in place of an error of the platform */
+/** For fetch. @throws a `TransportFailure` in place of an error of the platform */
 function explainFailure(thrown: unknown): never {
   if (!(thrown instanceof Error) || thrown instanceof CallError) throw thrown
   const isUnsent = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(errorCodeOf(thrown.cause))
@@ -225,7 +226,7 @@ const createKey = (): string => `"${crypto.getRandomValues(new Uint32Array(4)).j
 
 const hasNotRun = (thrown: unknown): boolean => thrown instanceof ConnectionError && !thrown.mayHaveRun
 
-/** Milliseconds to wait before another try; undefined where none would help. */
+/** Milliseconds to wait before another attempt; undefined if none would help. */
 function delayOf(thrown: unknown, tries: number): number | undefined {
   const usual = 100 * 2 ** tries
   if (thrown instanceof ConnectionError) return /^(?:unreachable|lost)$/.test(thrown.why) ? usual : undefined
@@ -233,11 +234,11 @@ function delayOf(thrown: unknown, tries: number): number | undefined {
   return retryDelay(thrown.fields) ?? (/^50[234]$/.test(String(thrown.status)) ? usual : undefined)
 }
 
-/** A fault, a problem, or content that is no reply. */
+/** A fault, a problem, or content that is not a reply. */
 const isAnswered = (thrown: unknown): thrown is CallError & { readonly status: number; readonly fields: HttpFields } =>
   thrown instanceof CallError && 'fields' in thrown
 
-/** RFC 9110 §10.2.3, in milliseconds. The engine reads the form of a date that is sent today. */
+/** RFC 9110 §10.2.3, in milliseconds. The engine parses the date format in use today. */
 export function retryDelay({ 'retry-after': field = '' }: HttpFields): number | undefined {
   const wait = /^\d+$/.test(field) ? Number(field) * 1000 : Date.parse(field) - Date.now()
   return Number.isNaN(wait) ? undefined : Math.max(0, wait)

@@ -1,6 +1,7 @@
 /**
- * Representations and their entity tags (RFC 9111 §4.3): each is used again only when the service
- * has answered 304 to its tag. Bounded by number and by size; what was used longest ago goes first.
+ * Representations and their entity tags (RFC 9111 §4.3): each is reused only when the service has
+ * responded to its tag with 304. Bounded in number and size; the least recently used one is removed
+ * first.
  */
 import type { HttpFields } from '../../http/message.ts'
 

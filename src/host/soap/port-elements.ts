@@ -25,7 +25,13 @@ function readElementDocument(codec: ElementCodec, octets: Uint8Array): ReadEleme
   cursor.next()
   const found: SchemaFlaw[] = []
   try {
-    const value = codec.read(cursor, { found, parts: undefined, around: undefined, blocks: [], isDocument: true })
+    const value = codec.read(cursor, {
+      flaws: found,
+      parts: undefined,
+      around: undefined,
+      blocks: [],
+      isDocument: true,
+    })
     return found.length > 0 ? { problems: found.map(each => ({ ...each, path: splitPath(each.path) })) } : { value }
   } catch (thrown) {
     const refusal = thrown instanceof Refused ? (thrown.refusal as AnySoapRefusal) : undefined // Refused has no other refusals

@@ -93,14 +93,14 @@ export async function answerRefusedForm(exchange: Exchange, refusal: AnyRestRefu
   const { fields, status } = errorResponse(exchange, refusal)
   const problem = createProblem(exchange, refusal)
   const current = await readCurrentItem(exchange)
-  const found = findSpec(exchange, current)
-  const given = refusal.kind === 'invalid' ? refusal.problems : []
-  const tree = found && exchange.typed ? normalizeRows(found.fields, exchange.typed) : undefined
-  const problems = given.map(each => ({
+  const formSpec = findSpec(exchange, current)
+  const fieldProblems = refusal.kind === 'invalid' ? refusal.problems : []
+  const tree = formSpec && exchange.typed ? normalizeRows(formSpec.fields, exchange.typed) : undefined
+  const problems = fieldProblems.map(each => ({
     ...each,
-    path: found ? placeControl(found.fields, tree, each.path) : each.path,
+    path: formSpec ? placeControl(formSpec.fields, tree, each.path) : each.path,
   }))
-  const spec = found && tree !== undefined ? { ...found, tree, problems: groupByControl(problems) } : undefined
+  const spec = formSpec && tree !== undefined ? { ...formSpec, tree, problems: groupByControl(problems) } : undefined
   const after = [
     writeFaultDetail(exchange, refusal),
     spec ? writeSection('What you sent', { id: 'again' }, writeForm(spec)) : '',
@@ -169,8 +169,8 @@ function findSpec(exchange: Exchange, current: RepresentationDocument | undefine
     return current.links
       .flatMap(link => specsOf(exchange, current, link, shownItem(exchange)))
       .find(spec => spec.method === method && spec.href === href)
-  const made = method === 'PUT' ? findCreationForm(exchange) : undefined
-  const started = made ?? findStarted(exchange)
+  const creation = method === 'PUT' ? findCreationForm(exchange) : undefined
+  const started = creation ?? findStarted(exchange)
   return started && { ...started, href, method, choices: listAddresses(exchange) }
 }
 

@@ -56,19 +56,19 @@ export function readPageForm(entry: Entry): PageFormReading | undefined {
   if (!entry.query.includes('_')) return undefined
   const controlValues = new Map(entry.pairs.filter(([name]) => ownNames.has(name)))
   if (controlValues.size === 0) return undefined
-  const rest = entry.pairs.filter(([name]) => !ownNames.has(name))
+  const otherPairs = entry.pairs.filter(([name]) => !ownNames.has(name))
   const { method, fields } = entry.request
-  if (method === 'GET' || method === 'HEAD') return { redirect: writeFound(rest) }
-  const meant = controlValues.get(controls.method) ?? ''
+  if (method === 'GET' || method === 'HEAD') return { redirect: writeFound(otherPairs) }
+  const formMethod = controlValues.get(controls.method) ?? ''
   const isForm = formTypes.has(parseMediaType(fields['content-type'] ?? '')?.essence ?? '')
   const isOfPage = fields['origin'] !== undefined || fields['sec-fetch-site'] !== undefined // (2)
-  if (method !== 'POST' || !isForm || !isOfPage || !formMethods.has(meant)) return undefined
+  if (method !== 'POST' || !isForm || !isOfPage || !formMethods.has(formMethod)) return undefined
   return {
     entry: {
       ...entry,
-      request: writeMeantRequest(entry.request, meant, controlValues),
-      query: writeQuery(rest),
-      pairs: rest,
+      request: writeFormRequest(entry.request, formMethod, controlValues),
+      query: writeQuery(otherPairs),
+      pairs: otherPairs,
     },
     form: { redraw: findRedraw(controlValues) },
   }
@@ -85,7 +85,7 @@ const completeMoment = ([name, value]: readonly [string, string]): readonly [str
 const addZone = (value: string): string => `${/T\d\d:\d\d$/.test(value) ? `${value}:00` : value}Z`
 
 /** (3) */
-function writeMeantRequest(request: Request, method: string, own: ReadonlyMap<string, string>): Request {
+function writeFormRequest(request: Request, method: string, own: ReadonlyMap<string, string>): Request {
   const type = own.get(controls.type)
   const match = own.get(controls.match)
   const fields: HttpFields = {

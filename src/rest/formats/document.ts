@@ -68,12 +68,12 @@ export function* writeItemsInSteps(
   context: DocumentContext,
 ): WorkSteps<readonly string[]> {
   const { items = [] } = collection
-  const written: string[] = []
+  const texts: string[] = []
   for (const item of items) {
-    written.push(writeItem?.(item, context, collection) ?? '')
+    texts.push(writeItem?.(item, context, collection) ?? '')
     yield
   }
-  return written
+  return texts
 }
 
 export const writingOf = ({

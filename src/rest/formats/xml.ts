@@ -53,22 +53,22 @@ const writeAttributesOf = memoizeByObject((fields: Fields): ((value: XmlMembers)
     isAttribute && isScalar(shape) ? [{ name, tag: toXmlName(name), write: compileScalarWriter(shape) }] : [],
   )
   return value => {
-    let written = ''
+    let text = ''
     for (const { name, tag, write } of parts) {
       const member = ownMember(value, name)
-      if (member !== undefined) written += ` ${tag}=${writeAttribute(write(member))}`
+      if (member !== undefined) text += ` ${tag}=${writeAttribute(write(member))}`
     }
-    return written
+    return text
   }
 })
 
 function membersXml(fields: Fields, value: XmlMembers, only?: ReadonlySet<string>): string {
-  let written = ''
+  let text = ''
   for (const { name, write } of elementsOf(fields)) {
     const member = ownMember(value, name)
-    if (member !== undefined && (!only || only.has(name))) written += write(member)
+    if (member !== undefined && (!only || only.has(name))) text += write(member)
   }
-  return written
+  return text
 }
 const elementsOf = memoizeByObject((fields: Fields) =>
   Object.entries(fields)

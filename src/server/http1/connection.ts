@@ -234,14 +234,14 @@ export class Http1Connection implements Turn {
   #checkIncomplete(): void {
     const { octets } = this.received
     if (this.#searched === 0) this.#steps++
-    const more = octets.toString('latin1', Math.max(0, this.#searched - 1))
+    const arrived = octets.toString('latin1', Math.max(0, this.#searched - 1))
     this.#searched = octets.length
     const [first = 0] = octets
     if (octets.length > parserLimit) this.#refuse(limitRefusals.head(parserLimit))
     // Neither a method nor half of a CRLF begins like this, but a TLS handshake does, for example.
     else if ((first < 0x21 || first > 0x7e) && (first !== 0x0d || octets.length > 1)) this.#refuse(refusals.notHttp)
     // Only half of a CRLF: whatever follows, it is not a head.
-    else if (/\r[^\n]|[^\r]\n/.test(more)) this.#refuse(refusals.lineEnd)
+    else if (/\r[^\n]|[^\r]\n/.test(arrived)) this.#refuse(refusals.lineEnd)
     else if (this.isClosed) this.#refuse(refusals.headIncomplete)
   }
 

@@ -67,9 +67,9 @@ export function readRequestHead(text: string, before: Lines | undefined, limits:
   if (typeof version !== 'string') return version
   const target = text.slice(first + 1, last)
   if (!visibleOnly.test(target)) return refusals.target
-  const rest = text.slice(end + 2)
-  if (rest.length > limits.fields) return limitRefusals.fields(limits)
-  const lines = before?.text === rest ? before : readLines(rest, before)
+  const fields = text.slice(end + 2)
+  if (fields.length > limits.fields) return limitRefusals.fields(limits)
+  const lines = before?.text === fields ? before : readLines(fields, before)
   if ('detail' in lines) return lines
   // §6.1: a message of HTTP/1.0 with a transfer coding has faulty framing.
   if (version === '1.0' && lines.length === undefined) return refusals.framing10

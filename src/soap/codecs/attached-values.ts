@@ -46,9 +46,9 @@ const withoutParameters = (mediaType: string): string => mediaType.replace(/;.*$
  * another.
  */
 function findDeclaredType({ mediaTypes }: AttachedPart, type: string): string | undefined {
-  const found = withoutParameters(type)
-  const isIn = (range: string) => range.endsWith('*') && found.startsWith(range.replace(/\*(?:\/\*)?$/, ''))
-  const declared = mediaTypes.find(each => withoutParameters(each) === found)
+  const essence = withoutParameters(type)
+  const isIn = (range: string) => range.endsWith('*') && essence.startsWith(range.replace(/\*(?:\/\*)?$/, ''))
+  const declared = mediaTypes.find(each => withoutParameters(each) === essence)
   const isOpen = mediaTypes.length === 0 || mediaTypes.some(each => isIn(withoutParameters(each)))
   return declared ?? (isOpen ? type : undefined)
 }

@@ -44,11 +44,11 @@ function foldRows<T>(flat: readonly T[], [size = 0, ...inner]: readonly number[]
 
 /** `2,3` of SOAP 1.1; `2 3` or `* 3` of SOAP 1.2, where the asterisk follows from the items. */
 function announcedSizes({ encoding }: Graph, at: Element, count: number, dimensions: number): readonly number[] {
-  const written = encoding.sizes(at)?.split(/[\s,]+/) ?? []
-  if (count === 0 && written.every(each => each === '' || each === '*')) return Array<number>(dimensions).fill(0)
-  if (written.length !== dimensions)
+  const announced = encoding.sizes(at)?.split(/[\s,]+/) ?? []
+  if (count === 0 && announced.every(each => each === '' || each === '*')) return Array<number>(dimensions).fill(0)
+  if (announced.length !== dimensions)
     refuseElement(at, `must say the sizes of its ${dimensions} dimensions, as in [2,3]`)
-  const [first = '', ...inner] = written
+  const [first = '', ...inner] = announced
   const others = inner.map(each => parseSize(at, each))
   const width = others.reduce((product, size) => product * size, 1)
   return [first === '*' ? Math.ceil(count / Math.max(1, width)) : parseSize(at, first), ...others]

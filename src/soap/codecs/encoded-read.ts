@@ -339,7 +339,7 @@ function readText(graph: Graph, at: Element, shape: Scalar, text: string): unkno
   const value = readSettledScalar(shape, text)
   if (!(value instanceof Flaw)) return value
   if (value.isOfType) refuseElement(at, value.detail)
-  graph.reading.found.push({ path: pathTo(at), code: value.code, detail: value.detail })
+  graph.reading.flaws.push({ path: pathTo(at), code: value.code, detail: value.detail })
   return undefined
 }
 
@@ -445,7 +445,7 @@ export const isStruct = (local: string): boolean => local === 'Struct' || local 
 function readItems(graph: Graph, at: Element, shape: ListShape, place: TypePlace): unknown[] {
   const items = listArrayItems(graph, at)
   const flaw = checkCount(shape, items.length)
-  if (flaw) graph.reading.found.push({ path: pathTo(at), code: flaw.code, detail: flaw.detail })
+  if (flaw) graph.reading.flaws.push({ path: pathTo(at), code: flaw.code, detail: flaw.detail })
   return items.map(each => {
     const item = readField(graph, each, shape.item, placeOfItem(shape, place))
     return item === null && !shape.item.isNullable ? refuseElement(each, 'must not be nil') : item
@@ -457,7 +457,7 @@ function readMap(graph: Graph, at: Element, { entries }: MapShape, place: TypePl
   const repeated = findRepeatedKey(rows)
   if (repeated !== undefined) {
     const { code, detail } = repeatedKeyFlaw(repeated)
-    graph.reading.found.push({ path: pathTo(at), code, detail })
+    graph.reading.flaws.push({ path: pathTo(at), code, detail })
   }
   return collectEntries(rows)
 }

@@ -40,12 +40,12 @@ function compileStructWriter(fields: Fields, types: TypeSpace): WriteTyped {
     }))
   return (value, encoding) => {
     const row = value as Values
-    let written = ''
+    let text = ''
     for (const { key, write } of parts) {
       const member = ownMember(row, key)
-      if (member !== undefined) written += write(member, encoding)
+      if (member !== undefined) text += write(member, encoding)
     }
-    return written
+    return text
   }
 }
 
@@ -85,8 +85,10 @@ const typedWriters: ShapeCases<WriteTyped, [place: TypePlace, tag: string, types
       ]),
     )
     return (value, encoding) => {
-      const found = cases.get(String((value as Values)[on]))
-      return found ? `<${tag}><${found.tag}>${found.write(value, encoding)}</${found.tag}></${tag}>` : `<${tag}/>`
+      const variant = cases.get(String((value as Values)[on]))
+      return variant
+        ? `<${tag}><${variant.tag}>${variant.write(value, encoding)}</${variant.tag}></${tag}>`
+        : `<${tag}/>`
     }
   },
 }

@@ -60,7 +60,7 @@ export const refuseContent = (cursor: Cursor, detail: string): never =>
 /** A value out of bounds is collected; a value of the wrong type violates the schema. */
 export function addFlaw(cursor: Cursor, reading: LiteralReading, { code, detail, isOfType }: Flaw): undefined {
   if (isOfType) refuseContent(cursor, detail)
-  reading.found.push({ path: pathOf(cursor), code, detail })
+  reading.flaws.push({ path: pathOf(cursor), code, detail })
 }
 
 // Elements

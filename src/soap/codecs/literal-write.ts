@@ -34,12 +34,12 @@ export function compileRowWriter(fields: Fields, prefix: string, below: string =
     }))
   return (value, writing) => {
     const row = value as Values // a value that has passed the contract's checks
-    let written = ''
+    let text = ''
     for (const { key, inherited, write } of parts) {
       const member = inherited ? ownMember(row, key) : row[key]
-      if (member !== undefined) written += write(member, writing)
+      if (member !== undefined) text += write(member, writing)
     }
-    return written
+    return text
   }
 }
 
@@ -53,12 +53,12 @@ export function compileAttributesWriter(fields: Fields): ((row: Values) => strin
   )
   if (parts.length === 0) return undefined
   return row => {
-    let written = ''
+    let text = ''
     for (const { key, write } of parts) {
       const value = ownMember(row, key)
-      if (value !== undefined) written += ` ${toXmlName(key)}=${writeAttribute(write(value))}`
+      if (value !== undefined) text += ` ${toXmlName(key)}=${writeAttribute(write(value))}`
     }
-    return written
+    return text
   }
 }
 /** An encoder of one whole element of a field. */
@@ -80,9 +80,9 @@ const contentWriters: ShapeCases<Write, [key: string | undefined, prefix: string
   list: (shape, key, prefix) => {
     const item = compileElementWriter(shape.item, undefined, prefix + itemName(shape, key), prefix)
     return (value, writing) => {
-      let written = ''
-      for (const each of value as readonly unknown[]) written += item(each, writing)
-      return written
+      let text = ''
+      for (const each of value as readonly unknown[]) text += item(each, writing)
+      return text
     }
   },
   map: ({ entries }, key, prefix) => {

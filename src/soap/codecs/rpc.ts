@@ -118,11 +118,11 @@ export function compileRpcWriter(namespace: string, element: string, fields: Fie
   const [open, close] = [`<m:${element} ${scope}>`, `</m:${element}>`]
   return (value, writing) => {
     const row = value as Values // the content of a message is a row
-    let written = open
+    let text = open
     for (const { key, write } of parts) {
       const member = ownMember(row, key)
-      if (member !== undefined) written += write(member, writing)
+      if (member !== undefined) text += write(member, writing)
     }
-    return written + close
+    return text + close
   }
 }

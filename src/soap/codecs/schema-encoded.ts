@@ -351,8 +351,8 @@ function writeCall(plan: ElementPlan, value: unknown, encoding: SoapEncoding, be
 function writeIndependent(plan: ElementPlan, value: unknown, encoding: SoapEncoding): string {
   const writing = new MessageWriting(loneWriting)
   const tag = writing.name(plan.name)
-  const written = writeEncodedValue(plan.type(), tag, value, encoding, writing)
-  return `<${tag}${writeScope(writing, encoding)}${written.slice(tag.length + 1)}`
+  const text = writeEncodedValue(plan.type(), tag, value, encoding, writing)
+  return `<${tag}${writeScope(writing, encoding)}${text.slice(tag.length + 1)}`
 }
 const writeScope = (writing: MessageWriting, { uri }: SoapEncoding): string =>
   `${writing.declarations()} xmlns:enc="${uri}" ${soapPrefix}:encodingStyle="${uri}"`
@@ -373,7 +373,7 @@ function writeParts(
   encoding: SoapEncoding,
   writing: MessageWriting,
 ): string {
-  let written = ''
+  let text = ''
   for (const part of parts) {
     const member = Object.hasOwn(row, part.key) ? row[part.key] : undefined
     const values = part.isMany
@@ -384,17 +384,17 @@ function writeParts(
     if (values.length < part.min && !isEmptiable(part)) writing.fail(`must have ${part.key}`)
     writing.path.push(part.key)
     for (const each of values) {
-      if (part.kind === 'element') written += writeEncodedValue(part.type(), part.name.local, each, encoding, writing)
-      else if (part.kind === 'any') written += writeXmlValue(each, ({ uri }) => part.matches(uri), writing)
+      if (part.kind === 'element') text += writeEncodedValue(part.type(), part.name.local, each, encoding, writing)
+      else if (part.kind === 'any') text += writeXmlValue(each, ({ uri }) => part.matches(uri), writing)
       else if (typeof each !== 'object' || each === null) writing.fail('must be an object')
       else {
         const chosen = part.kind === 'choice' ? part.parts.filter(({ key }) => Object.hasOwn(each, key)) : part.parts
-        written += writeParts(chosen, each as Readonly<Record<string, unknown>>, encoding, writing)
+        text += writeParts(chosen, each as Readonly<Record<string, unknown>>, encoding, writing)
       }
     }
     writing.path.pop()
   }
-  return written
+  return text
 }
 
 function writeEncodedValue(

@@ -324,17 +324,17 @@ function readRepeated(
   reading: LiteralReading,
 ): readonly unknown[] {
   const part = parts[at] as ParticlePlan // its callers took it from there
-  const found: unknown[] = []
-  while (found.length < part.max && cursor.event === 'start' && mayTake(part, found.length, cursor.name))
-    found.push(readParticle(part, cursor, reading))
-  while (found.length < countRequired(part, found.length)) {
+  const values: unknown[] = []
+  while (values.length < part.max && cursor.event === 'start' && mayTake(part, values.length, cursor.name))
+    values.push(readParticle(part, cursor, reading))
+  while (values.length < countRequired(part, values.length)) {
     if (!isEmptiableOnce(part)) {
       refuseLacking(cursor, reading, parts.slice(at), part)
       break
     }
-    found.push(emptyValue(part))
+    values.push(emptyValue(part))
   }
-  return found
+  return values
 }
 
 /** XML Schema Part 1 §3.8.4, `all`. */
@@ -359,9 +359,9 @@ function readUnordered(parts: readonly ParticlePlan[], cursor: Cursor, reading: 
   }
 }
 
-function setMember({ key, isMany }: ParticlePlan, found: readonly unknown[], row: ElementRow): void {
-  if (isMany) row[key] = found
-  else if (found.length > 0) row[key] = found[0]
+function setMember({ key, isMany }: ParticlePlan, values: readonly unknown[], row: ElementRow): void {
+  if (isMany) row[key] = values
+  else if (values.length > 0) row[key] = values[0]
 }
 
 /** From the `start` of its first element to behind its last one. */
@@ -449,10 +449,10 @@ export function readAnyElement(cursor: Cursor, { around, kept }: LiteralReading)
   const declarations = [...element.declarations, ...Array.from(mentioned, ([prefix, uri]) => ({ prefix, uri }))]
   const alone = new Element(undefined, element.name, element.prefix, element.attributes, declarations)
   alone.append(element.children)
-  const written = writeElement(alone)
-  if (kept && !kept.allows(written.length))
+  const markup = writeElement(alone)
+  if (kept && !kept.allows(markup.length))
     refuseContent(cursor, 'repeats namespaces that are declared around it: declare them where they are used')
-  return written
+  return markup
 }
 /** Visits the prefixes of names: each is declared once, not on each element that uses it. */
 function visitPrefixes(element: Element, visit: (prefix: string) => void): void {

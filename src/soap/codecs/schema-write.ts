@@ -88,23 +88,23 @@ export function writePlannedElements({ content, keys }: ComplexPlan, value: unkn
 }
 
 function writeAlone(plan: ElementPlan, value: unknown, writing: MessageWriting): string {
-  const written = writeField(plan, value, writing)
+  const text = writeField(plan, value, writing)
   const tag = `<${writing.name(plan.name)}`
-  return written.startsWith(tag) ? tag + writing.declarations() + written.slice(tag.length) : written
+  return text.startsWith(tag) ? tag + writing.declarations() + text.slice(tag.length) : text
 }
 
 function writeField(plan: ElementPlan, value: unknown, writing: MessageWriting): string {
   writing.path.push(plan.key)
   const tag = writing.name(plan.name)
-  let written: string
-  if (value === null && plan.isNillable) written = `<${tag} ${writing.prefixFor(xsiUri)}:nil="true"/>`
+  let markup: string
+  if (value === null && plan.isNillable) markup = `<${tag} ${writing.prefixFor(xsiUri)}:nil="true"/>`
   else {
-    written = writeTyped(plan, plan.type(), tag, value, writing)
+    markup = writeTyped(plan, plan.type(), tag, value, writing)
     const text = plan.isFixed && findPlannedText(plan.type(), value)
     if (text) requireFixedValue(text.codec, plan, text.value, writing)
   }
   writing.path.pop()
-  return written
+  return markup
 }
 
 function writeTyped(plan: ElementPlan, type: TypePlan, tag: string, value: unknown, writing: MessageWriting): string {
@@ -238,23 +238,23 @@ function writeAttributeOf(plan: AttributePlan, row: ValueRow, writing: MessageWr
   const value = ownValue(row, key)
   if (value === undefined) return isOptional ? '' : writing.fail(`must have ${key}`)
   writing.path.push(key)
-  const written = ` ${writing.name(name)}=${writeAttribute(writeReferringText(type, codec, value, writing))}`
+  const text = ` ${writing.name(name)}=${writeAttribute(writeReferringText(type, codec, value, writing))}`
   if (isFixed) requireFixedValue(codec, plan, value, writing)
   writing.path.pop()
-  return written
+  return text
 }
 
 function writeOthers({ anyAttribute }: ComplexPlan, row: ValueRow, writing: MessageWriting): string {
   const others = anyAttribute && ownValue(row, anyAttribute.key)
   if (!anyAttribute || others === undefined) return ''
   if (!isValueRow(others)) return writing.fail(`must have an object as ${anyAttribute.key}`)
-  let written = ''
+  let text = ''
   for (const [key, value] of Object.entries(others)) {
     const name = parseAttributeKey(key)
     if (!name || !anyAttribute.matches(name.uri)) return writing.fail(`must not have the attribute ${key}`)
-    written += ` ${writing.name(name)}=${writeAttribute(String(value))}`
+    text += ` ${writing.name(name)}=${writeAttribute(String(value))}`
   }
-  return written
+  return text
 }
 
 /** How an element among others is written. */
@@ -266,7 +266,7 @@ function writeParticles(
   writing: MessageWriting,
   write: WriteParticleElement = writeField,
 ): string {
-  let written = ''
+  let text = ''
   for (const part of parts) {
     const { key, max, isMany } = part
     const value = ownValue(row, key)
@@ -275,9 +275,9 @@ function writeParticles(
     const min = countRequired(part, values.length)
     if (values.length < min) writing.fail(isMany ? `must have at least ${min} of ${key}` : `must have ${key}`)
     if (values.length > max) writing.fail(`must have at most ${max} of ${key}`)
-    for (const [at, each] of values.entries()) written += writeParticle(part, at, each, writing, write)
+    for (const [at, each] of values.entries()) text += writeParticle(part, at, each, writing, write)
   }
-  return written
+  return text
 }
 
 /** @param at how many of them came before this one */
@@ -290,12 +290,12 @@ function writeParticle(
 ): string {
   if (part.kind === 'element') return write(part, value, writing)
   writing.path.push(part.key)
-  const written =
+  const text =
     part.kind === 'any'
       ? writeXmlValue(value, name => mayTake(part, at, name), writing)
       : writeGroup(part, value, writing, write)
   writing.path.pop()
-  return written
+  return text
 }
 
 function writeGroup(part: GroupPlan, value: unknown, writing: MessageWriting, write: WriteParticleElement): string {

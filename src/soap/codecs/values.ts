@@ -15,7 +15,7 @@ import { soap11, soap12 } from '../version.ts'
 
 /** The context in which one message is read. */
 export interface LiteralReading {
-  readonly found: SchemaFlaw[]
+  readonly flaws: SchemaFlaw[]
   /** The parts of the package that the message came in. */
   readonly parts: PartSource | undefined
   /** The Body's start tag. */

@@ -77,7 +77,7 @@ export const isAddressingUri = (uri: string): boolean => addressingVersions.some
  */
 export interface Addressing {
   readonly dialect: AddressingVersion
-  readonly found: ReadonlyMap<Property, readonly Element[]>
+  readonly byProperty: ReadonlyMap<Property, readonly Element[]>
   readonly messageId: string | undefined
 }
 
@@ -85,13 +85,13 @@ export interface Addressing {
 export function readAddressing(blocks: readonly Element[]): Addressing | undefined {
   const dialect = addressingVersions.find(({ uri }) => blocks.some(each => each.name.uri === uri))
   if (!dialect) return undefined
-  const found = new Map<Property, Element[]>()
+  const byProperty = new Map<Property, Element[]>()
   for (const property of properties) {
     const named = blocks.filter(each => each.name === dialect.blocks[property])
-    if (named.length > 0) found.set(property, named)
+    if (named.length > 0) byProperty.set(property, named)
   }
-  const ids = found.get('MessageID')
-  return { dialect, found, messageId: ids?.length === 1 ? ids[0]!.text.trim() || undefined : undefined }
+  const ids = byProperty.get('MessageID')
+  return { dialect, byProperty, messageId: ids?.length === 1 ? ids[0]!.text.trim() || undefined : undefined }
 }
 
 /** Whether a block is of the message's dialect: if a message mixes both, the newer one counts. */
@@ -121,43 +121,43 @@ export interface AgreedAddressing {
 
 /** Checks the properties before anything is carried out. */
 export function agreeOnReplies(
-  { dialect, found }: Addressing,
+  { dialect, byProperty }: Addressing,
   facts: {
     readonly addresses: readonly string[]
     readonly answered: boolean
     readonly elsewhere: ReplyTargets | undefined
   },
 ): AgreedAddressing {
-  const repeated = findRepeatedProperty(found)
+  const repeated = findRepeatedProperty(byProperty)
   if (repeated) refuseProperty(dialect, repeated, 'is repeated', 'InvalidCardinality')
   const needed: readonly Property[] = facts.answered ? [...dialect.required, 'MessageID'] : dialect.required
-  for (const property of needed) if (!found.has(property)) refuseMissing(dialect, property)
-  const id = propertyText(found, 'MessageID')
+  for (const property of needed) if (!byProperty.has(property)) refuseMissing(dialect, property)
+  const id = propertyText(byProperty, 'MessageID')
   if (id !== undefined && !/^[^\s<>"]{1,1024}$/.test(id))
     refuseProperty(dialect, 'MessageID', 'is not a valid URI', 'InvalidAddress')
-  const to = propertyText(found, 'To')
+  const to = propertyText(byProperty, 'To')
   if (to !== undefined && !isAbsoluteIri(to)) refuseProperty(dialect, 'To', 'is not an absolute IRI', 'InvalidAddress')
   if (to !== undefined && to !== dialect.anonymous && !facts.addresses.some(each => sameEndpoint(each, to)))
     refuseAddressing(dialect, [internName(dialect.uri, 'DestinationUnreachable')], `${to} is not this endpoint`, {
       local: 'ProblemIRI',
       content: escapeText(to),
     })
-  const [from] = found.get('From') ?? []
+  const [from] = byProperty.get('From') ?? []
   if (from) requireAddressOf(dialect, 'From', from)
-  const reply = chooseDestination(dialect, found, 'ReplyTo', facts) ?? back
-  return { reply, fault: chooseDestination(dialect, found, 'FaultTo', facts) ?? reply }
+  const reply = chooseDestination(dialect, byProperty, 'ReplyTo', facts) ?? back
+  return { reply, fault: chooseDestination(dialect, byProperty, 'FaultTo', facts) ?? reply }
 }
 
 /** SOAP Binding §3.2: a property that a message repeats but must not. */
-export const findRepeatedProperty = (found: Addressing['found']): Property | undefined =>
-  [...found].find(([property, blocks]) => blocks.length > 1 && !repeatable.has(property))?.[0]
+export const findRepeatedProperty = (byProperty: Addressing['byProperty']): Property | undefined =>
+  [...byProperty].find(([property, blocks]) => blocks.length > 1 && !repeatable.has(property))?.[0]
 
 /** The action that the blocks state, if they state one. */
-export const statedAction = ({ found }: Addressing): string | undefined => propertyText(found, 'Action')
+export const statedAction = ({ byProperty }: Addressing): string | undefined => propertyText(byProperty, 'Action')
 
 /** Compares the action of the blocks with that of the operation and that of the transport. */
-export function agreeOnAction({ dialect, found }: Addressing, expected: string, hint: string | undefined): void {
-  const action = propertyText(found, 'Action')
+export function agreeOnAction({ dialect, byProperty }: Addressing, expected: string, hint: string | undefined): void {
+  const action = propertyText(byProperty, 'Action')
   if (hint && action !== hint)
     refuseProperty(dialect, 'Action', `is ${action}, but the action of the transport is ${hint}`, 'ActionMismatch')
   if (action !== expected)
@@ -169,16 +169,16 @@ export function agreeOnAction({ dialect, found }: Addressing, expected: string, 
     )
 }
 
-export const propertyText = (found: Addressing['found'], property: Property): string | undefined =>
-  found.get(property)?.[0]?.text.trim()
+export const propertyText = (byProperty: Addressing['byProperty'], property: Property): string | undefined =>
+  byProperty.get(property)?.[0]?.text.trim()
 
 function chooseDestination(
   dialect: AddressingVersion,
-  found: Addressing['found'],
+  byProperty: Addressing['byProperty'],
   property: 'ReplyTo' | 'FaultTo',
   facts: { readonly addresses: readonly string[]; readonly elsewhere: ReplyTargets | undefined },
 ): Destination | undefined {
-  const reference = found.get(property)?.[0]
+  const reference = byProperty.get(property)?.[0]
   if (!reference) return undefined
   const address = requireAddressOf(dialect, property, reference)
   const flaw = findUnsafe(dialect, reference)
@@ -283,11 +283,11 @@ interface ReplyProperties {
  * the request names another address does not carry that address.
  */
 export function replyBlocks(
-  { dialect, found, messageId }: Addressing,
+  { dialect, byProperty, messageId }: Addressing,
   { action, id, isFault, destination }: ReplyProperties,
 ): readonly string[] {
   const to = destination.to === 'address' ? destination.address : dialect.anonymous
-  const reply = (isFault ? found.get('FaultTo')?.[0] : undefined) ?? found.get('ReplyTo')?.[0]
+  const reply = (isFault ? byProperty.get('FaultTo')?.[0] : undefined) ?? byProperty.get('ReplyTo')?.[0]
   const reference = reply && findAddress(dialect, reply) === to ? reply : undefined
   const relatesTo = messageId ?? (isFault ? dialect.unspecified : undefined)
   const block = (local: string, value: string) =>
@@ -304,8 +304,8 @@ export function replyBlocks(
 }
 
 /** The destination of a fault before `agreeOnReplies` has ended. */
-export function earlyFaultDestination({ dialect, found }: Addressing): Destination {
-  const reference = found.get('FaultTo')?.[0] ?? found.get('ReplyTo')?.[0]
+export function earlyFaultDestination({ dialect, byProperty }: Addressing): Destination {
+  const reference = byProperty.get('FaultTo')?.[0] ?? byProperty.get('ReplyTo')?.[0]
   const address = reference && findAddress(dialect, reference)
   return address !== undefined && address === dialect.none ? { to: 'nowhere' } : back
 }

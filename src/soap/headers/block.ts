@@ -153,11 +153,11 @@ export function findBlock(
 export function readBlock(block: Element, read: ReadValue): unknown {
   const cursor = walkTree(block)
   cursor.next()
-  const reading: LiteralReading = { found: [], parts: undefined, around: block.parent, blocks: [] }
+  const reading: LiteralReading = { flaws: [], parts: undefined, around: block.parent, blocks: [] }
   const value = asSchemaRefusal(
     () => read(cursor, reading),
     refusal => ({ ...refusal, inHeader: true }),
   )
-  const [flaw] = reading.found
+  const [flaw] = reading.flaws
   return flaw ? refuseMessage({ kind: 'schema', path: flaw.path, detail: flaw.detail, inHeader: true }) : value
 }

@@ -65,11 +65,11 @@ function compileContentReader({ content, name, uri }: NamedHeader, all: readonly
 function readXml(cursor: Cursor, { around }: LiteralReading): string {
   const { children, from, to } = readElement(cursor, around)
   const budget = new CanonicalBudget(to - from)
-  const written = children.map(child => {
+  const texts = children.map(child => {
     if (child.kind !== 'element') return child.kind === 'text' ? escapeText(child.value) : ''
     return budget.canonicalizeText(child, { exclusive: true, comments: false })
   })
-  return written.join('')
+  return texts.join('')
 }
 
 /** @throws Error for content that is not well-formed */

@@ -200,7 +200,7 @@ function answerThrown({ node, entry }: EndpointRequest, thrown: unknown): Maybe<
   const refusal = thrown.refusal as AnySoapRefusal // Refused has no other refusals
   const [address] = addressesOf(node, entry)
   const fault = () => refuseEarly(node, announcedVersion(request) ?? soap12, address, refusal)
-  return settle(() => chain(fault(), sent => writeResponse(node, entry, sent)), responseOfEnd)
+  return settle(() => chain(fault(), reply => writeResponse(node, entry, reply)), responseOfEnd)
 }
 
 /** Responds with a fault if the request names a version of SOAP, else with the status alone. */
@@ -209,8 +209,8 @@ function refuseAsFault(node: SoapNode, entry: Entry, refusal: FrontRefusal): May
   const isMessage = refusal.kind === 'unavailable' || refusal.kind === 'too-many'
   const version = isMessage && request.method === 'POST' ? announcedVersion(request) : undefined
   if (!version || !isMessage) return respondToRefusal(refusal)
-  const sent = refuseEarly(node, version, addressesOf(node, entry)[0], refusal)
-  return chain(sent, message => writeResponse(node, entry, message))
+  const fault = refuseEarly(node, version, addressesOf(node, entry)[0], refusal)
+  return chain(fault, message => writeResponse(node, entry, message))
 }
 
 const listTransportActions = (exchanges: readonly BoundOperation[]) =>

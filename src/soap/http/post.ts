@@ -20,7 +20,7 @@ import { endExchange, refuseLength, writeResponse } from './write-response.ts'
 export function receivePost(node: SoapNode, entry: Entry): Maybe<Response> {
   const type = parsePackageType(entry.request.fields['content-type'] ?? '') ?? refuseMediaType() // B4.2
   return chain(readMessage(node, entry, type), message =>
-    chain(processMessage(node, message), sent => writeResponse(node, entry, sent)),
+    chain(processMessage(node, message), reply => writeResponse(node, entry, reply)),
   )
 }
 

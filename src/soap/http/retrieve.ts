@@ -29,8 +29,8 @@ export async function respondToGet(node: SoapNode, entry: Entry, rest: string, a
   if (rest !== '') return retrieval ? retrieveOutcome(node, entry, retrieval) : refuseUnknownOperation()
   const [address] = addressesOf(node, entry)
   if (entry.query !== '') {
-    const found = await node.describe?.(entry.query, address)
-    if (found) return replyWithText(entry, found, node.codings ?? {})
+    const description = await node.describe?.(entry.query, address)
+    if (description) return replyWithText(entry, description, node.codings ?? {})
     return retrieval ? retrieveOutcome(node, entry, retrieval) : endExchange(404, 'this description does not exist')
   }
   const page = acceptsHtml(entry.request.fields['accept']) ? await node.page?.(address) : undefined
@@ -104,20 +104,20 @@ async function retrieveOutcome(node: SoapNode, entry: Entry, { exchange, row }: 
     takesPackage: false,
     ...requestFacts(node, entry),
   }
-  const sent = await performRetrieval(node, message, exchange, row, current => {
+  const reply = await performRetrieval(node, message, exchange, row, current => {
     const verdict = evaluatePreconditions(preconditions, 'GET', current && standingValidators(current), sameVersion)
     return verdict === 'not-modified' ? 'unchanged' : verdict
   })
   const caching = { 'cache-control': 'private, no-cache', vary: 'Accept, Authorization, Api-Key' }
-  const refusal = sent.fault?.refusal
+  const refusal = reply.fault?.refusal
   if (refusal?.kind === 'unchanged')
     return { status: 304, fields: { ...caching, ...standingFields(refusal.current, entry.now) } }
   if (refusal?.kind === 'stale') endExchange(412, 'the precondition failed')
-  const response = writeResponse(node, entry, sent)
-  if (sent.fault) return response
+  const response = writeResponse(node, entry, reply)
+  if (reply.fault) return response
   return {
     ...response,
-    fields: { ...response.fields, ...caching, ...(sent.standing && standingFields(sent.standing, entry.now)) },
+    fields: { ...response.fields, ...caching, ...(reply.standing && standingFields(reply.standing, entry.now)) },
   }
 }
 

@@ -29,11 +29,11 @@ export function responseOfEnd(thrown: unknown): Response {
 export const refuseLength = (limit: number): never =>
   endExchange(413, `the message is longer than the limit of ${limit} octets`)
 
-export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): Response {
-  const { version, envelope: text, packed: packing, fault, filling } = sent
+export function writeResponse(node: SoapNode, entry: Entry, message: SentMessage): Response {
+  const { version, envelope: text, packed: packing, fault, filling } = message
   if (fault?.refusal.kind === 'too-long') refuseLength(fault.refusal.limit)
   if (fault?.refusal.kind === 'unavailable') entry.notes.cause = fault.refusal.cause
-  if (text === undefined) return writeAcceptance(node, entry, sent)
+  if (text === undefined) return writeAcceptance(node, entry, message)
   const envelope = filling ? fillMarks(text, filling) : text
   const packed = packing && writePackage(version.mediaType, envelope, packing, `diglot-${node.serving.id()}`)
   const fields: Record<string, string> = {

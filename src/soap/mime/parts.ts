@@ -74,9 +74,9 @@ export class RemainingParts implements PartSource {
   #rooted = false
   #complete = false
 
-  constructor(coming: AsyncGenerator<PackagePart, void, undefined>, wanted: string | undefined, sizes: Sizes) {
-    this.#coming = coming
-    this.#wanted = wanted
+  constructor(arriving: AsyncGenerator<PackagePart, void, undefined>, rootId: string | undefined, sizes: Sizes) {
+    this.#coming = arriving
+    this.#wanted = rootId
     this.#sizes = sizes
     this.#left = sizes.rest
   }
@@ -103,8 +103,8 @@ export class RemainingParts implements PartSource {
       this.#complete = true
       return undefined
     }
-    const written = parseContentId(next.value.fields['content-id'] ?? '')
-    const id = (this.#awaited.has(written) ? undefined : this.#spelt.get(written)) ?? written
+    const statedId = parseContentId(next.value.fields['content-id'] ?? '')
+    const id = (this.#awaited.has(statedId) ? undefined : this.#spelt.get(statedId)) ?? statedId
     const isRoot = this.#wanted === undefined ? !this.#rooted : id === this.#wanted
     if (isRoot && this.#rooted) refusePackage('the package has two root parts')
     if (isRoot) this.#rooted = true
@@ -159,16 +159,16 @@ export class RemainingParts implements PartSource {
    * so that an incomplete package is never mistaken for a complete one.
    */
   async *octets({ id }: StreamedPart): Pieces {
-    let found = false
+    let isFound = false
     for (let part = await this.#next(); part; part = await this.#next()) {
       if (part.id !== id) {
         for await (const piece of part.content) this.#count(piece.length)
         continue
       }
-      found = true
+      isFound = true
       yield* watchPieces(decodePart(part), piece => this.#count(piece.length))
     }
-    if (!found) refuseMissingPart()
+    if (!isFound) refuseMissingPart()
   }
 
   /**
@@ -253,8 +253,8 @@ export class RemainingParts implements PartSource {
     const ids = requireContentIds(href)
     const id = ids.find(each => this.#found.has(each)) ?? ids[0]
     claimPart(id, this.#taken)
-    const found = this.#found.get(id)
-    if (found) return found.bytes
+    const part = this.#found.get(id)
+    if (part) return part.bytes
     if (this.#complete) refuseMissingPart()
     this.#awaited.add(id)
     for (const other of ids) if (other !== id) this.#spelt.set(other, id)
@@ -334,7 +334,7 @@ async function* decodeQuotedPart(content: AsyncIterable<Uint8Array>): AsyncGener
  * looked at once, whatever surrounds it.
  */
 function decodeQuotedLines(octets: Buffer): Buffer {
-  const found = Buffer.allocUnsafe(octets.length)
+  const decoded = Buffer.allocUnsafe(octets.length)
   let to = 0
   /** The length of the result without trailing blanks. */
   let kept = 0
@@ -345,23 +345,23 @@ function decodeQuotedLines(octets: Buffer): Buffer {
     if (octet === 0x0d && octets[at + 1] === 0x0a) {
       if (at - lineFrom > quotedLineMax) refuseQuoted()
       to = kept
-      if (!isOpen) to = found.writeUInt16BE(0x0d0a, to)
+      if (!isOpen) to = decoded.writeUInt16BE(0x0d0a, to)
       kept = to
       isOpen = false
       lineFrom = ++at + 1
     } else if (octet === 0x20 || octet === 0x09) {
-      if (!isOpen) found[to++] = octet
+      if (!isOpen) decoded[to++] = octet
     } else {
       const value = octet === 0x3d ? readEscape(octets, at + 1) : octet
       if (isOpen) refuseQuoted()
       isOpen = value === undefined
-      if (value !== undefined) found[to++] = value
+      if (value !== undefined) decoded[to++] = value
       if (octet === 0x3d && !isOpen) at += 2
       kept = to
     }
   }
   if (octets.length - lineFrom > quotedLineMax) refuseQuoted()
-  return found.subarray(0, kept)
+  return decoded.subarray(0, kept)
 }
 /** The value of two hexadecimal digits; undefined: other characters. */
 function readEscape(octets: Buffer, at: number): number | undefined {

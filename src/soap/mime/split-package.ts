@@ -98,11 +98,11 @@ class HeldStart {
     return !next.done
   }
 
-  async findFrom(wanted: Buffer, from: number): Promise<number> {
+  async findFrom(sought: Buffer, from: number): Promise<number> {
     for (let at = from; ; ) {
-      const found = this.octets.indexOf(wanted, at)
+      const found = this.octets.indexOf(sought, at)
       if (found >= 0) return found
-      at = Math.max(from, this.#length - wanted.length + 1)
+      at = Math.max(from, this.#length - sought.length + 1)
       if (!(await this.#receiveMore())) return refusePackage('the package ends before its root does')
     }
   }

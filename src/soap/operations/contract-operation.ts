@@ -377,7 +377,7 @@ const detailWriterOf = memoizeByObject(({ detail }: Fault): ((value: Values) => 
 
 /** A path of names and indices as a path of elements, written as the readers of `codecs/` do. */
 function writePlace(fields: Fields, path: FieldProblem['path']): string {
-  let written = ''
+  let place = ''
   let at: AnyField | undefined
   let key: string | undefined
   let inside = fields
@@ -385,19 +385,19 @@ function writePlace(fields: Fields, path: FieldProblem['path']): string {
     const map = at && asMap(at.shape)
     if (typeof part === 'number') {
       const list = at && asList(at.shape)
-      written += `/${list ? itemName(list, key) : 'item'}[${part + 1}]`
+      place += `/${list ? itemName(list, key) : 'item'}[${part + 1}]`
       at = list?.item
       key = undefined
     } else if (map) {
-      written += `/entry[key=${JSON.stringify(part)}]/value[1]`
+      place += `/entry[key=${JSON.stringify(part)}]/value[1]`
       at = entryFields(map).value
       key = 'value'
     } else {
-      written += `/${toXmlName(part)}[1]`
+      place += `/${toXmlName(part)}[1]`
       at = Object.hasOwn(inside, part) ? inside[part] : undefined
       key = part
     }
     inside = objectFields(at?.shape)
   }
-  return written
+  return place
 }

@@ -74,12 +74,19 @@ export function bindExchanges({ app, calls }: PortContext, port: Port): readonly
       blocks: codecs.blocks.map(({ block }) => block),
       read: codecs.read,
       write: ({ content }, writing, version) => codecs.write(content, writing, version),
-      perform: asked =>
-        chain(calls.admitExchange(exchange, asked.caller, asked.from), party => {
-          const { caller, gone, request } = asked
+      perform: operationRequest =>
+        chain(calls.admitExchange(exchange, operationRequest.caller, operationRequest.from), party => {
+          const { caller, gone, request } = operationRequest
           const call = { port: port.port, exchange: name, isSafe: exchange.isSafe, caller, party, request, gone }
           const place = `${port.port}.${name}`
-          return callHandler(place, exchange, codecs, handler, asked, calls.serveExchange({ ...call, face: 'soap' }))
+          return callHandler(
+            place,
+            exchange,
+            codecs,
+            handler,
+            operationRequest,
+            calls.serveExchange({ ...call, face: 'soap' }),
+          )
         }),
       wording: faultWordingOf(port.namespace, { request: { name, fields: {}, main: undefined } }),
     }
