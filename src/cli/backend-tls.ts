@@ -7,7 +7,7 @@ import { messageOf } from '../base/attempt.ts'
 import type { BehindAddresses } from './behind-addresses.ts'
 import { failUsage } from './usage.ts'
 
-/** Files of PEM text. */
+/** Names of PEM files. */
 export interface BackendTlsFlags {
   readonly clientKey?: string
   readonly clientCertificate?: string
@@ -26,14 +26,13 @@ export const addBackendTlsOptions = (command: Command): Command =>
 export interface BackendTls {
   /** Used for each new connection; undefined: there are no flags. */
   readonly tls: SecureContextOptions | undefined
-  /**
-   * Reads the files again, for later connections.
-   * @throws Error if they cannot be used; those before stay
-   */
+  /** @throws Error if they cannot be used; the earlier ones stay in use */
   reload(): void
 }
 
-/** Ends with a usage error where the flags do not fit. Throws for files that cannot be used. */
+/**
+ * Ends with a usage error if the flags do not fit together. Throws for files that cannot be used.
+ */
 export function readBackendTls(flags: BackendTlsFlags, to: BehindAddresses): BackendTls {
   const { clientKey, clientCertificate, backendAuthorities } = flags
   if ((clientKey === undefined) !== (clientCertificate === undefined))
@@ -58,7 +57,7 @@ function readPemFiles({ clientKey, clientCertificate, backendAuthorities }: Back
   try {
     createSecureContext(options)
     const { key, cert } = options
-    // OpenSSL compares them only if they are of one kind.
+    // OpenSSL compares them only if they are of the same kind.
     if (key && cert && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
       throw new Error('the certificate is of another key')
   } catch (cause) {

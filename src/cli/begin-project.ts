@@ -1,4 +1,4 @@
-/** `diglot new`: a folder of one's own to begin with. */
+/** `diglot new`: the folder of a new project. */
 import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { ImportedProjectOptions } from '../starter/descriptions/imported-project.ts'
@@ -38,7 +38,7 @@ const isDatabaseAddress = (from: string): boolean => /^postgres(?:ql)?:\/\//.tes
 interface NewFlags extends ImportedProjectOptions {
   readonly from: string
 }
-/** What was written, and what it does not say of where it comes from. */
+/** Says what was written, and what it leaves out of its source. */
 interface MadeProject {
   readonly files: readonly string[]
   readonly notes: readonly string[]

@@ -2,7 +2,7 @@
 import { Option } from 'commander'
 import { failUsage } from './usage.ts'
 
-/** By the name of a port; of all others under the empty name. */
+/** By the name of a port; the empty name is for all others. */
 export type BehindAddresses = Readonly<Record<string, string>>
 
 export const createBehindOption = (): Option =>
@@ -18,7 +18,7 @@ export const describeBehindAddresses = (to: BehindAddresses): string =>
     .map(([port, address]) => (port === '' ? address : `${port}=${address}`))
     .join(', ')
 
-/** A usage error where a port has no address, or an address no port. */
+/** A usage error if a port has no address, or an address no port. */
 export function locatePorts(to: BehindAddresses, ports: readonly string[]): ReadonlyMap<string, string> {
   const unknown = Object.keys(to).find(each => each !== '' && !ports.includes(each))
   if (unknown !== undefined) failUsage(`unknown port ${unknown} of --to: use ${ports.join(', ')}`)

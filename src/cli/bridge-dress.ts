@@ -1,4 +1,7 @@
-/** What messages of `diglot bridge` wear: flags, files, the environment, `behind` of the map. */
+/**
+ * What messages of `diglot bridge` wear: from flags, files, the environment, and `behind` in the
+ * map.
+ */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { ClientKeys } from '../client/message-keys.ts'
@@ -24,7 +27,7 @@ const dressFlags: MembersOf<DressFlags> = {
   assertion: true, digest: true, addressing: true, mtom: true,
 } // biome-ignore format: a list of names reads best in few lines
 
-/** Ends with a usage error where one is given before a REST service, to which it means nothing. */
+/** Ends with a usage error if one is given for a REST service, where it has no meaning. */
 export function refuseDressFlags(flags: DressFlags): void {
   const given = Object.keys(dressFlags).find(name => flags[name as keyof DressFlags] !== undefined)
   const option = given?.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
@@ -32,7 +35,7 @@ export function refuseDressFlags(flags: DressFlags): void {
     failUsage(`--${option} is for SOAP messages, which a REST service does not use: leave it out`)
 }
 
-/** Adds the options that say what messages to a SOAP service wear. */
+/** Adds the options for what messages to a SOAP service wear. */
 export function addDressOptions(command: Command): Command {
   return command
     .option('--key <file>', 'PEM key that signs messages and decrypts responses')
@@ -50,7 +53,7 @@ export function addDressOptions(command: Command): Command {
     .option('--mtom', 'send octets outside the XML')
 }
 
-/** The flags over the members of the map. Throws where a file or half of a pair is missing. */
+/** The members of the map, overridden by flags. Throws if a file or half of a pair is missing. */
 export function readDressFlags(flags: DressFlags, mapped: PortDressOptions = {}): PortDressOptions {
   const keys = readKeys(flags, mapped.keys)
   const credentials = readCredentials(flags) ?? mapped.credentials
@@ -87,7 +90,7 @@ const readPem = (file: string | undefined): string | undefined =>
   file === undefined ? undefined : readFileSync(file, 'utf8')
 const readMember = (name: string, file: string | undefined) => (file === undefined ? {} : { [name]: readPem(file) })
 
-/** From the environment alone: a command line is seen by all who share the machine. */
+/** Only from the environment: everyone on the machine can see a command line. */
 function readCredentials({ digest = false }: DressFlags): PortDressOptions['credentials'] {
   const { DIGLOT_BEHIND_USERNAME: username, DIGLOT_BEHIND_PASSWORD: password } = process.env
   if (!username && !password) return digest ? failUsage(`${nameless}, for --digest`) : undefined

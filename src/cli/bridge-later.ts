@@ -1,4 +1,4 @@
-/** The options of `diglot bridge` for answers that come later, and what these need. */
+/** The options of `diglot bridge` for answers that come later, and what they require. */
 import type { Command } from 'commander'
 import { hasLater, type LaterChoice, markLater } from '../bridge/later-limits.ts'
 import type { BridgeLeniency } from '../bridge/leniency.ts'
@@ -18,11 +18,13 @@ export interface LaterFlags {
   readonly keepAnswers: number
 }
 
-/** `behind` in the map: what messages wear, what is forgiven, and which answers come later. */
+/**
+ * `behind` in the map: what messages wear, which flaws are tolerated, and which answers come later.
+ */
 export interface MappedBehind extends PortDressOptions {
-  /** What answers may have wrong: `['order', 'unknown']`. Default: their envelope alone. */
+  /** The flaws that answers may have: `['order', 'unknown']`. Default: none but in the envelope. */
   readonly lenient?: readonly BridgeLeniency[]
-  /** All exchanges, or the names of some: `['GetPrice']`. Default: what the WSDL demands. */
+  /** All exchanges, or some by name: `['GetPrice']`. Default: as the WSDL demands. */
   readonly later?: LaterChoice
 }
 
@@ -38,7 +40,7 @@ export const addLaterOptions = (command: Command): Command =>
     .option('--answers-of-caller <number>', 'calls of one caller that wait for later replies at once', callsOption, 100)
     .option('--keep-answers <seconds>', 'how long a later reply can be read', secondsOption, 86_400)
 
-/** Ports that say which of their answers come later: by the options, the map, or their policies. */
+/** Ports with those of their answers marked that come later: by options, the map, or policies. */
 export function markLaterPorts(
   ports: readonly Port[],
   policies: ReadonlyMap<string, PortPolicy>,
@@ -49,7 +51,7 @@ export function markLaterPorts(
   return ports.map(each => markLater(each, choice, policies.get(each.port)?.later, { keep: flags.keepAnswers }))
 }
 
-/** Ends with a usage error where a flag means nothing before a REST service. */
+/** Ends with a usage error if a flag has no meaning for a REST service. */
 export function refuseLaterFlags({ later, replies }: Pick<LaterFlags, 'later' | 'replies'>): void {
   const given = later ? '--later' : replies === undefined ? undefined : '--replies'
   if (given !== undefined)
@@ -80,7 +82,7 @@ export function requireReplies(
     failUsage(
       'answers come later, and a bridge in memory would forget the calls that wait for them: give --data a file',
     )
-  return readAddress(replies === undefined ? '--public-url' : '--replies', address as string) // `failUsage` has ended it
+  return readAddress(replies === undefined ? '--public-url' : '--replies', address as string) // `failUsage` has ended it otherwise
 }
 
 function readAddress(option: string, given: string): string {

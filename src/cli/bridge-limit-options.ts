@@ -1,4 +1,4 @@
-/** The options of `diglot bridge` that bound what it asks of the backend. */
+/** The options of `diglot bridge` that bound its use of the backend. */
 import type { Command } from 'commander'
 import { type BridgeLimits, completeLimits } from '../bridge/bridge-limits.ts'
 import { type Service, usualRates } from '../contract/service.ts'
@@ -7,7 +7,7 @@ import { failUsage } from './usage.ts'
 
 export interface LimitFlags extends Omit<BridgeLimits, 'callsOfCaller'> {
   readonly callsOfCaller?: number
-  /** Requests of one caller in a minute; default: what the contract says. */
+  /** Requests of one caller per minute; default: as in the contract. */
   readonly reads?: number
   readonly changes?: number
 }
@@ -76,7 +76,7 @@ export function readLimitFlags(flags: LimitFlags): BridgeLimits {
   })
 }
 
-/** The contract with the rates that the options name. */
+/** The contract with the rates from the options. */
 export function limitRates(contract: Service, { reads, changes }: Pick<LimitFlags, 'reads' | 'changes'>): Service {
   const rate = (count: number) => ({ count, seconds: 60 })
   const limits = {

@@ -1,4 +1,4 @@
-/** The file of `--map`: a contract of the backend, and what else it says. */
+/** The file of `--map`: a contract of the backend, and further exports. */
 import { existsSync } from 'node:fs'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
 import { findUnknownChoice } from '../bridge/later-limits.ts'
@@ -15,12 +15,15 @@ export interface BridgedContract {
   readonly contract: Service
   readonly resources?: readonly BridgedResource[]
   readonly policies: ReadonlyMap<string, PortPolicy>
-  /** By the names of ports; they count where there are no policies. */
+  /** By the names of ports; used for ports without policies. */
   readonly rules?: ReadonlyMap<string, Port['security']> | undefined
-  /** What its map says of messages. */
+  /** The options of its messages, from the map. */
   readonly behind?: MappedBehind
 }
-/** The contract of a map; what messages prove is said by the map, or by the WSDL if it is there. */
+/**
+ * The contract of a map; the demands on messages come from the map, or from the WSDL if there is
+ * one.
+ */
 export async function loadBridge(
   map: string,
   imported: ImportedContract | undefined,
@@ -42,7 +45,7 @@ export async function loadBridge(
   return { contract: served, resources, rules: rulesOf(mapped), policies, ...(behind && { behind }) }
 }
 
-/** Ports of a map are those of the backend, and so is what their messages prove. */
+/** Ports of a map describe the backend, and so do the demands on their messages. */
 const leaveSecurityBehind = (contract: Service): Service => ({
   ...contract,
   ports: contract.ports.map(each => ({ ...each, security: undefined })),
@@ -50,7 +53,7 @@ const leaveSecurityBehind = (contract: Service): Service => ({
 const rulesOf = ({ ports }: Service): BridgedContract['rules'] =>
   new Map(ports.map(({ port, security }) => [port, security]))
 
-/** Those that are found among the exchanges of a map, or the ones that it names or describes. */
+/** The resources that are found among the exchanges of a map, or that it names or describes. */
 async function chooseResources(
   map: string,
   { ports }: Service,

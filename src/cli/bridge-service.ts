@@ -1,4 +1,4 @@
-/** `diglot bridge`: a SOAP service of others by REST, or a REST service by SOAP. */
+/** `diglot bridge`: another party's SOAP service as REST, or its REST service as SOAP. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
@@ -124,12 +124,12 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const server = await startService(app, {
     ...listening,
     data,
-    insecure: true, // no people of a seed have passwords here; callers are said by the flags or the map
+    insecure: true, // no people of a seed have passwords here; the flags or the map define the callers
     onError: (incident, thrown) => console.error(`incident ${incident}:`, thrown),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, async () => {
-      await server.close(10_000) // which waits for calls under way
+      await server.close(10_000) // waits for calls in progress
       close()
       process.exit(0)
     })
@@ -165,11 +165,11 @@ const laterLimitsOf = ({ answers, answersOfCaller, answerLimit }: LaterFlags) =>
   answerLimit: answerLimit * 1000,
 })
 
-/** No exchange asks for credentials. */
+/** No exchange demands credentials. */
 const isOpen = ({ ports }: Service): boolean =>
   ports.every(({ exchanges }) => Object.values(exchanges).every(({ allow }) => isPublic(allow)))
 
-/** A service of others behind a contract. */
+/** Another party's service behind a contract. */
 interface Bridged extends Pick<BridgedContract, 'contract' | 'resources'> {
   readonly callerOf: (port: Port) => PortCaller
   readonly close: () => void
@@ -220,7 +220,7 @@ async function bridgeSoap(
       createHttpTransport(each, { ...transportOptionsOf(limits), ...(tls && { tls }) }),
     ]),
   )
-  const placeOf = (port: string): string => places.get(port)! // each port has one, by `locatePorts`
+  const placeOf = (port: string): string => places.get(port)! // `locatePorts` gives each port one
   const dressOf = memoizeByText((port: string) =>
     createPortDress({ port, security: bridged.rules?.get(port) }, bridged.policies.get(port), placeOf(port), behind),
   )
@@ -242,7 +242,7 @@ async function bridgeSoap(
   }
 }
 
-/** Undefined: there is a map of a SOAP service, which stands for a WSDL that is not at hand. */
+/** Undefined: there is a map of a SOAP service, which replaces a WSDL that is not available. */
 async function describeBehind(
   file: string,
   flags: BridgeFlags,
@@ -272,7 +272,7 @@ async function bridgeRest(
     failUsage('--lenient is about answers in XML: those of a REST service are read so in any case, so leave it out')
   const { describeBridge } = await import('../bridge/bridged-service.ts')
   const { createBridgedRestCaller } = await import('../bridge/rest-caller.ts')
-  if (map === undefined) printLosses(described.losses) // a map has them at its head
+  if (map === undefined) printLosses(described.losses) // a map lists them in its head comment
   const { rest, contract } =
     map === undefined
       ? { rest: described, contract: describeBridge(described.name, described.namespace, [described.port]) }
@@ -324,7 +324,7 @@ async function importBridge(
   }
 }
 
-/** After its file; `stock` of an address such as `http://partner.example/stock.svc?wsdl`. */
+/** Named after its file; `stock` for an address such as `http://partner.example/stock.svc?wsdl`. */
 function nameOfDescription(file: string): string {
   const path = /^https?:/i.test(file) ? (URL.parse(file)?.pathname ?? '') : file
   const name = basename(path)

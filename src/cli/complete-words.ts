@@ -1,4 +1,4 @@
-/** `diglot completion`: scripts for shells, written from the commands themselves. */
+/** `diglot completion`: scripts for shells, generated from the commands themselves. */
 import { Argument, type Command } from 'commander'
 
 const shells = ['bash', 'zsh', 'fish'] as const
@@ -14,14 +14,14 @@ export function addCompletionCommand(program: Command): void {
 }
 
 interface KnownCommand {
-  /** The words after `diglot`, such as `people add`. */
+  /** The command's words after `diglot`, such as `people add`. */
   readonly path: string
   readonly description: string
-  /** What may follow: flags, then the commands below it. */
+  /** The words that may follow: flags, then subcommands. */
   readonly words: readonly string[]
 }
 
-/** Every command with what may follow it, the program itself first. */
+/** Every command with the words that may follow it, the program itself first. */
 export function listCommands(command: Command, path = ''): readonly KnownCommand[] {
   const flags = command.options.map(each => each.long ?? each.flags)
   const words = [...flags, '--help', ...command.commands.map(each => each.name())]
@@ -29,7 +29,7 @@ export function listCommands(command: Command, path = ''): readonly KnownCommand
   return [own, ...command.commands.flatMap(each => listCommands(each, `${path} ${each.name()}`.trim()))]
 }
 
-/** Bash finds the longest command that the words before the cursor name; other words are files. */
+/** Bash finds the longest command among the words before the cursor; other words are files. */
 const writeBash = (commands: readonly KnownCommand[]): string => `_diglot() {
   local path= words= word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do

@@ -22,7 +22,7 @@ interface CopyFlags {
   readonly database?: string
 }
 
-/** Tables are printed once the copy is whole. */
+/** Tables are printed once the copy is complete. */
 async function copyCommand(
   file: string | undefined,
   { to, data, database }: CopyFlags,

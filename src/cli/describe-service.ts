@@ -1,4 +1,4 @@
-/** `diglot describe`, `docs`, `diff`, `check`, `import`: contracts, ours or those of others. */
+/** `diglot describe`, `docs`, `diff`, `check`, `import`: contracts, our own or another party's. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { CheckFlags } from '../check/command.ts'
@@ -142,7 +142,7 @@ async function importCommand(file: string, flags: ImportFlags): Promise<void> {
   })
 }
 
-/** 2: the check could not be made. */
+/** 2: the check was impossible. */
 async function checkCommand(
   address: string | undefined,
   flags: CheckFlags & { readonly before: readonly string[] },
@@ -167,7 +167,7 @@ async function readOpenApiOf(file: string) {
   return await readOpenApiFile(file)
 }
 
-/** Prints what was found and exits with its status, or with 2 where nothing could be judged. */
+/** Prints the findings and exits with their status, or with 2 if nothing could be judged. */
 async function printVerdict(judge: () => Promise<{ readonly text: string; readonly status: number }>): Promise<void> {
   try {
     const { text, status } = await judge()
@@ -175,7 +175,7 @@ async function printVerdict(judge: () => Promise<{ readonly text: string; readon
     process.exitCode = status
   } catch (thrown) {
     printError(thrown)
-    process.exit(2) // 1 would say that something fails, or breaks callers
+    process.exit(2) // 1 would mean that something fails, or breaks callers
   }
 }
 
@@ -231,7 +231,9 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
   process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
 }
 
-/** What is described may not start yet; the description is of what the contract says so far. */
+/**
+ * A service that is described may not be able to start yet; its contract can be described anyway.
+ */
 async function warnOfUnstarted(app: Implementation): Promise<void> {
   const { findContractMistakes } = await import('../contract/review.ts')
   for (const mistake of findContractMistakes(app)) process.stderr.write(`does not start yet: ${mistake}\n`)

@@ -52,11 +52,11 @@ async function devCommand(file: string | undefined, flags: DevFlags): Promise<vo
   await Promise.all(checks.map(child => child.exitCode ?? once(child, 'close')))
 }
 
-/** Node asks a process by this variable to send its parent the files that it loads. */
+/** In this environment variable, Node asks a process to send its parent the files that it loads. */
 const reporting = 'WATCH_REPORT_DEPENDENCIES'
 const isWatched = (): boolean => process.env[reporting] !== undefined
 
-/** Serves in a process of its own, and in the next one as soon as a file that it loads changes. */
+/** Serves in a separate process, and in a new one as soon as a file that it has loaded changes. */
 async function serveAndRestart(ended: AbortSignal): Promise<void> {
   const words = [...process.execArgv, ...process.argv.slice(1)]
   const stop = new Promise<void>(resolve => ended.addEventListener('abort', () => resolve(), { once: true }))
@@ -73,7 +73,10 @@ async function serveAndRestart(ended: AbortSignal): Promise<void> {
   }
 }
 
-/** What Node sends of modules: `watch:import` has addresses, `watch:require` paths, some null. */
+/**
+ * Node's messages about modules: `watch:import` has addresses, `watch:require` paths, some of them
+ * null.
+ */
 function filesOfMessage(message: unknown): readonly string[] {
   const { 'watch:import': imported = [], 'watch:require': required = [] } = message as ModuleReport
   const isText = (each: string | null): each is string => each !== null
@@ -83,14 +86,14 @@ function filesOfMessage(message: unknown): readonly string[] {
 type ModuleReport = Readonly<Record<string, readonly (string | null)[]>>
 
 /**
- * Files by their folders: an editor may save by a new file in the place of the old one, and a watch
- * of the file itself would stay with the old one.
+ * Watches the folders of files: an editor may save by replacing a file, and a watch of the file
+ * itself would stay with the old one.
  */
 class WatchedFiles {
   readonly changed: Promise<void>
   #resolve: () => void = () => {}
   readonly #files = new Set<string>()
-  /** Undefined for one that cannot be watched, which is told once. */
+  /** Undefined for a folder that cannot be watched, which is reported once. */
   readonly #folders = new Map<string, FSWatcher | undefined>()
   constructor() {
     this.changed = new Promise(resolve => {
@@ -104,7 +107,9 @@ class WatchedFiles {
       if (!this.#folders.has(folder)) this.#watchFolder(folder)
     }
   }
-  /** A folder may be gone, and a system has so many watches: the service goes on in either case. */
+  /**
+   * A folder may be gone, and a system limits its watches: the service continues in either case.
+   */
   #watchFolder(folder: string): void {
     const watcher = attempt(
       () => watch(folder, (_what, name) => this.#look(folder, name)),
@@ -120,7 +125,7 @@ class WatchedFiles {
   close(): void {
     for (const watcher of this.#folders.values()) watcher?.close()
   }
-  /** A save has several events: the file is whole after the last of them. */
+  /** A save causes several events: the file is complete after the last one. */
   #look(folder: string, name: string | null): void {
     if (name !== null && this.#files.has(join(folder, name))) setTimeout(this.#resolve, settledMs)
   }
@@ -129,7 +134,7 @@ const settledMs = 100
 const reportUnwatched = (folder: string): void =>
   console.error(`diglot: ${folder} cannot be watched: save a file elsewhere, or start dev again, after changes there`)
 
-/** TypeScript of the project, which says each line behind "types:". */
+/** The project's TypeScript; each of its lines is printed after "types:". */
 function startTypeCheck(): readonly ChildProcess[] {
   const near = createRequire(resolve('package.json'))
   const manifest = attempt(

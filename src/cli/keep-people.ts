@@ -1,11 +1,11 @@
-/** `diglot people`: those who have a password. */
+/** `diglot people`: people who have a password. */
 import { type Command, Option } from 'commander'
 import type { PeopleFlags } from '../host/operations/people-command.ts'
 import { warnOfUnknownRoles } from './issue-credentials.ts'
 import { loadService, serviceText, splitArguments } from './locate-service.ts'
 import { collectOption, pairOption } from './option-types.ts'
 
-/** Adds `people` and what is below it. */
+/** Adds `people` and its subcommands. */
 export function addPeopleCommands(program: Command): void {
   const people = program
     .command('people')

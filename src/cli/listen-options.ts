@@ -22,13 +22,13 @@ export interface ProxyFlags {
   readonly publicUrl?: string
 }
 
-/** What a service is told of the proxy in front of it. */
+/** What a service knows about the proxy in front of it. */
 const proxySettingsOf = ({ trustProxy, publicUrl }: ProxyFlags): Pick<Settings, 'trustProxy' | 'publicUrl'> => ({
   trustProxy: trustProxy ?? false,
   ...(publicUrl !== undefined && { publicUrl }),
 })
 
-/** `--trust-proxy` without a kind of fields: the argument behind it is not its value. */
+/** `--trust-proxy` without a kind of fields: the argument that follows is not its value. */
 export const expandProxyFlag = (args: readonly string[]): string[] =>
   args.map((each, at) =>
     each === '--trust-proxy' && !proxyFields.some(fields => fields === args[at + 1])
@@ -47,7 +47,7 @@ export const addTlsOptions = (command: Command): Command =>
     .option('--tls-key <file>', 'PEM key: serve HTTPS; requires --tls-certificate')
     .option('--tls-certificate <file>', 'PEM certificate of the key, then the intermediate ones')
 
-/** Ends with a usage error where half of a pair is missing. */
+/** Ends with a usage error if half of a pair is missing. */
 export function readTlsFlags({ tlsKey: key, tlsCertificate: certificate, authorities }: TlsFlags): Tls | undefined {
   if (key !== undefined && certificate !== undefined) return { key, certificate, authorities }
   if (key === undefined && certificate === undefined && authorities === undefined) return undefined
@@ -62,11 +62,11 @@ interface IssuerFlags {
   readonly roles?: string
   readonly claim: Readonly<Record<string, string>>
   readonly algorithm: readonly string[]
-  /** Of `serve`: its ID tokens have roles and claims where bearer tokens have them. */
+  /** For `serve`: its ID tokens have roles and claims in the same members as bearer tokens. */
   readonly openid?: string
 }
 
-/** Bearer tokens of an issuer elsewhere. */
+/** Bearer tokens of another issuer. */
 const addTokenOptions = (command: Command): Command =>
   command
     .addOption(
@@ -85,7 +85,7 @@ const addTokenOptions = (command: Command): Command =>
       [],
     )
 
-/** Undefined: no tokens of others. Ends with a usage error where the keys are missing. */
+/** Undefined: no foreign tokens are accepted. Ends with a usage error if the keys are missing. */
 function readIssuerFlags(flags: IssuerFlags): ServeOptions['tokens'] {
   const { jwks, issuer = '', audience, roles, claim, algorithm } = flags
   if (jwks === undefined) return refuseUnusedIssuer(flags)
@@ -110,7 +110,9 @@ function refuseUnusedIssuer({ issuer = '', audience, roles, claim, algorithm, op
   if (unused) failUsage(`${unused} requires --jwks`)
 }
 
-/** Of a service: where callers reach it, how they prove themselves, and what it logs of them. */
+/**
+ * For a service: where callers reach it, how they prove who they are, and what it logs about them.
+ */
 export interface ListenFlags extends ProxyFlags, TlsFlags, IssuerFlags {
   readonly port: number
   readonly host: string
@@ -146,8 +148,8 @@ export function readListenFlags(flags: ListenFlags) {
 }
 
 /**
- * SIGHUP: the files of key and certificate are read again; the old ones stay where that fails.
- * @param report of a failure; a service has it in its log
+ * SIGHUP: the files of key and certificate are read again; if that fails, the old ones stay in use.
+ * @param report receives a failure; a service logs it
  */
 export function reloadOnSignal(server: Pick<Server, 'reload'>, report: (thrown: unknown) => void = () => {}): void {
   process.on('SIGHUP', () => {

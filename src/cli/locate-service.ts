@@ -11,7 +11,9 @@ import { UsageError } from './usage.ts'
 export const serviceText =
   'the file whose default export is made by implement(…) (default: DIGLOT_SERVICE, or that of diglot.config.ts)'
 
-/** An application's default export. Throws an error that says what to give for another file. */
+/**
+ * The default export of an application. Throws an error that says what to give for any other file.
+ */
 async function loadImplementation(file: string): Promise<Implementation> {
   if (!existsSync(file)) throw new Error(`${file} not found: give the file that exports your implement(…)`)
   const app = (await loadModule(file))['default'] as Partial<Implementation> | undefined
@@ -33,7 +35,7 @@ export function splitArguments(
   return second === undefined ? [undefined, first] : [first, second]
 }
 
-/** The service of this folder, where no argument names one. */
+/** The service of this folder, if no argument names one. */
 export const findServiceFile = async (): Promise<string | undefined> =>
   process.env['DIGLOT_SERVICE'] || (await readConfig())?.service
 

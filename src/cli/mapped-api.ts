@@ -1,4 +1,4 @@
-/** The map of a REST service: what `diglot import --operations` has written, edited. */
+/** The map of a REST service: the edited output of `diglot import --operations`. */
 import type { ExchangeFaults, Port, PortExchange } from '../contract/exchange.ts'
 import type { Service } from '../contract/service.ts'
 import { writePortWsdl } from '../describe/port-wsdl.ts'
@@ -6,15 +6,15 @@ import { compareServices } from '../diff/compare-services.ts'
 import { readSoapDescription } from '../diff/read-soap.ts'
 import type { RestPort } from '../import/openapi/rest-port.ts'
 
-/** Where the two come from, for errors. */
+/** The sources of both, for errors. */
 export interface MapSources {
   readonly map: string
   readonly document: string
 }
 
 /**
- * The operations that a map leaves, for the callers that it names, with its faults and statuses.
- * How they are asked is up to the document, and so are their messages.
+ * The operations that a map keeps, for the callers that it names, with its faults and statuses. The
+ * document determines their messages, and how they are called.
  * @throws an error that names the place in the map, and what to do
  */
 export function mapApi(rest: RestPort, contract: Service, sources: MapSources): RestPort {

@@ -1,4 +1,4 @@
-/** `diglot migrate`: what a start would add, and the removals that a person names. */
+/** `diglot migrate`: what a start would add, and removals that a person has approved. */
 import { type Command, Option } from 'commander'
 import type { FillProgress } from '../service/store.ts'
 import { loadService, serviceText } from './locate-service.ts'
@@ -32,7 +32,7 @@ interface MigrateFlags {
   readonly database?: string
 }
 
-/** Steps are printed once all of them are done: what is refused on the way is undone. */
+/** Steps are printed once all of them are done: a refusal undoes the earlier ones. */
 async function migrateCommand(
   file: string | undefined,
   { plan, apply, json, drop, ...flags }: MigrateFlags,

@@ -1,4 +1,4 @@
-/** `diglot mock`: a contract served by examples, for tests of its clients. */
+/** `diglot mock`: a contract served with examples, for tests of its clients. */
 import type { Command } from 'commander'
 import type { MockServer, MockServerOptions, startMock, startOpenApiMock } from '../mock/start-mock.ts'
 import {
@@ -67,7 +67,7 @@ interface MockFlags extends ProxyFlags, Omit<TlsFlags, 'authorities'> {
   readonly from: readonly string[]
 }
 
-/** What a mock is told of where it listens. */
+/** What a mock knows about where it listens. */
 type Listening = Pick<MockServerOptions, 'tls'>
 
 async function mockCommand(file: string | undefined, words: MockFlags): Promise<void> {

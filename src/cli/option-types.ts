@@ -1,4 +1,4 @@
-/** What the values of options may be; a wrong one is a usage error. */
+/** The values that options may have; any other is a usage error. */
 import { InvalidArgumentError, Option } from 'commander'
 
 export const wholeNumberOption =
@@ -9,7 +9,7 @@ export const wholeNumberOption =
       throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}`)
     return number
   }
-/** `--port` of what serves a contract. */
+/** `--port` of commands that serve a contract. */
 export const createPortOption = (): Option =>
   new Option('--port <number>', 'port; 0 picks a free one')
     .env('PORT')

@@ -1,4 +1,4 @@
-/** All commands of `diglot`, as one value: parsed by the command line, walked by completions. */
+/** All commands of `diglot`, as one value: the command line parses it, completions walk it. */
 import { Command } from 'commander'
 import { addNewCommand } from './begin-project.ts'
 import { addBridgeCommand } from './bridge-service.ts'
@@ -41,13 +41,13 @@ export function createProgram(): Command {
   return program
 }
 
-/** Other programs have these words for `new`. */
+/** What other programs call `new`. */
 const newHint = [
   /^(diglot: unknown command '(?:init|create|scaffold)')$/m,
   '$1: diglot new <folder> makes a project',
 ] as const
 
-/** An error that commander prints ends with where the usage of its command stands. */
+/** An error that commander prints ends by saying where the usage of its command is. */
 function nameHelp(command: Command, name: string): void {
   command.showHelpAfterError(`see ${name} --help`)
   for (const each of command.commands) nameHelp(each, `${name} ${each.name()}`)

@@ -1,15 +1,15 @@
-/** What a command is at, while its work is long: on standard error, apart from its output. */
+/** The progress of a command during long work: on standard error, apart from its output. */
 
-/** Between two lines where there is no terminal. */
+/** Milliseconds between two lines if there is no terminal. */
 const lineEveryMs = 10_000
 
-/** The part of a stream that is written to. */
+/** The part of a stream that is used. */
 export interface ProgressStream {
   readonly isTTY?: boolean
   write(text: string): unknown
 }
 
-/** On a terminal one line that is written again and again; elsewhere a line from time to time. */
+/** On a terminal, one line that is rewritten; elsewhere, a line from time to time. */
 export class ProgressLine {
   readonly #to: ProgressStream
   readonly #elapsed: () => number
@@ -17,7 +17,7 @@ export class ProgressLine {
   #text = ''
   #writtenAt: number
 
-  /** @param elapsed milliseconds, which never go back */
+  /** @param elapsed milliseconds, which never decrease */
   constructor(to: ProgressStream = process.stderr, elapsed: () => number = () => performance.now()) {
     this.#to = to
     this.#elapsed = elapsed
@@ -37,7 +37,7 @@ export class ProgressLine {
     this.#writtenAt = this.#elapsed()
   }
 
-  /** Leaves nothing on a terminal, so that output begins with a line of its own. */
+  /** Clears the line of a terminal, so that output begins with a line of its own. */
   clear(): void {
     if (this.#to.isTTY && this.#text !== '') this.#to.write('\r\x1b[K')
     this.#text = ''

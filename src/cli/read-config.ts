@@ -1,4 +1,4 @@
-/** Reads `diglot.config.ts` of the working folder. */
+/** Reads `diglot.config.ts` in the working folder. */
 import { existsSync } from 'node:fs'
 import { loadModule } from '../host/operations/load-module.ts'
 import type { CommandConfig } from './config.ts'
@@ -16,7 +16,7 @@ const members: Readonly<Record<keyof CommandConfig, 'string' | 'number'>> = {
   publicUrl: 'string',
 }
 
-/** Undefined where the folder has none; throws an error that names the member and the cure. */
+/** Undefined if the folder has none; throws an error that names the member and the cure. */
 export async function readConfig(): Promise<CommandConfig | undefined> {
   const file = configFiles.find(each => existsSync(each))
   if (file === undefined) return undefined

@@ -57,6 +57,6 @@ async function relayCommand(flags: RelayFlags): Promise<void> {
   reloadOnSignal({ reload: () => tls && listener.secure(tls) }, printError)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void listener.close(10_000).then(() => process.exit(0)))
-  const { origin, pathname } = new URL(to) // without the credentials that it may have
+  const { origin, pathname } = new URL(to) // without any credentials
   console.log(`relaying from ${listener.url} to ${origin}${pathname}`)
 }

@@ -1,4 +1,4 @@
-/** One command, and the exit status that it ends with; `cli.ts` loads it. */
+/** Runs one command, and determines its exit status; `cli.ts` loads this. */
 import { expandProxyFlag } from './listen-options.ts'
 import { createProgram } from './program.ts'
 import { exitStatusOf, ignoreClosedPipe } from './usage.ts'

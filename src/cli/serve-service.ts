@@ -30,7 +30,7 @@ export function addServeCommand(program: Command): void {
   command.action(serveCommand)
 }
 
-/** Where it listens, and keeps what it knows. */
+/** Where it listens, and where it keeps its data. */
 function addPlaceOptions(command: Command): Command {
   return addListenOptions(command)
     .option('--authorities <file>', 'PEM certificates of authorities that issue client certificates')
@@ -62,7 +62,7 @@ function addSignInOptions(command: Command): Command {
     )
 }
 
-/** How SOAP messages prove themselves, and where replies may go. */
+/** How SOAP messages prove their senders, and where replies may go. */
 function addMessageOptions(command: Command): Command {
   return command
     .option('--signers <file>', 'PEM certificates of signers of SOAP messages, or of their authorities')
@@ -119,7 +119,7 @@ function addMessageOptions(command: Command): Command {
     .option('--reply-to <address>', 'allow SOAP replies to this address and below; repeatable', collectOption, [])
 }
 
-/** What the process does, and with how many. */
+/** What the process does, and with how many workers. */
 function addProcessOptions(command: Command): Command {
   return command
     .option('--insecure', 'accept the passwords of the example on any address')
@@ -169,7 +169,7 @@ interface ServeFlags extends ListenFlags {
   readonly work: boolean
 }
 
-/** Roles and claims are where bearer tokens have them: both come from one issuer. */
+/** Roles and claims are in the same members as in bearer tokens: both come from one issuer. */
 function openIdOf(flags: ServeFlags): ServeOptions['openid'] {
   const {
     openid: issuer,
@@ -217,7 +217,7 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
     if (unused) failUsage(`${unused} requires --signers or --partner`)
     return keyFiles.length > 0 ? { keyFiles } : undefined
   }
-  const purposes = purpose as readonly CertificatePurpose[] // an unknown one is told at start
+  const purposes = purpose as readonly CertificatePurpose[] // the start reports an unknown one
   const [crlFiles, crlAddresses] = [places.filter(each => !isHttpAddress(each)), places.filter(isHttpAddress)]
   const responders = { ocspAddresses, ...(ocspHash && { ocspHash }) }
   const revocations = { crlFiles, crlAddresses, ...responders, ...(revocation && { revocation }) }
@@ -287,7 +287,7 @@ async function serveCommand(file: string | undefined, flags: ServeFlags): Promis
   else console.log(lines.join('\n'))
 }
 
-/** A first request, with a token: for the eyes at a terminal of this machine, and for no log. */
+/** A first request, with a token: only for a terminal of this machine, and for no log. */
 async function writeExample(app: Implementation, server: Server): Promise<string[]> {
   const clerk = app.seed().people?.find(person => person.roles.includes('clerk'))
   const collection = app.contract.resources[0]?.name

@@ -1,11 +1,11 @@
-/** What the commands say when they fail: one line without a stack, and its exit status. */
+/** What commands print when they fail: one line without a stack, and its exit status. */
 import { fsyncSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 
 /**
- * Whether its reader goes on: one that has seen enough (`| head`) closes the pipe. Rejects where it
- * cannot be written otherwise, so that nothing is removed that was not kept.
+ * Whether its reader continues: one that has seen enough (`| head`) closes the pipe. Rejects if it
+ * cannot be written for another reason, so that nothing is removed that was not kept.
  */
 export const writeOutput = (text: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
@@ -15,24 +15,24 @@ export const writeOutput = (text: string): Promise<boolean> =>
         : reject(
             new Error(`standard output cannot be written: ${cause.message}: look at the disk or the pipe`, { cause }),
           )
-    process.stdout.once('error', fail) // it is told after the callback, too
+    process.stdout.once('error', fail) // it is reported after the callback, too
     process.stdout.write(text, error => {
       if (error) return fail(error)
       process.stdout.off('error', fail)
       resolve(true)
     })
   })
-/** The second is of what is written after that. */
+/** Undefined for the first call; the second is about what is written after it. */
 const hasClosedPipe = (thrown: unknown): boolean => ['EPIPE', 'ERR_STREAM_DESTROYED'].includes(errorCodeOf(thrown))
 
-/** A closed pipe is no error of a command; where `writeOutput` waits, the rest is told there. */
+/** A closed pipe is not an error of a command; if `writeOutput` waits, it reports other errors. */
 export function ignoreClosedPipe(): void {
   process.stdout.on('error', thrown => {
     if (!hasClosedPipe(thrown) && process.stdout.listenerCount('error') === 1) throw thrown
   })
 }
 
-/** What was written to a file is on its disk; a pipe or a terminal has none. */
+/** Ensures that output to a file is on disk; a pipe or a terminal needs nothing. */
 export const flushOutput = (): void => void attempt(() => fsyncSync(process.stdout.fd), hasNoDisk)
 const hasNoDisk = (thrown: unknown): boolean => ['EINVAL', 'ENOTSUP', 'EROFS', 'EPERM'].includes(errorCodeOf(thrown))
 
@@ -45,7 +45,7 @@ export function exitStatusOf(thrown: unknown): number {
   return thrown instanceof UsageError ? 2 : 1
 }
 
-/** What is thrown in words, with its cure; an `Unavailable` has its cause. */
+/** What was thrown, in words, with its cure; an `Unavailable` has its cause. */
 function describeThrown(thrown: unknown): string {
   const cause = thrown instanceof Object && 'after' in thrown && 'cause' in thrown ? thrown.cause : thrown
   if (!(cause instanceof Error)) return typeof cause === 'string' ? cause : inspect(cause)
@@ -58,7 +58,7 @@ export function printError(thrown: unknown): void {
   process.stderr.write(`diglot: ${text.split('\n').join('\ndiglot: ')}\n`)
 }
 
-/** A command that cannot be understood: its exit status is 2. */
+/** A command that is not understood: its exit status is 2. */
 export class UsageError extends Error {}
 
 export function failUsage(text: string): never {

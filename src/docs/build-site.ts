@@ -1,6 +1,7 @@
 /**
- * A contract as a folder of pages. The same contract makes the same folder: no clock, no chance.
- * What it guards: a site for some roles has nothing that they may not ask for (`reader-contract`).
+ * A contract as a folder of pages. The same contract always makes the same folder: nothing depends
+ * on a clock or on chance. What it guards: a site for some roles contains nothing that they may not
+ * request (`reader-contract`).
  */
 
 import { mainEndpoint } from '../contract/endpoint-rule.ts'
@@ -23,9 +24,12 @@ import { type DescribedEdition, placeOfEdition, type SiteHead, type SitePage, wr
 import { buildEditionPage, buildJobPage, buildResourcePage, buildStartPage } from './subject-pages.ts'
 
 export interface SiteOptions {
-  /** The address that examples and descriptions name, without a slash at the end. */
+  /** The address in examples and descriptions, without a slash at the end. */
   readonly address: string
-  /** The readers; `[]`: callers without credentials. Undefined: those that may know everything. */
+  /**
+   * The roles of the readers; `[]`: callers without credentials. Undefined: readers who may know
+   * everything.
+   */
   readonly roles?: readonly string[] | undefined
   readonly examples: boolean
   /** The differences from an earlier release. */
@@ -100,7 +104,7 @@ const buildEditionPages = (edition: DescribedEdition): readonly SitePage[] => {
   ]
 }
 
-/** What generators and tools read: path → what it is, and its text. */
+/** Files for generators and tools: path → what it is, and its text. */
 async function describeForPrograms(
   app: Implementation,
   address: string,

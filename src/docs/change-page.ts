@@ -41,7 +41,7 @@ export async function compareVersions(app: Implementation): Promise<readonly Dif
     .reverse()
 }
 
-/** A version alone, under this name: two such contracts differ by their content. */
+/** A version on its own, under this name, so that two such contracts differ only in content. */
 function contractOfVersion(contract: Service, version: string, name: string): Service {
   const { versions, endpoints, headers } = contract
   const { without, renames, retypes, reshapes } = versions[version] ?? {}
@@ -71,7 +71,7 @@ function contractOfVersion(contract: Service, version: string, name: string): Se
   }
 }
 
-/** @param against an earlier release, as `diglot diff` names one */
+/** @param against an earlier release, as named for `diglot diff` */
 export async function compareWithRelease(
   app: Implementation,
   against: string,
@@ -83,7 +83,7 @@ export async function compareWithRelease(
   return compareReleases([against, old], ['this release', now])
 }
 
-/** Undefined with one version, and nothing to compare it with. */
+/** Undefined if there is one version, and nothing to compare it with. */
 export function buildChangePage(
   versions: readonly DiffReport[],
   release: DiffReport | undefined,

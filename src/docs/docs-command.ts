@@ -1,4 +1,4 @@
-/** `diglot docs`: from words of a command line to a folder of pages. */
+/** `diglot docs`: from the words of a command line to a folder of pages. */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ export interface DocsFlags {
   readonly force?: boolean
 }
 
-/** What a user has to change before a site can be written. */
+/** The reason why a site cannot be written, with what to change. */
 export class DocsImpossible extends Error {}
 
 /** @returns what to print */
@@ -57,7 +57,7 @@ function readRoles(app: Implementation, given: readonly string[]): readonly stri
   return given.filter(role => role !== 'anyone')
 }
 
-/** A folder with other things in it is left as it is. */
+/** A folder with other files in it is left as it is. */
 async function requireReplaceable({ output, force = false }: DocsFlags): Promise<void> {
   if (force || !existsSync(output) || existsSync(join(output, siteManifestName))) return
   const found = await readdir(output).catch((thrown: Error) => {
@@ -68,8 +68,8 @@ async function requireReplaceable({ output, force = false }: DocsFlags): Promise
 }
 
 /**
- * Pages of the site before that are no longer made go; nothing else does. Meanwhile the folder is
- * no site: a page for one role may stand in it already, where others read.
+ * Pages of the earlier site that no longer exist are removed, and nothing else. Meanwhile the
+ * folder is not a site: readers of an old page for another role could be shown pages of this one.
  */
 async function replaceSite(folder: string, files: SiteFiles, about: Omit<SiteManifest, 'files'>): Promise<void> {
   const place = join(folder, siteManifestName)

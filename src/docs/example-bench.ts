@@ -1,6 +1,6 @@
 /**
- * One service in memory for one example: its items, the callers that may ask for something, and
- * the messages that are shown. Each example has a bench of its own, and depends on no other.
+ * One service in memory for one example: its items, the callers that may request something, and the
+ * messages that are shown. Each example has a bench of its own, and depends on no other.
  */
 import type { Json } from '../base/objects.ts'
 import { membersWriter } from '../contract/field-json.ts'
@@ -14,7 +14,7 @@ import { startTestService, type TestCaller, type TestService } from '../testing/
 import { createStabilizer } from './stable-text.ts'
 
 export type KnownItem = Readonly<Record<string, Json>>
-/** A caller with an item that it may do something to. */
+/** A caller, and an item on which it may perform the operation. */
 export interface ExampleSubject {
   readonly caller: ExampleCaller
   readonly item: KnownItem | undefined
@@ -34,23 +34,23 @@ export interface ExampleResponse {
   readonly fields: Headers
   readonly text: string
 }
-/** As a page shows it. */
+/** In the form that a page shows. */
 export interface ShownExchange {
   readonly request: string
   readonly response: string
   readonly status: number
 }
 
-/** @param roles those that its callers may have; undefined: all */
+/** @param roles the roles that its callers may have; undefined: all */
 export async function openBench(app: Implementation, roles: readonly string[] | undefined): Promise<ExampleBench> {
   const contract = withoutUniqueKeys(app.contract)
   const service = await startTestService(contract as unknown as AnyService, { ...app, contract }) // with its types erased
   return new ExampleBench(service, app, roles)
 }
 
-/** Of a message that is shown. */
+/** The fields of a shown message. */
 const shownCharacters = 6000
-/** What tells a reader something; the rest is the same in every response. */
+/** Fields that tell a reader something; the others are the same in every response. */
 const shownFields = ['content-type', 'location', 'etag', 'retry-after', 'deprecation', 'sunset']
 
 export class ExampleBench implements AsyncDisposable {
@@ -84,14 +84,14 @@ export class ExampleBench implements AsyncDisposable {
     const id = this.items(resource)[0]?.['id']
     return typeof id === 'string' ? id : undefined
   }
-  /** The identifier of another item than this one, if there is one. */
+  /** The identifier of an item other than this one, if there is one. */
   readonly knownBut =
     (id: string) =>
     (resource: string): string | undefined => {
       const ids = this.items(resource).map(item => String(item['id']))
       return ids.find(each => each !== id) ?? ids[0]
     }
-  /** Leaves the items of the seed alone: the next one is new. */
+  /** Leaves the items of the seed alone: the next item is a new one. */
   forget({ name }: Resource): void {
     this.#items.delete(name)
   }
@@ -99,12 +99,12 @@ export class ExampleBench implements AsyncDisposable {
     this.#items.set(resource.name, [item, ...this.items(resource.name).filter(each => each['id'] !== item['id'])])
   }
 
-  /** The jobs that are due. */
+  /** Runs the jobs that are due. */
   work(): Promise<number> {
     return this.#service.work()
   }
 
-  /** Callers that the grants allow this item, people of the seed before others. */
+  /** Callers to whom the grants allow this item, people of the seed before others. */
   callersFor(grants: readonly Grant[], item: KnownItem = {}): readonly ExampleCaller[] {
     return grants.flatMap(({ role, where }) => {
       if (role === '*' && Object.keys(where).length === 0) return [undefined]
@@ -138,7 +138,7 @@ export class ExampleBench implements AsyncDisposable {
     return { status: response.status, fields: response.headers, text: await response.text() }
   }
 
-  /** @param address what stands in place of that of the bench */
+  /** @param address replaces the address of the bench */
   show(sent: ExampleRequest, received: ExampleResponse, address: string, more: readonly string[] = []): ShownExchange {
     const clean = (text: string): string => this.#settle(text.replaceAll(this.#service.address, address))
     const named = [...shownFields, ...more].flatMap(name => {

@@ -1,4 +1,4 @@
-/** Fields of a contract as rows of a table: what they are called, what they hold, what is due. */
+/** Fields of a contract as rows of a table: their names, their values, their rules. */
 import { escapeMarkup } from '../base/markup.ts'
 import type { AnyField, Fields, Scalar, ZoneRule } from '../contract/field.ts'
 import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
@@ -8,7 +8,7 @@ import { writeRowTable } from '../html/value-views.ts'
 
 type FieldRow = readonly [path: string, holds: string, due: string, about: string]
 
-/** '' where there is no field. */
+/** '' if there is no field. */
 export function writeFieldTable(fields: Fields): PageMarkup {
   const rows = listFieldRows(fields, '')
   if (rows.length === 0) return ''

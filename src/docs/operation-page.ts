@@ -1,4 +1,4 @@
-/** The page of one operation: REST and SOAP side by side, and what is true of both. */
+/** The page of one operation: REST and SOAP side by side, and what applies to both. */
 
 import { escapeMarkup } from '../base/markup.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
@@ -58,7 +58,7 @@ const homeOf = ({ version }: DescribedEdition, operation: DeclaredOperation) =>
     ? { href: placeOfResource(version, operation.resource), text: operation.resource.name }
     : { href: placeOfJob(version, operation.job), text: operation.job.job }
 
-/** What it is for, in one sentence. */
+/** The purpose of the operation, in one sentence. */
 export function describePurpose(operation: DeclaredOperation): string {
   switch (operation.kind) {
     case 'list':
@@ -260,7 +260,7 @@ function writeSoap(edition: DescribedEdition, operation: DeclaredOperation, path
   )
 }
 
-/** The item in a message is told by a link, everything else by its fields. */
+/** A link identifies the item in a message; everything else is in its fields. */
 function writeMessageFields(
   message: Message,
   side: 'request' | 'response',
@@ -313,7 +313,7 @@ function writeShownExample({ hasExamples }: DescribedEdition, example: Operation
   ].join('\n')
 }
 
-/** @param outcome what tells these regions from others of the page */
+/** @param outcome distinguishes these regions from others of the page */
 function writeExchanges(rest: ShownExchange | undefined, soap: ShownExchange | undefined, outcome = ''): PageMarkup {
   const face = (name: 'REST' | 'SOAP', shown: ShownExchange | undefined): PageMarkup =>
     shown
@@ -328,7 +328,7 @@ function writeExchanges(rest: ShownExchange | undefined, soap: ShownExchange | u
       : ''
   return buildElement('div', { class: 'faces' }, face('REST', rest), face('SOAP', soap))
 }
-/** It can be scrolled by keyboard. */
+/** It can be scrolled with the keyboard. */
 const writeMessageText = (label: string, text: string): PageMarkup =>
   buildElement('pre', { tabindex: 0, role: 'region', 'aria-label': label }, escapeMarkup(text))
 

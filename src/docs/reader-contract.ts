@@ -1,7 +1,7 @@
 /**
- * The contract as the reader of a description may know it. What it guards: a description for some
- * roles has no operation, role, transition or field that these roles are not granted, and no
- * version that is retired.
+ * The contract as the readers of a description may know it. What it guards: a description for some
+ * roles has no operation, role, transition or field that is not granted to them, and no retired
+ * version.
  */
 import { Field, type Fields } from '../contract/field.ts'
 import type { Grant } from '../contract/policy.ts'
@@ -49,7 +49,9 @@ function narrowResource(resource: Resource, keep: KeepGrants): Resource {
   })
 }
 
-/** Without the fields that none of the roles sees, and the other roles that see or set a field. */
+/**
+ * Without the fields that none of the roles sees, and without other roles that see or set a field.
+ */
 const narrowFields = ({ fields }: Resource, keep: KeepGrants): Fields =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
@@ -65,7 +67,7 @@ const narrowFields = ({ fields }: Resource, keep: KeepGrants): Fields =>
     }),
   )
 
-/** Rules that name a field go with it. */
+/** Rules that name a removed field are removed with it. */
 function narrowRules(given: Rules, fields: Fields): Rules {
   const isKept = (path: string): boolean => Object.hasOwn(fields, firstStep(path.replace(/^-/, '')))
   return {

@@ -1,4 +1,4 @@
-/** Pages of what holds for all operations: rights, refusals, headers, message security, ports. */
+/** Pages about all operations: rights, refusals, headers, message security, ports. */
 import { escapeMarkup } from '../base/markup.ts'
 import { hasAttachedParts, mayReferToParts, splitBody } from '../contract/attached-parts.ts'
 import {
@@ -28,7 +28,7 @@ import { type DescribedEdition, type SitePage, sitePlaces } from './site-frame.t
 
 const trail = [{ href: sitePlaces.start, text: 'Start' }]
 
-/** Roles and the operations that they may ask for; the status where no grant fits. */
+/** Roles and the operations that they may request; a status if no grant fits. */
 export function buildAccessPage(
   operations: readonly DeclaredOperation[],
   roles: readonly string[] | undefined,
@@ -68,7 +68,7 @@ function writeRight({ grants }: DeclaredOperation, role: string): PageMarkup {
   )
 }
 
-/** The twin tables of both faces, as one; faults of the contract first. */
+/** The twin tables of both faces, joined; faults of the contract come first. */
 export function buildRefusalPage(service: Service, operations: readonly DeclaredOperation[]): SitePage {
   const used = new Set(operations.flatMap(({ faults }) => faults.map(each => each.fault)))
   const own = declaredFaults(service).filter(each => used.has(each.fault))
@@ -109,7 +109,7 @@ const writeFault = ({ fault, status, title, detail }: Fault): PageMarkup =>
     writeFieldTable(detail),
   )
 
-/** Undefined without headers. */
+/** Undefined if there are no headers. */
 export function buildHeaderPage(service: Service): SitePage | undefined {
   const all = headersOf(service)
   if (all.length === 0) return undefined
@@ -143,7 +143,7 @@ function writeHeaderPanel(header: NamedHeader): PageMarkup {
   )
 }
 
-/** How messages prove themselves at each endpoint that asks for it; undefined if none does. */
+/** The proofs that messages need, for each endpoint that demands any; undefined if none does. */
 export function buildSecurityPage(service: Service, editions: readonly DescribedEdition[]): SitePage | undefined {
   const operationsOf = (version: string) => editions.find(each => each.version === version)?.operations ?? []
   const namesOf = (version: string) => operationsOf(version).flatMap(each => (each.message ? [each.name] : []))
@@ -167,9 +167,9 @@ export function buildSecurityPage(service: Service, editions: readonly Described
   return { path: sitePlaces.security, title: 'Message security', main, trail }
 }
 interface SecuredPlace extends Pick<ServedEndpoint, 'path' | 'security'> {
-  /** Its operations, as far as readers may know of them. */
+  /** The operations that readers may know of. */
   readonly names: readonly string[]
-  /** Of them, those with attachments. */
+  /** Those of them that have attachments. */
   readonly attaching: readonly string[]
 }
 

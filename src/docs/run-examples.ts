@@ -1,6 +1,7 @@
 /**
- * Examples of each operation, run by both faces against a service in memory: what is shown was
- * asked and answered. An operation that no try succeeds at has no example, and its page says so.
+ * Examples of each operation, run through both faces against a service in memory: every message
+ * that is shown was really exchanged. An operation at which no attempt succeeds has no example, and
+ * its page says so.
  */
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
 import type { Json } from '../base/objects.ts'
@@ -39,11 +40,11 @@ export interface OperationExample {
   readonly caller: ExampleCaller
   readonly rest?: ShownExchange
   readonly soap?: ShownExchange
-  /** The same with a content that a rule of the service refuses. */
+  /** The same, with content that a rule of the service refuses. */
   readonly refused?: { readonly rest?: ShownExchange; readonly soap?: ShownExchange }
 }
 
-/** What is documented: a contract as its readers know it, and where it is served. */
+/** The subject of the examples: a contract as its readers know it, and its addresses. */
 export interface ExampleScope {
   readonly app: Implementation
   readonly contract: Service
@@ -52,7 +53,7 @@ export interface ExampleScope {
 }
 
 type Face = 'rest' | 'soap'
-/** One try: with which of the callers, and with content that resembles the item or not. */
+/** One attempt: with one of the callers, and with content that may resemble the item. */
 interface Attempt {
   readonly caller: number
   readonly isPlain: boolean
@@ -60,11 +61,11 @@ interface Attempt {
 interface ExampleInput {
   readonly caller: ExampleCaller
   readonly id?: string
-  /** The entity tag that a change states. */
+  /** The entity tag that a change sends. */
   readonly tag?: string
   readonly content?: SampleMembers
   readonly query?: readonly (readonly [string, string])[]
-  /** Next to the content in a message. */
+  /** Members next to the content of a message. */
   readonly beside?: SampleMembers
   readonly file?: { readonly mediaType: string; readonly octets: Uint8Array<ArrayBuffer> }
 }
@@ -97,7 +98,7 @@ class ExampleRunner {
     this.#view = view
     this.#version = version
     this.#routes = compileRoutes(view)
-    // To prepare an example the bench may do what its reader may not.
+    // To prepare an example, the bench may do what its reader may not.
     this.#operations = listOperations(viewOfVersion(scope.app.contract, version))
   }
 
@@ -159,7 +160,7 @@ class ExampleRunner {
     return { caller: asked.caller, exchange: bench.show(sent, received, address, fields) }
   }
 
-  /** Items, jobs and searches that the operation is about, made where there are none. */
+  /** Items, jobs and searches that the operation is about; created if there are none. */
   async #prepare(
     bench: ExampleBench,
     operation: DeclaredOperation,
@@ -224,7 +225,7 @@ class ExampleRunner {
     isPlain: boolean,
   ): Promise<ExampleInput | 'no such caller' | undefined> {
     const { resource, kind, grants } = operation
-    // Others may refer to what has stood there for long; to what is new nothing does.
+    // Others may refer to an older item; nothing refers to a new one.
     if (kind === 'remove' && isPlain) bench.forget(resource)
     const subject = await this.#findSubject(bench, resource, statesAllowing(operation), grants, at)
     if (!subject || subject === 'no such caller') return subject
@@ -257,7 +258,9 @@ class ExampleRunner {
     return { caller, id, ...tag, content: { [name]: value } }
   }
 
-  /** An item that the caller in this place may do it to; the first of its kind without one. */
+  /**
+   * An item on which the caller at this place may perform it; without one, the first of its kind.
+   */
   async #findSubject(
     bench: ExampleBench,
     resource: Resource,
@@ -273,7 +276,7 @@ class ExampleRunner {
     return subjects.find(({ caller }) => isSeeded(caller)) ?? subjects[0]
   }
 
-  /** A new item, led to one of the states by its transitions. */
+  /** A new item, brought to one of the states by its transitions. */
   async #makeItem(bench: ExampleBench, resource: Resource, states: readonly string[]): Promise<readonly KnownItem[]> {
     let item = bench.items(resource.name)[0] ?? (await this.#createItem(bench, resource))
     for (const verb of item ? wayTo(resource, String(item['state'] ?? ''), states) : []) {
@@ -314,7 +317,7 @@ class ExampleRunner {
     return undefined
   }
 
-  /** What is made once is made after a removal, where one is allowed. */
+  /** An item that can exist only once is created after a removal, if one is allowed. */
   async #removeSingle(bench: ExampleBench, resource: Resource, item: KnownItem): Promise<void> {
     const remove = this.#operations.find(each => each.kind === 'remove' && each.resource.name === resource.name)
     const [caller] = bench.callersFor(remove?.grants ?? [], item)
@@ -340,7 +343,10 @@ class ExampleRunner {
     return undefined
   }
 
-  /** Content for a new item: that of a known one, else a sample; what it refers to is made first. */
+  /**
+   * Content for a new item: that of a known one, or else a sample; items to which it refers are
+   * created first.
+   */
   async #draft(bench: ExampleBench, resource: Resource, known: KnownItem | undefined): Promise<SampleMembers> {
     const fields = this.#view.resources.find(each => each.name === resource.name)?.fields ?? resource.fields
     if (known) return pickDraft(fields, known)
@@ -380,7 +386,7 @@ class ExampleRunner {
     return sent && bench.send(asked.caller, sent)
   }
 
-  /** A filter that some item meets and that a removal allows. */
+  /** A filter that matches some item and that a removal allows. */
   #bulkFilter(bench: ExampleBench, { name, given, states }: Resource): readonly [string, string] | undefined {
     const filter = given.filter ?? []
     if (filter.includes('state') && states.length > 0) return ['state', given.remove?.[0] ?? states.at(-1) ?? '']
@@ -389,7 +395,7 @@ class ExampleRunner {
     return field && item ? [field, String(item[field])] : undefined
   }
 
-  /** The parents of the item, else those of a known one, by the names that addresses have. */
+  /** The parents of the item, or else of a known one, by their names in addresses. */
   #parentsOf(
     bench: ExampleBench,
     operation: DeclaredOperation,
@@ -478,7 +484,7 @@ class ExampleRunner {
   }
 }
 
-/** The members of a message, by the names that its schema has for them. */
+/** The members of a message, by the names in its schema. */
 function messageContent(
   { fields, main }: { readonly fields: Fields; readonly main: string | undefined },
   { id, tag, content = {}, beside = {}, file }: ExampleInput,
@@ -505,7 +511,7 @@ function findRequestLine(routes: Routes, operation: DeclaredOperation): RequestL
   return found.find(({ method }) => method === 'GET') ?? found[0]
 }
 
-/** The caller in this place, a person of the seed where one of the items is theirs. */
+/** The caller at this place; a person of the seed, if one of the items is theirs. */
 function choosePerson(
   bench: ExampleBench,
   { resource, grants }: DeclaredOperation & { readonly resource: Resource },
@@ -537,7 +543,7 @@ function statesAllowing(operation: DeclaredOperation & { readonly resource: Reso
   }
 }
 
-/** The shortest way from a state to one of others, as verbs. */
+/** The shortest way from a state to one of several others, as verbs. */
 function wayTo({ machine }: Resource, from: string, states: readonly string[]): readonly string[] {
   const ways = new Map<string, readonly string[]>([[from, []]])
   for (const [state, way] of ways) {
@@ -547,14 +553,14 @@ function wayTo({ machine }: Resource, from: string, states: readonly string[]): 
   return []
 }
 
-/** Resources that an item must refer to. */
+/** Resources to which an item must refer. */
 const requiredResources = (fields: Fields): readonly string[] =>
   Object.values(fields).flatMap(({ shape, isOptional, defaultValue }) => {
     if (isOptional || defaultValue !== undefined) return []
     return shape.kind === 'ref' ? [shape.resource] : innerFields(shape).flatMap(requiredResources)
   })
 
-/** A word that a search finds. */
+/** A word that a search will find. */
 function firstWordOf(items: readonly KnownItem[], { given: { search = [] } }: Resource): string | undefined {
   const own = search.filter(path => !path.includes('.'))
   for (const item of items)
@@ -579,11 +585,11 @@ export interface RequestLine {
   readonly method: string
   /** The path after the version. */
   readonly template: string
-  /** It lists the items that refer to one. */
+  /** Whether it lists the items that refer to one item. */
   readonly isWithin: boolean
 }
 
-/** A single resource is made by the PUT that replaces it. */
+/** The PUT that replaces a single resource also creates it. */
 export function findRequestLines({ all }: Routes, operation: Operation): readonly RequestLine[] {
   const linesOf = (isMeant: (each: Operation) => boolean): readonly RequestLine[] =>
     all.flatMap(({ template, methods, within }) =>

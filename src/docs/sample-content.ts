@@ -1,6 +1,6 @@
 /**
- * Content for an example, from the fields of a contract: the smallest value that reads as one, and
- * values of items that are there where a field has them. Nothing is drawn at random.
+ * Content for an example, from the fields of a contract: the smallest readable value, and values of
+ * existing items where a field has them. Nothing is random.
  */
 import { type Json, mapMembers } from '../base/objects.ts'
 import { type AnyField, type Fields, mayBeLeftOut, type Scalar } from '../contract/field.ts'
@@ -12,15 +12,17 @@ import { labelOf } from '../html/element.ts'
 /** JSON of a value, before it is written. */
 export type SampleMembers = { [name: string]: Json }
 
-/** What a sample may be made of. */
+/** The sources of a sample. */
 export interface SampleSource {
-  /** The identifier of an item that there is. */
+  /** The identifier of an existing item. */
   readonly known: (resource: string) => string | undefined
-  /** An item whose values stand where an input has a field of the same kind. */
+  /** An item whose values are used if an input has a field of the same kind. */
   readonly like?: Readonly<Record<string, Json>>
 }
 
-/** A value for each field that a client must send; with `all` also for those it may leave out. */
+/**
+ * A value for each field that a client must send; with `all`, also for those that may be left out.
+ */
 export function makeSampleContent(fields: Fields, source: SampleSource, all = false): SampleMembers {
   return Object.fromEntries(
     Object.entries(fields)
@@ -34,7 +36,7 @@ export function makeSampleContent(fields: Fields, source: SampleSource, all = fa
 const isOfDraft = ({ isInternal, isReadOnly, shape }: AnyField): boolean =>
   !isInternal && !isReadOnly && shape.kind !== 'id'
 
-/** The part of an item that a client sends to make one like it. */
+/** The part of an item that a client would send to create it. */
 export function pickDraft(fields: Fields, item: Readonly<Record<string, Json>>): SampleMembers {
   return Object.fromEntries(
     Object.entries(fields)
@@ -84,7 +86,9 @@ const sampleCases: ShapeCases<Json | undefined, [name: string, source: SampleSou
   },
 }
 
-/** The value of the item that has the same name, else, of amounts, the first of the same kind. */
+/**
+ * The value of the item that has the same name; for amounts, otherwise the first of the same kind.
+ */
 function borrowValue(shape: Scalar, name: string, { like }: SampleSource): Json | undefined {
   if (!like) return undefined
   const candidates = [like[name], ...(shape.kind === 'decimal' ? Object.values(like) : [])]
@@ -114,7 +118,7 @@ const scalarSamples: ScalarCases<Json | undefined, [name: string, source: Sample
   ref: ({ resource }, _name, { known }) => known(resource),
 }
 
-/** Texts that a field of this name may have; those that its facets refuse are passed over. */
+/** Texts for a field with this name; those that its facets refuse are skipped. */
 function sampleTexts(name: string, { min = 0, max = 40, pattern, xsd }: Extract<Scalar, { kind: 'string' }>): string[] {
   const label = `Example ${labelOf(name).toLowerCase()}`
   const usual = [label, label.padEnd(min, '.'), label.slice(0, max), 'example', 'A'.repeat(Math.max(min, 1))]

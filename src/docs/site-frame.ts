@@ -1,6 +1,6 @@
 /**
- * The folder of a site: where each page stands, how pages refer to each other, and their frame.
- * Every address is relative, so that a page opens from a file, a server or below any path.
+ * The folder of a site: where each page is, how pages refer to each other, and their frame. Every
+ * address is relative, so that a page works from a file, a server or below any path.
  */
 import type { Job } from '../contract/job.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
@@ -16,11 +16,11 @@ export interface DescribedEdition {
   readonly version: string
   readonly operations: readonly DeclaredOperation[]
   readonly examples: ReadonlyMap<string, OperationExample>
-  /** Whether examples were run at all. */
+  /** Whether examples were run. */
   readonly hasExamples: boolean
 }
 
-/** A page of a site: its path in the folder, and what is written there. */
+/** A page of a site: its path in the folder, and its text. */
 export interface SitePage {
   readonly path: string
   readonly title: string
@@ -28,7 +28,7 @@ export interface SitePage {
   readonly trail?: readonly Crumb[]
 }
 
-/** Names that differ, whatever a file system thinks of upper and lower case. */
+/** Names that stay different in file systems that ignore case. */
 const fileOf = (name: string): string =>
   `${name.replaceAll(/[^A-Za-z0-9_-]/g, character => `_${(character.codePointAt(0) ?? 0).toString(16)}_`)}.html`
 
@@ -50,10 +50,10 @@ export const sitePlaces = {
 /** The relative address of one page from another. */
 export const addressFrom = (page: string, to: string): string => `${'../'.repeat(page.split('/').length - 1)}${to}`
 
-/** Pages that stand in the head of each. */
+/** Pages that are linked in the head of each page. */
 export type SiteHead = readonly (readonly [path: string, text: string])[]
 
-/** @param footer what stands below each page; by default, that the service is served by Diglot */
+/** @param footer text below each page; by default, that the service is served by Diglot */
 export function writeSitePage(
   { path, title, main, trail = [] }: SitePage,
   service: string,

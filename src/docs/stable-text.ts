@@ -1,17 +1,18 @@
 /**
- * What a run draws by chance, in texts that are the same for every run: identifiers of new items,
- * versions of rows and what is made of them, each by the order in which it first occurs.
+ * Replaces what is random in a run by texts that are the same for every run: identifiers of new
+ * items, versions of rows and what is made of them, numbered in the order in which they first
+ * occur.
  */
 
-/** `<prefix>-` and what `host/item-identifier.ts` draws. */
+/** `<prefix>-` and the random part from `host/item-identifier.ts`. */
 const drawnIdentifier = /(?<=\b[A-Za-z][\w]*-)[0-9a-hjkmnp-tv-z]{20}\b/g
 /**
- * A version of `store/row-version.ts`, around the time at which the clock of a bench stands; or the
- * digest of a list, whose versions are drawn, at the head of its entity tag.
+ * A version of `store/row-version.ts`, near the fixed time of a bench; or the digest of a list of
+ * such versions, at the beginning of its entity tag.
  */
 const drawnVersion = /\b180963[0-9]{10}\b|(?<=")[0-9a-f]{16}(?=-[0-9a-f]+")/g
 const drawnUuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
-/** A function that keeps its memory over all texts of one example. */
+/** A function that remembers the texts of one example. */
 export function createStabilizer(): (text: string) => string {
   const known = new Map<string, string>()
   const settle = (write: (at: number) => string, kind: string) => (drawn: string) => {

@@ -1,4 +1,4 @@
-/** Pages of what operations are about: the start, a version, a resource, a job. */
+/** Pages about the subjects of operations: the start, a version, a resource, a job. */
 
 import { escapeMarkup } from '../base/markup.ts'
 import type { Job } from '../contract/job.ts'
@@ -27,7 +27,7 @@ import {
 
 const startCrumb = { href: sitePlaces.start, text: 'Start' }
 
-/** @param files descriptions for programs that stand in the folder, with what each is */
+/** @param files descriptions for programs in the folder, and what each of them is */
 export function buildStartPage(
   service: Service,
   editions: readonly DescribedEdition[],
@@ -159,7 +159,7 @@ export function buildResourcePage(edition: DescribedEdition, resource: Resource)
   return { path, title: name, main, trail: [startCrumb, editionCrumb(version)] }
 }
 
-/** The drawing in words. */
+/** The drawing, in words. */
 function writeTransitions({ machine }: Resource): PageMarkup {
   const rows = Object.entries(machine).flatMap(([state, ways]) =>
     Object.entries(ways).map(([verb, to]) => [escapeMarkup(state), writeCode(verb), escapeMarkup(to)]),

@@ -11,13 +11,13 @@ import { readSqliteFile, readSqlScript } from './tables/sqlite-tables.ts'
 import { type TablesPlace, writeTablesService } from './tables/write-tables-service.ts'
 
 interface Example {
-  /** A first request that anyone may make, or with a person of the seed. */
+  /** A first request, which anyone may send, or as a person of the seed. */
   readonly firstRequest: string
-  /** Its service is given the name of the folder. */
+  /** Its service gets the name of the folder. */
   readonly isRenamed: boolean
 }
 
-/** What a project can begin with: a folder of `examples/`. */
+/** The example that a project begins with: a folder of `examples/`. */
 export const starterExamples = {
   tickets: {
     firstRequest: `http://127.0.0.1:8080/api/tickets -H 'Content-Type: application/json' -d '{"question":"Why?"}'`,
@@ -36,17 +36,17 @@ export const starterExamples = {
 
 export type StarterExample = keyof typeof starterExamples
 
-/** Why no project was made, with what to do. */
+/** Why no project was created, and what to do. */
 export class ProjectRefused extends Error {
   override readonly name = 'ProjectRefused'
 }
 
 /**
- * Writes a new project, in a folder that may be there already, and returns the paths of its files
+ * Writes a new project, in a folder that may exist already, and returns the paths of its files
  * within the folder. A file that exists is never overwritten.
- * @param folder whose last part names the service: a lower-case letter, then letters, digits, "-"
- * @throws {ProjectRefused} for a name that no service can have, for files that are there, and for a
- *   folder that cannot be written
+ * @param folder its last part names the service: a lower-case letter, then letters, digits, "-"
+ * @throws {ProjectRefused} for a name that no service can have, for files that exist, and for a
+ * folder that cannot be written
  */
 export function createProject(folder: string, from: StarterExample): readonly string[] {
   const at = resolve(folder)
@@ -55,7 +55,7 @@ export function createProject(folder: string, from: StarterExample): readonly st
   return Object.keys(files)
 }
 
-/** @throws {ProjectRefused} for a file that is there; then nothing is written */
+/** @throws {ProjectRefused} for a file that exists; then nothing is written */
 export function writeProject(folder: string, at: string, files: Readonly<Record<string, string>>): void {
   const present = Object.keys(files).filter(path => existsSync(join(at, path)))
   if (present.length > 0)
@@ -88,7 +88,7 @@ function listProjectFiles(name: string, from: StarterExample): Readonly<Record<s
   return { ...Object.fromEntries(sources), ...projectFiles({ ...commonFacts(name), firstRequest }) }
 }
 
-/** What every project says of itself and of this package. */
+/** Facts that every project states about itself and this package. */
 export function commonFacts(name: string) {
   const { version, engines, devDependencies } = readOwnManifest()
   return {
@@ -101,17 +101,17 @@ export function commonFacts(name: string) {
   }
 }
 
-/** What a project over tables is made of, and what its contract does not say of them. */
+/** The tables from which a project is made, and what its contract does not express of them. */
 export interface TablesProject {
   readonly files: readonly string[]
   readonly losses: readonly TableLoss[]
 }
 
 /**
- * Writes a new project over tables that are there, as `createProject` does; they are read alone.
- * @param from a file of SQLite, a script that makes tables (`.sql`), or the address of a PostgreSQL
- *   database
- * @throws {ProjectRefused} as `createProject`, and where no table can be read
+ * Writes a new project over existing tables, as `createProject` does; the database is only read.
+ * @param from a SQLite file, a script that creates tables (`.sql`), or the address of a PostgreSQL
+ * database
+ * @throws {ProjectRefused} as `createProject`, and if no table can be read
  */
 export async function createTablesProject(folder: string, from: string): Promise<TablesProject> {
   const at = resolve(folder)
@@ -143,14 +143,14 @@ export async function createTablesProject(folder: string, from: string): Promise
   return { files: Object.keys(files), losses: plan.losses }
 }
 
-/** A file is named as the project sees it; the password of an address is not kept. */
+/** A file as the project refers to it; the password of an address is not kept. */
 function findTables(at: string, from: string): TablesPlace {
   if (isPostgres(from)) return { kind: 'postgres', address: hidePassword(from) }
   if (/\.sql$/i.test(from)) return { kind: 'script', source: basename(from) }
   return { kind: 'sqlite', file: relative(at, resolve(from)).replaceAll('\\', '/') }
 }
 const isPostgres = (from: string): boolean => /^postgres(?:ql)?:\/\//.test(from)
-/** As the store of a service takes them (`store/server-list.ts`); a project has a pool of one. */
+/** As the store of a service reads them (`store/server-list.ts`); a project has its own pool. */
 const namesSeveral = (address: string): boolean => /^\w+:\/\/(?:[^/?#]*@)?[^/?#]*,|[?&]host=[^&]*,/.test(address)
 const hidePassword = (from: string): string =>
   isPostgres(from) ? from.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1@') : from
@@ -173,7 +173,7 @@ const cures: Readonly<Record<TablesPlace['kind'], string>> = {
   sqlite:
     'give a file of SQLite, a script that ends in .sql, postgres://…, a WSDL (.wsdl) or an OpenAPI document (.json, .yaml)',
 }
-/** Our own versions of what a project needs besides. */
+/** Our versions of the other packages that a project needs. */
 function readPackages(dependencies: readonly string[], devDependencies: readonly string[]) {
   const own = readOwnManifest()
   const versionOf = (name: string) => [name, own.devDependencies[name] ?? '*'] as const

@@ -1,14 +1,14 @@
-/** The files around the contract of a new project, as text: from then on they are its own. */
+/** The files around the contract of a new project, as text: from then on the project owns them. */
 
-/** What the texts of a project name. */
+/** The facts that the texts of a project mention. */
 export interface ProjectFacts {
-  /** Of the folder, the package and the container: lower-case letters, digits and "-". */
+  /** The name of the folder, the package and the container: lower-case letters, digits and "-". */
   readonly name: string
   /** The heading of its README. */
   readonly title: string
-  /** Of this package; the project accepts what is compatible with it. */
+  /** The version of this package; the project accepts compatible ones. */
   readonly version: string
-  /** The range of Node that this package runs on, such as `>=24.16`. */
+  /** The Node versions that this package supports, such as `>=24.16`. */
   readonly node: string
   readonly typescript: string
   readonly nodeTypes: string
@@ -18,7 +18,7 @@ export interface ProjectFacts {
   readonly wsdl?: string | undefined
   /** The arguments of `diglot import` that write its contract. */
   readonly source?: string
-  /** What its sources need besides, by name and version. */
+  /** Other packages that its sources need, by name and version. */
   readonly packages?: {
     readonly dependencies: Readonly<Record<string, string>>
     readonly devDependencies: Readonly<Record<string, string>>

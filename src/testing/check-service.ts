@@ -1,7 +1,7 @@
 /**
  * The rules of the conventions, tried against a service in memory by the tests of its application:
- * the real front door, both faces and a store of its own, without a socket. The clock is that of
- * the machine, and jobs run by themselves.
+ * the real front door, both faces and a separate store, without a socket. The clock is that of the
+ * machine, and jobs run on their own.
  */
 import type { CheckOptions, CheckReport } from '../check/index.ts'
 import type { Implementation, Person } from '../contract/implement.ts'
@@ -11,13 +11,15 @@ import { openService } from '../host/open-service.ts'
 import { quietLogger } from '../host/operations/log.ts'
 import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
 
-/** Facts about a service that no probe can find out; all are optional. */
+/** Facts about a service that no probe can discover; all are optional. */
 export interface CheckServiceOptions
   extends Pick<CheckOptions, 'profile' | 'rules' | 'onVerdict' | 'timeLimitMs'>,
     Pick<ServiceOptions, 'settings' | 'messageSecurity'> {
   /** The people of the seed that send requests, by name. Default: all that have a password. */
   readonly callers?: readonly string[]
-  /** Whether the run creates, changes and removes items. Default: true, for the store is its own. */
+  /**
+   * Whether the run creates, changes and removes items. Default: true, since the store is its own.
+   */
   readonly allowChanges?: boolean
 }
 const optionMembers: MembersOf<CheckServiceOptions> = {
@@ -31,7 +33,7 @@ const optionMembers: MembersOf<CheckServiceOptions> = {
   allowChanges: true,
 }
 
-/** The service is asked by this run alone, so probes need not spare it. */
+/** Only this run sends requests to the service, so probes need not spare it. */
 const requestsPerSecond = 100_000
 
 /** The findings of a run, and the errors behind each 500 that it met. */
@@ -41,10 +43,10 @@ export interface CheckServiceReport extends CheckReport {
 
 /**
  * Starts the service with its seed, tries every rule that can be observed without a socket, and
- * closes it: `const { verdicts } = await checkService(app, { profile })`. A rule fails where a
- * verdict's `status` is `fail`; its exchanges are the evidence.
+ * closes it: `const { verdicts } = await checkService(app, { profile })`. A rule fails if the
+ * `status` of its verdict is `fail`; its exchanges are the evidence.
  * @throws what `serve` throws for a contract or a seed with mistakes; TypeError for a caller that
- * the seed has not
+ * the seed does not have
  */
 export async function checkService(app: Implementation, asked: CheckServiceOptions = {}): Promise<CheckServiceReport> {
   requireKnownMembers('the options of checkService', asked, optionMembers)
@@ -58,7 +60,7 @@ export async function checkService(app: Implementation, asked: CheckServiceOptio
     ...(settings && { settings }),
     ...(messageSecurity && { messageSecurity }),
     data: ':memory:',
-    flood: 0, // a run sends more in a second than a client would
+    flood: 0, // a run sends more requests per second than a client would
     logger: quietLogger,
     onError: (_incident, thrown) => void incidents.push(thrown),
   }

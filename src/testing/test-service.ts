@@ -69,15 +69,16 @@ export interface TestService<S extends AnyService> {
   ): PortClient<ExchangesOf<S, N>>
   /** Plain requests of this caller, to addresses below `address`. */
   fetchAs(caller?: TestCaller): typeof fetch
-  /** Where the service seems to be. */
+  /** The base address of the service. */
   readonly address: string
   readonly clock: TestClock
   /**
-   * Starts the jobs of schedules that are due, runs every job that is due, delivers to sinks what
-   * was committed, and resolves to the number of runs. An error that a sink throws is rethrown.
+   * Starts the jobs of schedules that are due, runs every job that is due, delivers committed
+   * changes to sinks, and resolves with the number of runs. An error that a sink throws is
+   * rethrown.
    */
   work(): Promise<number>
-  /** All that was committed and so is sent to sinks, webhooks and readers of the feed. */
+  /** All committed changes, as sinks, webhooks and readers of the feed receive them. */
   events(): Promise<readonly CloudEvent[]>
   /** Errors that callers have seen as a 500, and failures of jobs. */
   readonly incidents: readonly unknown[]
@@ -93,8 +94,8 @@ const optionMembers: MembersOf<TestServiceOptions> = {
 const address = 'http://service.test'
 
 /**
- * Starts a service of its own for a test: `await using clinic = await startTestService(…)`.
- * @param contract that of the implementation, whose types the clients have
+ * Starts a separate service for a test: `await using clinic = await startTestService(…)`.
+ * @param contract the contract of the implementation, whose types the clients have
  * @throws what `serve` throws for a contract or a seed with mistakes
  */
 export async function startTestService<const S extends AnyService>(
@@ -151,7 +152,7 @@ export async function startTestService<const S extends AnyService>(
   }
   return {
     rest: keepByName(rest) as TestService<S>['rest'],
-    // The compiler does not compare types that are as deep.
+    // The compiler does not compare types of this depth.
     soap: keepByName(soap) as unknown as TestService<S>['soap'],
     port: port as unknown as TestService<S>['port'],
     fetchAs,
@@ -165,7 +166,7 @@ export async function startTestService<const S extends AnyService>(
   }
 }
 
-/** A client is the same for the same name, so that it knows what it has read. */
+/** A name always gets the same client, so that it knows what it has read. */
 function keepByName<C, O>(make: (caller?: TestCaller, more?: O) => C): (caller?: TestCaller, more?: O) => C {
   const known = new Map<string, C>()
   return (caller, more) => {
@@ -176,7 +177,7 @@ function keepByName<C, O>(make: (caller?: TestCaller, more?: O) => C): (caller?:
   }
 }
 
-/** What a test wants to see is in `incidents` and in what it asks. */
+/** What a test wants to see is in `incidents` and in its responses. */
 
 function resolveCaller(caller: TestCaller, people: ReturnType<Implementation['seed']>['people'] = []): Caller {
   if (typeof caller !== 'string') return { claims: {}, ...caller }
@@ -186,7 +187,7 @@ function resolveCaller(caller: TestCaller, people: ReturnType<Implementation['se
   throw new TypeError(`the seed has no person "${caller}": give one of [${names}], or { subject, roles, claims }`)
 }
 
-/** All changes after one of them, in their order. */
+/** All changes after a given one, in order. */
 async function listEvents(app: Implementation, { store }: OpenService, after: number): Promise<CloudEvent[]> {
   const events: CloudEvent[] = []
   for (let last = after, more = true; more; ) {

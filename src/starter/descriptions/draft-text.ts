@@ -1,4 +1,4 @@
-/** Items as a test would create them: a draft for each, those that it refers to before it. */
+/** Items as a test would create them: a draft for each, after those to which it refers. */
 import { decodeBase64, decodeHex } from '../../base/base64.ts'
 import type { Json } from '../../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../../contract/field.ts'
@@ -11,13 +11,13 @@ import { listDerivedFields } from './write-handlers.ts'
 
 /** How a test gets an item of a resource. */
 export interface CreationPlan {
-  /** Those that it refers to, and the resource itself at the end. */
+  /** The resources to which it refers, and finally the resource itself. */
   readonly resources: readonly Resource[]
-  /** Whether a handler that is still to be written has a part in it. */
+  /** Whether a handler that is not written yet takes part in it. */
   readonly waits: boolean
 }
 
-/** Undefined where no client can create one, or its example is not found. */
+/** Undefined if no client can create one, or no example of it is found. */
 export function planCreation(
   all: readonly Resource[],
   resource: Resource,
@@ -36,14 +36,14 @@ export function planCreation(
     waits: listDerivedFields(resource).length > 0 || plans.some(plan => plan?.waits),
   }
 }
-/** The resource that it is within. */
+/** The name of the resource that contains its items. */
 export function parentNameOf({ fields, within }: Resource): string | undefined {
   const shape = within === undefined ? undefined : fields[within]?.shape
   return shape?.kind === 'ref' ? shape.resource : undefined
 }
 const isCreatable = ({ given }: Resource): boolean => (given.allow['create'] ?? []).length > 0 && !given.putCreates
 
-/** The name of the constant that a test has an item of this resource in. */
+/** The name of the constant in which a test keeps an item of this resource. */
 export const createdConstantOf = (resource: Resource): string =>
   `${singularOf(resource).replace(/-+(.)/g, (_, letter: string) => letter.toUpperCase())}Made`
 /** The resource as a member of a client. */
@@ -56,7 +56,7 @@ interface DraftText {
   readonly referred: readonly string[]
 }
 
-/** What a client must send, as TypeScript; undefined where a field of it has no example. */
+/** What a client must send, as TypeScript; undefined if one of its fields has no example. */
 export function writeDraft(
   { fields }: Resource,
   nameOf = (resource: string): string => resource,

@@ -1,5 +1,5 @@
 /**
- * `diglot new --from` a description: the contract of others, with handlers that are still to be
+ * `diglot new --from` a description: another party's contract, with handlers that are still to be
  * written.
  */
 import { relative, resolve } from 'node:path'
@@ -13,16 +13,16 @@ import { projectFiles } from '../project-files.ts'
 import { type HandledParts, writeServiceSkeleton } from './write-handlers.ts'
 import { makeSampleMessage, writeTrials } from './write-trials.ts'
 
-/** What a project was made of, and what its contract does not say of the description. */
+/** The source of a project, and what its contract does not express of the description. */
 export interface ImportedProject {
   readonly files: readonly string[]
   readonly losses: readonly Loss[]
-  /** Documents were not found that the description refers to. */
+  /** Whether documents to which the description refers were not found. */
   readonly isPartial: boolean
 }
 
 export interface ImportedProjectOptions {
-  /** Folders with documents that the description imports by an address or a name alone. */
+  /** Folders with documents that the description imports by an address or only a name. */
   readonly documents: readonly string[]
   /** Hosts whose documents may be fetched. */
   readonly fetch: readonly string[]
@@ -30,9 +30,9 @@ export interface ImportedProjectOptions {
 
 /**
  * Writes a new project from the description of another party, as `createProject` does.
- * @param from a WSDL or an OpenAPI document: a file, or an address whose host may be fetched
- * @throws {ProjectRefused} as `createProject`, and where the description has no operation
- * @throws {Error} where the description cannot be read, with what to do
+ * @param from a WSDL or an OpenAPI document: a file, or an address whose host may be contacted
+ * @throws {ProjectRefused} as `createProject`, and if the description has no operation
+ * @throws {Error} if the description cannot be read, with what to do
  */
 export async function createImportedProject(
   folder: string,
@@ -71,10 +71,10 @@ function writeImportArguments(at: string, from: string, { documents, fetch }: Im
   return [source, ...documents.map(each => `--from ${near(each)}`), ...fetch.map(host => `--fetch ${host}`)].join(' ')
 }
 
-/** The role that callers of ports have where the description does not say who may ask. */
+/** The role of callers of ports if the description does not say which callers they have. */
 const partner = 'partner'
 
-/** An edit of what the import has written, as a person makes it: the next import keeps it. */
+/** An edit of the imported file, as a person would make it: the next import keeps it. */
 function nameCallers(text: string): { readonly text: string; readonly isNamed: boolean } {
   const closed = /^(const callers\d*: readonly Grant\[\] = )\[\]$/m
   if (!closed.test(text)) return { text, isNamed: false }
@@ -87,8 +87,8 @@ function nameCallers(text: string): { readonly text: string; readonly isNamed: b
 }
 
 /**
- * A new project has no keys, and a server that demands proof does not start without them: the rule
- * waits in a comment.
+ * A new project has no keys, and a server that demands a proof does not start without them: the
+ * rule is commented out.
  */
 const postponeSecurity = (text: string): string =>
   text.replaceAll(

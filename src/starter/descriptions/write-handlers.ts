@@ -1,6 +1,6 @@
 /**
- * The handlers of an imported contract as a person would begin them: each has what it is given and
- * what it returns, and ends with `ctx.unimplemented()` until it is written.
+ * The handlers of an imported contract as a person would begin them: each has its input and its
+ * result, and ends with `ctx.unimplemented()` until it is written.
  */
 import type { PortExchange } from '../../contract/exchange.ts'
 import type { AnyField } from '../../contract/field.ts'
@@ -12,10 +12,10 @@ import { listMembers } from '../../contract/xml-members.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import { quoteLiteral, wrapText, writeMemberKey } from '../../import/typescript-text.ts'
 
-/** What of a contract has handlers. */
+/** The parts of a contract that have handlers. */
 export type HandledParts = Pick<Service, 'resources' | 'jobs' | 'ports'>
 
-/** @param roles those of the contract: ann has all of them */
+/** @param roles the roles of the contract: ann has all of them */
 export function writeServiceSkeleton(parts: HandledParts, roles: readonly string[]): string {
   const handlers = [
     ...parts.resources.flatMap(writeResourceHandlers),
@@ -49,10 +49,10 @@ const writeHandler = (about: readonly string[], handler: string): string =>
 
 // Resources
 
-/** Whether a client cannot send it, or not all of it. */
+/** Whether a client can send none or only a part of it. */
 const isServerMade = ({ isOptional, isReadOnly, shape }: AnyField): boolean =>
   isReadOnly ? !isOptional : innerFields(shape).some(fields => Object.values(fields).some(isServerMade))
-/** The fields that `derive` computes; the parent is said by the address. */
+/** The fields that `derive` computes; the address determines the parent. */
 export const listDerivedFields = ({ fields, states, within }: Resource): readonly string[] =>
   Object.entries(fields)
     .filter(
@@ -111,7 +111,7 @@ function writeExchangeHandler(name: string, { input, output, faults }: PortExcha
   )
 }
 
-/** The members of a value that is an object; none of any other. */
+/** The members of an object; any other value has none. */
 function listValueMembers(root: AnyRootElement): readonly string[] {
   const { definition } = root.type()
   return definition.kind === 'complex' && !root.isNillable
@@ -135,7 +135,7 @@ const writeShape = (names: readonly string[]): string => {
 const tellFaults = (names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`Faults: ${names.join(', ')}.`]
 
-/** The names of its members, unless they are many, or no names of variables. */
+/** The names of its members, unless they are many or not valid as names of variables. */
 function writeInputParameter(names: readonly string[]): readonly string[] {
   if (names.length === 0) return []
   const isPlain = names.length <= membersShown && names.every(isFreeName)

@@ -1,7 +1,7 @@
 /**
- * The tests of a service that is still to be written. What the contract alone makes work is tried
- * by both faces; what waits for a handler is a test with `todo`, which fails no run until it is
- * taken away.
+ * The tests of a service that is still to be written. What works by the contract alone is tried
+ * through both faces; what needs a handler is a test with `todo`, which fails no run until the mark
+ * is removed.
  */
 import { encodeBase64 } from '../../base/base64.ts'
 import type { Port, PortExchange } from '../../contract/exchange.ts'
@@ -67,7 +67,7 @@ function writeResourceTrials(all: readonly Resource[], resource: Resource, calle
   const read = `assert.equal((await ${writeAccess(resource)}.get(${item}.id${writeParent(all, resource)})).id, ${item}.id)`
   return [writeBothFaces(`one of ${resource.name} is created and read`, plan.waits, caller, [...made, read])]
 }
-/** A nested item is made and read within another that the test has made. */
+/** A nested item is created and read within another item that the test has created. */
 function writeParent(all: readonly Resource[], resource: Resource): string {
   const parent = all.find(each => each.name === parentNameOf(resource))
   return parent ? `, { within: ${createdConstantOf(parent)} }` : ''
@@ -101,7 +101,7 @@ const askPackage12 = `const askSoap12WithParts = (port: string, action: string, 
 `
 /** SOAP Messages with Attachments. */
 const packageTools = `const packageType = (root: string) => \`multipart/related; type="\${root}"; start="<root>"; boundary=next-part\`
-/** What travels next to the envelope, in base64. */
+/** The parts that travel next to the envelope, in base64. */
 const writeAttached = (id: string, type: string, base64: string) =>
   \`Content-ID: <\${id}>\\r\\nContent-Type: \${type}\\r\\nContent-Transfer-Encoding: base64\\r\\n\\r\\n\${base64}\`
 const packParts = (type: string, envelope: string, parts: readonly string[]) =>
@@ -110,7 +110,7 @@ const packParts = (type: string, envelope: string, parts: readonly string[]) =>
     .concat('--next-part--\\r\\n')
     .join('')
 `
-/** @param used the tests, which need some of them */
+/** @param used the tests, which need some of these helpers */
 const writePortTools = (caller: string, used: string): string => `
 async function post(path: string, headers: Record<string, string>, body: string) {
   await using service = await startTestService(contract, app)
@@ -157,7 +157,7 @@ function writeExchangeTrials(port: Port, name: string, exchange: PortExchange): 
     writeExchangeTrial(`${place} by SOAP`, `${ask}(${given.join(', ')})`, accepted),
   ]
 }
-/** In lines, where it has members and nothing is lost by that. */
+/** On several lines, if it has members and this changes nothing. */
 function spreadJson(json: string): string {
   if (json.length < 60) return json
   const value: unknown = JSON.parse(json)
@@ -174,7 +174,7 @@ interface SampleMessage {
   readonly json: string
   /** The content of the Body. */
   readonly xml: string
-  /** What travels next to the envelope. */
+  /** The parts that travel next to the envelope. */
   readonly parts: readonly SamplePart[]
 }
 interface SamplePart {
@@ -187,7 +187,7 @@ const writeSamplePart = ({ id, mediaType, bytes }: SamplePart): string =>
   `writeAttached(${[id, mediaType, encodeBase64(bytes)].map(quoteLiteral).join(', ')})`
 const placeOfSample = (name: string) => ({ seed: 1, name, item: 1, idOf: () => undefined, given: {} })
 
-/** Undefined where a type has no value that can be made up, such as text of a rare pattern. */
+/** Undefined if no value of a type can be made up, such as a text with a rare pattern. */
 export function makeSampleMessage(
   name: string,
   { input, style }: PortExchange,

@@ -1,13 +1,13 @@
-/** Conditions of tables as facets of fields: lists of texts, bounds of numbers and of lengths. */
+/** Conditions of tables as facets of fields: lists of texts, and bounds of numbers and lengths. */
 import type { SqlColumn, SqlTable, TableLoss } from './sql-table.ts'
 
-/** What one condition says of one column. */
+/** What one condition says about one column. */
 interface Facet {
   readonly column: string
   readonly facet: Pick<SqlColumn, 'values' | 'minimum' | 'maximum' | 'length'>
 }
 
-/** The columns with the facets of the checks; each check that no facet can say is a loss. */
+/** The columns with the facets of the checks; a check that no facet can express is a loss. */
 export function applyChecks(table: SqlTable): { readonly table: SqlTable; readonly losses: readonly TableLoss[] } {
   let columns = table.columns
   const losses: TableLoss[] = []
@@ -50,7 +50,7 @@ function fitFacet(column: SqlColumn, { values, length, minimum, maximum }: Facet
   }
 }
 
-/** An excluded bound becomes the next value, where there is one. */
+/** An excluded bound becomes the next value, if there is one. */
 function fitBound({ kind, places = 0 }: SqlColumn, bound: string, step: 1n | -1n): string | undefined {
   if (kind === 'double') return bound.endsWith('!') ? undefined : bound
   if (kind !== 'int' && kind !== 'long' && kind !== 'decimal') return undefined
@@ -71,7 +71,7 @@ const compared = /^"?(\w+)"? (>=|>|<=|<) '?(-?\d+(?:\.\d+)?)'?$/
 const between = /^"?(\w+)"? between (-?\d+(?:\.\d+)?) and (-?\d+(?:\.\d+)?)$/i
 const measured = /^(?:char_|character_)?length "?(\w+)"? <= (\d+)$/i
 
-/** Undefined for a condition that facets do not say. A bound that ends in `!` is excluded. */
+/** Undefined for a condition that facets cannot express. A bound that ends in `!` is excluded. */
 export function readCheck(check: string): readonly Facet[] | undefined {
   const literals = check.match(new RegExp(literal, 'g')) ?? []
   if (literals.some(each => /[()[\]]|::| and /i.test(each))) return undefined

@@ -1,4 +1,4 @@
-/** Tables as resources: names, fields, references, and what may be done with the rows. */
+/** Tables as resources: names, fields, references, and the operations on their rows. */
 import { singularName } from '../../contract/field.ts'
 import { isReservedCollection } from '../../contract/reserved-names.ts'
 import { applyChecks } from './check-conditions.ts'
@@ -9,7 +9,7 @@ export interface PlannedField {
   readonly column: string
   /** How `table.ts` reads its cells. */
   readonly cell: string
-  /** As it is declared. */
+  /** The type as declared. */
   readonly text: string
   readonly filled: SqlColumn['filled']
 }
@@ -20,16 +20,16 @@ export interface PlannedResource {
   readonly prefix: string
   readonly key: readonly Pick<PlannedField, 'column' | 'cell' | 'filled'>[]
   readonly fields: readonly PlannedField[]
-  /** Column → its type, where a statement has to name it. */
+  /** Column → its type, if statements have to name it. */
   readonly types: Readonly<Record<string, string>>
   readonly allow: readonly ('read' | 'create' | 'change' | 'remove')[]
-  /** Clients may choose the key. */
+  /** Whether clients may choose the key. */
   readonly putCreates: boolean
   readonly filter: readonly string[]
   readonly sort: readonly string[]
   /** Link → the field that it follows. */
   readonly relations: readonly string[]
-  /** Fields that no two items share. */
+  /** Fields whose values are unique. */
   readonly uniques: readonly (readonly string[])[]
 }
 
@@ -38,7 +38,7 @@ export interface PlannedService {
   readonly losses: readonly TableLoss[]
 }
 
-/** @param casts whether statements name the types of columns, as PostgreSQL needs it */
+/** @param casts whether statements name the types of columns, as PostgreSQL requires */
 export function planResources({ tables, losses }: FoundTables, casts: boolean): PlannedService {
   const said = [...losses]
   const kept = tables.flatMap(found => {
@@ -187,7 +187,7 @@ const planKey = (column: SqlColumn | undefined): PlannedResource['key'][number] 
   filled: column?.filled,
 })
 
-/** An identifier that the service proposes fits. */
+/** Whether an identifier that the service generates fits. */
 const proposedLength = 32
 const isTextKey = (table: SqlTable): boolean => {
   const column = table.key.length === 1 ? columnOf(table, table.key[0] ?? '') : undefined

@@ -1,4 +1,4 @@
-/** The tables of a PostgreSQL database, of the schema that its search path names first. */
+/** The tables of a PostgreSQL database, in the first schema of its search path. */
 import type { FoundTables, SqlColumn, SqlReference, SqlTable, TableLoss } from './sql-table.ts'
 
 interface ColumnRow {
@@ -51,7 +51,7 @@ const viewsQuery = `
 select relname as name from pg_class
 where relnamespace = current_schema()::regnamespace and relkind in ('v', 'm', 'f') order by 1`
 
-/** @throws {Error} where the database is not reached, or pg is not installed */
+/** @throws {Error} if the database is not reached, or pg is not installed */
 export async function readPostgresTables(address: string): Promise<FoundTables> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: 10_000 })

@@ -1,6 +1,6 @@
-/** What a database says of its tables, in words that both databases share. */
+/** What a database says about its tables, in terms that both databases share. */
 
-/** How a column holds a value; undefined where no field can. */
+/** How a column holds a value; undefined if no field can. */
 export type SqlKind =
   | ('text' | 'int' | 'long' | 'double' | 'boolean' | 'bytes' | 'uuid' | 'date' | 'time' | 'dateTime')
   | 'decimal'
@@ -11,18 +11,18 @@ export interface SqlColumn {
   /** The type as the database names it. */
   readonly declared: string
   readonly kind: SqlKind | undefined
-  /** How a cell of it is written, where the kind alone does not say it: `utc`, `iso` or `hex`. */
+  /** How its cell is written, if the kind alone does not determine it: `utc`, `iso` or `hex`. */
   readonly form?: 'utc' | 'iso' | 'hex'
-  /** Of a decimal. */
+  /** For a decimal. */
   readonly digits?: number
   readonly places?: number
-  /** Of a text, in characters. */
+  /** For a text, in characters. */
   readonly length?: number
   readonly minimum?: string
   readonly maximum?: string
   readonly values?: readonly string[]
   readonly isNullable: boolean
-  /** The database fills it in: where nothing is given, or always. */
+  /** Whether the database fills it in: if no value is given, or always. */
   readonly filled?: 'default' | 'generated'
 }
 
@@ -33,18 +33,18 @@ export interface SqlReference {
 }
 
 export interface SqlTable {
-  /** With its schema, where it has one that statements have to name. */
+  /** With its schema, if statements have to name it. */
   readonly name: string
   readonly columns: readonly SqlColumn[]
   readonly key: readonly string[]
-  /** The columns of each unique key but the primary one. */
+  /** The columns of each unique key except the primary one. */
   readonly uniques: readonly (readonly string[])[]
   readonly references: readonly SqlReference[]
   /** Conditions, without the word `check`. */
   readonly checks: readonly string[]
 }
 
-/** What a contract does not say of the tables, with its place. */
+/** What a contract does not express of the tables, with its place. */
 export interface TableLoss {
   readonly place: string
   readonly detail: string

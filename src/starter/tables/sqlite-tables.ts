@@ -1,8 +1,8 @@
-/** The tables of a file of SQLite, or of a script that makes them. Nothing of a file is changed. */
+/** The tables of a SQLite file, or of a script that creates them. A file is never changed. */
 import { DatabaseSync } from 'node:sqlite'
 import type { FoundTables, SqlColumn, SqlReference, SqlTable, TableLoss } from './sql-table.ts'
 
-/** @throws {Error} for a file that is no database of SQLite */
+/** @throws {Error} for a file that is not a SQLite database */
 export function readSqliteFile(file: string): FoundTables {
   const database = new DatabaseSync(file, { readOnly: true })
   try {
@@ -12,7 +12,7 @@ export function readSqliteFile(file: string): FoundTables {
   }
 }
 
-/** @throws {Error} for a statement that SQLite does not take */
+/** @throws {Error} for a statement that SQLite refuses */
 export function readSqlScript(script: string): FoundTables {
   const database = new DatabaseSync(':memory:')
   try {
@@ -116,7 +116,7 @@ const completeReferences = (tables: readonly SqlTable[]): readonly SqlTable[] =>
   }))
 }
 
-/** By the declared name, as SQLite's own rules of affinity read it. */
+/** By the declared name, which is read by SQLite's own rules of affinity. */
 function readSqliteColumn(
   { name, type, notnull, dflt_value, hidden, pk }: PragmaRow,
   key: readonly string[],
@@ -148,7 +148,7 @@ function kindOfAffinity(declared: string): Pick<SqlColumn, 'kind' | 'form' | 'di
   return { kind: undefined }
 }
 
-/** Kind → the cells that are not of it; SQLite holds any value in any column. */
+/** Kind → the cells that do not fit it; SQLite holds any value in any column. */
 const misfits: Readonly<Record<string, (column: SqlColumn) => string>> = {
   text: () => `typeof(c) <> 'text'`,
   int: () => `typeof(c) <> 'integer' or c not between -(1 << 31) and (1 << 31) - 1`,
@@ -176,7 +176,7 @@ function findMisfit(database: DatabaseSync, table: string, column: SqlColumn): s
   return `${rows === 1 ? 'a row is' : `${rows} rows are`} not of the type ${column.declared}: mend ${rows === 1 ? 'it' : 'them'}, or declare another one; it is left out`
 }
 
-/** The conditions of a statement, by their parentheses; quotes hide those inside of them. */
+/** The conditions of a statement, found by their parentheses; quotes hide those inside them. */
 function listChecks(sql: string): string[] {
   const checks: string[] = []
   for (const found of sql.matchAll(/\bcheck\s*\(/gi)) {

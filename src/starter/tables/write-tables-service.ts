@@ -1,8 +1,8 @@
-/** A service over tables as the files of a project, as a person would write them. */
+/** A service over tables, as the files of a project that a person could have written. */
 import { type PlannedResource, type PlannedService, quoteConstant } from './plan-resources.ts'
 import type { TableLoss } from './sql-table.ts'
 
-/** Where the tables are, as the project opens them. */
+/** The place of the tables, as the project opens it. */
 export type TablesPlace =
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'script'; readonly source: string }
@@ -15,7 +15,7 @@ export interface TablesServiceFacts {
   readonly plan: PlannedService
 }
 
-/** Path in the project → text, but for what is copied. */
+/** Path in the project → text, without the copied files. */
 export const writeTablesService = (facts: TablesServiceFacts): Readonly<Record<string, string>> => ({
   'contract.ts': writeContract(facts),
   'service.ts': writeService(facts),
@@ -27,7 +27,7 @@ const sourceOf = (place: TablesPlace): string =>
 const memberKeyText = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : quoteConstant(key))
 const listText = (names: readonly string[]): string => `[${names.map(quoteConstant).join(', ')}]`
 
-/** Names of constants: those of resources, unless the file has another of that name. */
+/** Names of constants: those of resources, unless the file has something else with that name. */
 const constantOf = (name: string): string =>
   /^(?:resource|role|service|t|clerk|contract|default|delete|new|class|function|in|package|with|import|export|switch|case|this|true|false|null|void|var|let|const|for|if|do|try|yield|await|enum|static|public|private)$/.test(
     name,
@@ -65,7 +65,7 @@ function writeResource(each: PlannedResource): string {
     ...(filter.length > 0 ? [`filter: ${listText(filter)}`] : []),
     ...(sort.length > 0 ? [`sort: ${listText(sort)}`] : []),
     `order: ['id']`,
-    // Which lists are fast is a matter of the indexes that the tables have.
+    // The indexes of the tables determine which lists are fast.
     ...(filter.length + sort.length > 0 ? [`unserved: 'accept'`] : []),
     ...(relations.length > 0
       ? [`relations: { ${relations.map(field => `${field}: { by: ${quoteConstant(field)} }`).join(', ')} }`]
@@ -106,7 +106,7 @@ async function hasOther(list: AsyncIterable<{ readonly id: string }>, own: strin
 
 `
 
-/** Nothing secret is written: a password of the address is left to the environment. */
+/** No secret is written: the password of an address is left to the environment. */
 function writeOpening(place: TablesPlace): string {
   if (place.kind === 'postgres')
     return `import { openPostgres } from './postgres-database.ts'
@@ -139,7 +139,7 @@ ${uniques.length === 0 ? '' : writeDerive(name, uniques)}    },
 `
 }
 
-/** The database keeps it, too; told here, the caller learns which fields it is. */
+/** The database enforces it, too; checked here, the caller learns which fields are concerned. */
 const writeDerive = (name: string, uniques: PlannedResource['uniques']): string =>
   `      derive: async (ctx, draft, current) => {
 ${uniques
