@@ -34,10 +34,10 @@ export async function readGivenDocument<T>(
   const isAddress = /^https?:\/\//i.test(file)
   const bytes = isAddress ? await fetchGiven(file, fetched) : readGivenFile(file)
   const path = isAddress ? file : resolve(file)
-  const read = await choose(bytes)
-  let made = read(bytes, path, find)
-  while (await fetched.fetchWanted()) made = read(bytes, path, find)
-  return made
+  const readDocument = await choose(bytes)
+  let result = readDocument(bytes, path, find)
+  while (await fetched.fetchWanted()) result = readDocument(bytes, path, find)
+  return result
 }
 async function fetchGiven(file: string, fetched: FetchedDocuments): Promise<Uint8Array> {
   const found = fetched.find(file, file) ?? ((await fetched.fetchWanted()) ? fetched.find(file, file) : undefined)

@@ -52,26 +52,26 @@ const listReferredGroups = (components: SchemaComponents, node: SchemaComponent[
 
 /** Keeps what is in a circle, or between two: the rest leads nowhere, or is not reached. */
 function keepCircles(leadsTo: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
-  const known = new Map([...leadsTo].map(([name, to]) => [name, to.filter(each => leadsTo.has(each))]))
-  const reverse = new Map<string, string[]>([...known.keys()].map(name => [name, []]))
-  for (const [name, to] of known) for (const each of to) reverse.get(each)?.push(name)
-  const kept = new Set(known.keys())
-  dropEnds(kept, known, reverse)
-  dropEnds(kept, reverse, known)
-  return kept
+  const inner = new Map([...leadsTo].map(([name, to]) => [name, to.filter(each => leadsTo.has(each))]))
+  const reverse = new Map<string, string[]>([...inner.keys()].map(name => [name, []]))
+  for (const [name, to] of inner) for (const each of to) reverse.get(each)?.push(name)
+  const names = new Set(inner.keys())
+  dropEnds(names, inner, reverse)
+  dropEnds(names, reverse, inner)
+  return names
 }
 type Edges = ReadonlyMap<string, readonly string[]>
 /** Repeatedly drops nodes without an outgoing edge. */
-function dropEnds(kept: Set<string>, out: Edges, into: Edges): void {
-  const counts = new Map([...kept].map(name => [name, (out.get(name) ?? []).filter(each => kept.has(each)).length]))
-  const ends = [...kept].filter(name => counts.get(name) === 0)
+function dropEnds(names: Set<string>, out: Edges, into: Edges): void {
+  const counts = new Map([...names].map(name => [name, (out.get(name) ?? []).filter(each => names.has(each)).length]))
+  const ends = [...names].filter(name => counts.get(name) === 0)
   for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
-    kept.delete(end)
+    names.delete(end)
     for (const each of into.get(end) ?? []) {
-      if (!kept.has(each)) continue
-      const left = (counts.get(each) ?? 0) - 1
-      counts.set(each, left)
-      if (left === 0) ends.push(each)
+      if (!names.has(each)) continue
+      const count = (counts.get(each) ?? 0) - 1
+      counts.set(each, count)
+      if (count === 0) ends.push(each)
     }
   }
 }

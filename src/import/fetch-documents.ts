@@ -28,12 +28,12 @@ export class FetchedDocuments {
 
   /** Fetches the missing documents; whether there were any. */
   async fetchWanted(): Promise<boolean> {
-    const wanted = [...this.#wanted].filter(each => !this.#known.has(each))
-    for (const address of wanted) {
+    const missing = [...this.#wanted].filter(each => !this.#known.has(each))
+    for (const address of missing) {
       if (this.#known.size >= documentsMax) throw new Error(`more than ${documentsMax} documents are referred to`)
       this.#known.set(address, await fetchOctets(address))
     }
-    return wanted.length > 0
+    return missing.length > 0
   }
 }
 
@@ -57,7 +57,7 @@ async function fetchOctets(address: string): Promise<Uint8Array> {
   )
   if (answer.status >= 300 && answer.status < 400)
     throw new Error(`${address} leads to ${answer.headers.get('location')}: give that address, and name its host`)
-  if (!answer.ok || !answer.body) throw new Error(`${address} answers ${answer.status}`)
+  if (!answer.ok || !answer.body) throw new Error(`${address} responded with status ${answer.status}`)
   const octets = await takeBounded(answer.body, documentOctetsMax)
   if (!octets) throw new Error(`${address} is longer than ${documentOctetsMax} octets`)
   return octets

@@ -104,8 +104,10 @@ export const importDocument = (
   fetch: readonly string[],
 ): Promise<ImportedDocument> =>
   readGivenDocument(file, { from, fetch }, async bytes => {
-    const read = isXmlDocument(bytes) ? readXmlDescription : await loadOpenApiReader(new TextDecoder().decode(bytes))
-    return (octets, path, find) => read(file, path, octets, find)
+    const readText = isXmlDocument(bytes)
+      ? readXmlDescription
+      : await loadOpenApiReader(new TextDecoder().decode(bytes))
+    return (octets, path, find) => readText(file, path, octets, find)
   })
 type Reader = (file: string, path: string, bytes: Uint8Array, find: Find) => ImportedDocument
 const readXmlDescription: Reader = (file, path, bytes, find) => {

@@ -268,16 +268,16 @@ function readExchange(
     style === 'rpc'
       ? bodies.readCall(message, local, namespace, isEncoded)
       : bodies.readDocument(message, `${place}, ${local}`)
-  const asked = body(input, name)
+  const request = body(input, name)
   const answered = output && body(output, `${name}Response`)
-  if (asked === undefined || (output && answered === undefined)) return undefined
+  if (request === undefined || (output && answered === undefined)) return undefined
   const requestHeaders = readHeaderParts(input, place, model, losses)
   const replyHeaders = output ? readHeaderParts(output, place, model, losses) : []
   const read = (part: WsdlBlock) => readHeaderBlock(part, place, model, losses)
   return exchange({
     style: style === 'document' ? 'document' : isEncoded ? 'encoded' : 'rpc',
     action: operation.action,
-    input: asked,
+    input: request,
     ...(answered !== undefined && { output: answered }),
     ...joinHeaderFaults(readFaults(operation, place, model, losses), [...requestHeaders, ...replyHeaders], read),
     requestHeaders: listBlocks(requestHeaders),
@@ -285,7 +285,7 @@ function readExchange(
     mandatoryHeaders: { ...listMandatory('request', requestHeaders), ...listMandatory('reply', replyHeaders) },
     safe: operation.isSafe === true,
     ...(operation.documentation !== undefined && { description: operation.documentation }),
-    ...readLocation(operation.location, asked, place, losses),
+    ...readLocation(operation.location, request, place, losses),
   })
 }
 

@@ -97,20 +97,22 @@ export class SchemaComponents {
     taken.add(`${spaceOf(kind)} ${original}`)
     this.#redefinitions.set(`${kind} ${key}`, original)
     this.#originals.set(original, key)
-    const own = listOwnReferences(node).filter(({ at, written }) => this.resolve(at, written, form.uri) === key)
-    if (own.length === 0 && spaceOf(kind) === 'type')
+    const ownReferences = listOwnReferences(node).filter(
+      ({ at, written }) => this.resolve(at, written, form.uri) === key,
+    )
+    if (ownReferences.length === 0 && spaceOf(kind) === 'type')
       this.flaws.push(
         `${kind} ${key} stands in xs:redefine and is not derived from itself: it replaces what it should change`,
       )
-    for (const { at } of own) {
-      const meant = this.#redefined.get(at) ?? new Map<string, string>()
-      this.#redefined.set(at, meant.set(key, original))
+    for (const { at } of ownReferences) {
+      const renamed = this.#redefined.get(at) ?? new Map<string, string>()
+      this.#redefined.set(at, renamed.set(key, original))
     }
   }
   #of(kind: ComponentKind): Map<string, SchemaComponent> {
-    let known = this.#all.get(kind)
-    if (!known) this.#all.set(kind, (known = new Map()))
-    return known
+    let components = this.#all.get(kind)
+    if (!components) this.#all.set(kind, (components = new Map()))
+    return components
   }
 
   /**

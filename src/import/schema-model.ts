@@ -159,25 +159,25 @@ export class SchemaModel {
     return this.#once(name, () => {
       const { node, form, isRedefined = false } = (complex ?? simple)!
       const around = { form, place: `type ${splitClark(name).local}` }
-      const made = complex
+      const built = complex
         ? this.#complexType(node, around, { uri, local }, isRedefined)
         : this.#simpleType(node, around, isRedefined ? undefined : { uri, local })
-      this.#comment(made, node)
-      return made
+      this.#comment(built, node)
+      return built
     })
   }
   #once(name: string, make: () => AnyXmlType): AnyXmlType {
-    const known = this.#types.get(name)
-    if (known) return known
+    const existing = this.#types.get(name)
+    if (existing) return existing
     if (this.#building.has(name)) {
       this.losses.add(`type ${splitClark(name).local}`, 'is derived from itself: its elements are XML', 'document')
       return x.anyType
     }
     this.#building.add(name)
-    const made = make()
+    const built = make()
     this.#building.delete(name)
-    this.#types.set(name, made)
-    return made
+    this.#types.set(name, built)
+    return built
   }
   #comment(of: object, node: Element): void {
     this.addComment(of, documentationOf(node))
@@ -201,10 +201,10 @@ export class SchemaModel {
     const known = this.#derivables.get(type) ?? new Map<string, AnyXmlType>()
     this.#derivables.set(type, known)
     const key = derivationMethods.filter(each => all.has(each)).join(' ')
-    const made =
+    const derivable =
       known.get(key) ?? new XmlType({ kind: 'derivable', type, derived: () => this.#derivedTypes(name, all) })
-    known.set(key, made)
-    return made
+    known.set(key, derivable)
+    return derivable
   }
   /** Only by steps that are not forbidden. */
   #directlyDerived(name: string, blocked: BlockedMethods): readonly string[] {
@@ -232,8 +232,8 @@ export class SchemaModel {
   // Elements
 
   element(name: string, place: string): AnyRootElement | undefined {
-    const known = this.#elements.get(name)
-    if (known) return known
+    const existing = this.#elements.get(name)
+    if (existing) return existing
     const found = this.components.find('element', name)
     if (!found) {
       this.losses.add(place, `the element ${name} is not declared`, 'document')
@@ -242,15 +242,15 @@ export class SchemaModel {
     const around = { form: found.form, place: `element ${splitClark(name).local}` }
     let type: AnyXmlType | undefined
     const { marks } = this.#elementMarks(x.element(x.anyType), found.node, around)
-    const made = new RootElement(
+    const root = new RootElement(
       splitClark(name),
       () => (type ??= this.#typeOfNode(found.node, around)),
       found.form,
       marks,
     )
-    this.#elements.set(name, made)
-    this.#comment(made, found.node)
-    return made
+    this.#elements.set(name, root)
+    this.#comment(root, found.node)
+    return root
   }
 
   /** XML Schema Part 1 §3.3.2: from its attribute, its child, the head of its group, or any. */
@@ -297,11 +297,11 @@ export class SchemaModel {
     const { uri } = around.form
     if (!group || !this.#recursiveGroups.has(`{${uri}}${attributeOf(group, 'name')}`))
       return this.#complexType(node, around, undefined)
-    const known = this.#innerTypes.get(node) ?? new Map<string, AnyXmlType>()
-    this.#innerTypes.set(node, known)
-    const made = known.get(uri) ?? this.#complexType(node, around, this.#nameInnerType(element, uri))
-    known.set(uri, made)
-    return made
+    const byNamespace = this.#innerTypes.get(node) ?? new Map<string, AnyXmlType>()
+    this.#innerTypes.set(node, byNamespace)
+    const type = byNamespace.get(uri) ?? this.#complexType(node, around, this.#nameInnerType(element, uri))
+    byNamespace.set(uri, type)
+    return type
   }
   #nameInnerType(element: Element, uri: string): QualifiedName {
     const local = findFreeName(
@@ -315,15 +315,15 @@ export class SchemaModel {
   /** The same element for the same part, so that messages which share it share a declaration. */
   partElement(uri: string, name: string, type: string, place: string): AnyRootElement {
     const key = `${uri} ${name} ${type}`
-    const known = this.#parts.get(key)
-    if (known) return known
-    const made = x.part(
+    const existing = this.#parts.get(key)
+    if (existing) return existing
+    const part = x.part(
       uri,
       name,
       memoizeOnce(() => this.typeOfElement(type, place)),
     )
-    this.#parts.set(key, made)
-    return made
+    this.#parts.set(key, part)
+    return part
   }
 
   // Simple types
@@ -454,8 +454,8 @@ export class SchemaModel {
     if (derivation.name.local !== 'extension' || baseName === `{${xsNs}}anyType`) return undefined
     const { definition } = this.typeOf(baseName, around.place)
     if (definition.kind !== 'array') return undefined
-    const own = this.#ownContent(derivation, around)
-    return Object.keys(own.members).length === 0
+    const content = this.#ownContent(derivation, around)
+    return Object.keys(content.members).length === 0
       ? { cell: () => cellTypeOf(definition), dimensions: definition.dimensions }
       : undefined
   }
@@ -499,11 +499,11 @@ export class SchemaModel {
       ),
       ...Object.entries(own).map(nameOfAttribute),
     ])
-    const kept = membersOf(type).filter(
+    const inherited = membersOf(type).filter(
       each => each[1].particle.kind === 'attribute' && !mentioned.has(nameOfAttribute(each)),
     )
     return Object.fromEntries(
-      kept.map(([key, member]) => {
+      inherited.map(([key, member]) => {
         const free = findFreeName(key, each => Object.hasOwn(own, each))
         return [free, free === key ? member : member.named(member.marks.name ?? key)]
       }),
@@ -532,10 +532,13 @@ export class SchemaModel {
     const narrowed = inner ? this.#simpleType(inner, around, undefined) : (text ?? x.string)
     const facets = this.#facets(derivation, narrowed, around)
     const value = Object.keys(facets).length > 0 ? x.simple(narrowed, facets) : narrowed
-    const own = this.#named([{ wish: 'value', member: x.text(value) }, ...this.#joinedAttributes(derivation, around)])
-    const inherited = complex ? this.#inheritedAttributes(complex, derivation, around, own) : {}
+    const members = this.#named([
+      { wish: 'value', member: x.text(value) },
+      ...this.#joinedAttributes(derivation, around),
+    ])
+    const inherited = complex ? this.#inheritedAttributes(complex, derivation, around, members) : {}
     return {
-      members: { ...own, ...inherited },
+      members: { ...members, ...inherited },
       isUnordered: false,
       base: complex && { type: complex, by: 'restriction' },
     }
@@ -636,9 +639,9 @@ export class SchemaModel {
           return []
         }
         this.#openGroups.add(found.node)
-        const made = this.#groupPart(found.node, found.around, occurs, decapitalize(found.name ?? 'group'), isBranch)
+        const part = this.#groupPart(found.node, found.around, occurs, decapitalize(found.name ?? 'group'), isBranch)
         this.#openGroups.delete(found.node)
-        return made
+        return part
       }
       case 'sequence':
       case 'all':
@@ -781,8 +784,8 @@ export class SchemaModel {
   #joinedAttributes(node: Element, around: SchemaPlace, base?: AnyXmlType): Part[] {
     const parts = this.#attributes(node, around)
     const inherited = base && listWildcards(membersOf(base)).at(-1)
-    const own = listWildcards(parts.map(({ wish, member }) => [wish, member]))
-    const [first, ...others] = own
+    const wildcards = listWildcards(parts.map(({ wish, member }) => [wish, member]))
+    const [first, ...others] = wildcards
     if (!first || (others.length === 0 && !inherited)) return parts
     let isExact = true
     const join = (joined: JoinedNamespaces): WildcardNamespaces => {
@@ -793,7 +796,7 @@ export class SchemaModel {
     const all = inherited ? join(uniteNamespaces(both, inherited.namespaces)) : both
     if (!isExact)
       this.losses.add(around.place, 'has attribute wildcards that cannot be one: it takes more than they do')
-    const { process } = (schemaChild(node, 'anyAttribute') && own.at(-1)) || first
+    const { process } = (schemaChild(node, 'anyAttribute') && wildcards.at(-1)) || first
     const attributes = parts.filter(({ member }) => member.particle.kind !== 'anyAttribute')
     if (all !== 'any' && 'of' in all && all.of.length === 0) return attributes
     return [...attributes, { wish: 'otherAttributes', member: x.anyAttribute(all, process) }]

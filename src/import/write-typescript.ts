@@ -184,9 +184,9 @@ class Printer {
 
   /** What a declaration refers to; the parts from which it is made have to come before it. */
   #dependenciesOf(of: Declared): readonly { readonly to: Declared; readonly isEager: boolean }[] {
-    const found: { to: Declared; isEager: boolean }[] = []
+    const dependencies: { to: Declared; isEager: boolean }[] = []
     const follow = (each: Declared, isEager: boolean): void => {
-      if (this.#identifiers.has(each)) found.push({ to: each, isEager })
+      if (this.#identifiers.has(each)) dependencies.push({ to: each, isEager })
       else for (const inner of referredBy(each as AnyXmlType)) follow(inner, isEager && isSimple(each))
     }
     if (of instanceof RootElement) follow(of.type(), false)
@@ -194,7 +194,7 @@ class Printer {
       const eager = new Set(eagerlyReferred(of))
       for (const each of referredBy(of)) follow(each, eager.has(each))
     }
-    return found
+    return dependencies
   }
 
   // Declarations
@@ -368,8 +368,8 @@ class Printer {
       case 'builtIn':
         return valueTypes[definition.name] ?? 'string'
       case 'complex': {
-        const own = this.#membersType(definition.members)
-        return definition.base?.by === 'extension' ? `${this.#typeText(definition.base.type)} & ${own}` : own
+        const members = this.#membersType(definition.members)
+        return definition.base?.by === 'extension' ? `${this.#typeText(definition.base.type)} & ${members}` : members
       }
       case 'restriction': {
         const { values } = definition.facets
@@ -409,7 +409,7 @@ class Printer {
     return `{ ${lines.join('; ')} }`
   }
   #memberType({ particle, marks }: AnyMember): string {
-    const one = (): string => {
+    const writeOne = (): string => {
       switch (particle.kind) {
         case 'element':
           return this.#typeText(particle.type())
@@ -432,7 +432,7 @@ class Printer {
           return 'Readonly<Record<string, string>>'
       }
     }
-    const text = marks.isNillable ? `${one()} | null` : one()
+    const text = marks.isNillable ? `${writeOne()} | null` : writeOne()
     return marks.isMany ? `readonly (${text})[]` : text
   }
 
@@ -578,15 +578,15 @@ function eagerlyReferred({ definition }: AnyXmlType): readonly Declared[] {
     case 'derivable':
       return [definition.type]
     case 'complex': {
-      const found: Declared[] = definition.base ? [definition.base.type] : []
+      const declared: Declared[] = definition.base ? [definition.base.type] : []
       const collect = (members: TypeMembers): void => {
         for (const { particle } of Object.values(members)) {
-          if (particle.kind === 'attribute' || particle.kind === 'text') found.push(particle.type)
+          if (particle.kind === 'attribute' || particle.kind === 'text') declared.push(particle.type)
           if (particle.kind === 'choice' || particle.kind === 'sequence') collect(particle.members)
         }
       }
       collect(definition.members)
-      return found
+      return declared
     }
     default:
       return []

@@ -83,7 +83,7 @@ const csv = { 'text/csv': { schema: text } }
 const operations: readonly (readonly [clause: string, operation: object, told: string])[] = [
   ['§4.8.13 a content of several types', { requestBody: { content: { ...ok[200].content, ...csv } }, responses: ok }, 'the request media type text/csv is left out'],
   ['§4.8.16 a response of several types', { responses: { 200: { content: { ...ok[200].content, ...csv } } } }, 'the response media type text/csv is left out'],
-  ['§4.8.10 servers of its own', { servers: [{ url: 'https://b.example' }], responses: ok }, 'has servers of its own: it is asked at those of the document'],
+  ['§4.8.10 servers of its own', { servers: [{ url: 'https://b.example' }], responses: ok }, 'has its own servers: requests go to those of the document'],
   ['3.2 §4.12.1 the whole query', { parameters: [{ in: 'querystring', name: 'q', content: ok[200].content }], responses: ok }, 'the query string q is left out'],
 ] // biome-ignore format: a table
 for (const [clause, operation, told] of operations)
@@ -286,8 +286,8 @@ test('OpenAPI §4.8.8 an extension among the paths is not an address', () => {
 test('OpenAPI §4.8.5 servers after the first, and variables with a default, are reported', () => {
   const servers = [{ url: 'https://{host}/v1', variables: { host: { default: 'a.example' } } }, { url: '/v2' }]
   const lines = [
-    'servers: host as by default: asked at https://a.example/v1',
-    'servers: asked at the first, https://a.example/v1, and not at /v2',
+    'servers: the defaults of host apply: requests go to https://a.example/v1',
+    'servers: requests go to the first, https://a.example/v1, and not to /v2',
   ]
   assert.deepEqual(tellPort(documentOf({}, { servers })), lines)
   assert.deepEqual(tellPort(documentOf({}, { servers: [{ url: '/v2' }] })), [])

@@ -164,15 +164,15 @@ export class ExchangeTypes implements JsonDifferences {
     const answerFields = fieldsOf(this.#document, success).map(([field, given]) =>
       this.#parameter({ ...given, name: field, required: false }, `${name}Response`, output),
     )
-    const made = { input: this.root(name, input), output: this.root(`${name}Response`, output) }
-    if (operation.comment !== '') this.#comments.set(made.input, operation.comment)
-    return { ...made, ...sent, answer, answerFields }
+    const pair = { input: this.root(name, input), output: this.root(`${name}Response`, output) }
+    if (operation.comment !== '') this.#comments.set(pair.input, operation.comment)
+    return { ...pair, ...sent, answer, answerFields }
   }
   #request(name: string, operation: RestOperation) {
     const input: Record<string, AnyMember> = {}
     const path = operation.parameters.map(each => {
-      const given = operation.allParameters.find(({ name: known, in: place }) => known === each && place === 'path')
-      return this.#segment(given ?? { in: 'path', name: each }, name, input)
+      const parameter = operation.allParameters.find(({ name: known, in: place }) => known === each && place === 'path')
+      return this.#segment(parameter ?? { in: 'path', name: each }, name, input)
     })
     const query = operation.query.map(each => this.#parameter(each, name, input))
     const headers = operation.headers
@@ -186,51 +186,51 @@ export class ExchangeTypes implements JsonDifferences {
     return this.#namespace.element(name, x.object(members))
   }
   /** The members of an object; undefined for any other schema. */
-  objectMembers(given: Json | undefined, place: string, taken: TypeMembers = {}): TypeMembers | undefined {
-    const facts = readSchemaFacts(this.#document, given)
+  objectMembers(schema: Json | undefined, place: string, taken: TypeMembers = {}): TypeMembers | undefined {
+    const facts = readSchemaFacts(this.#document, schema)
     const isObject = facts.type === 'object' && facts.options.length === 0 && namesMembers(facts.schema)
     return isObject ? this.#members(facts.schema, place, taken) : undefined
   }
 
   /** A text, if its schema does not state a type. */
-  #segment(given: JsonObject, place: string, into: Record<string, AnyMember>): ParameterPart {
-    const { type, options } = readSchemaFacts(this.#document, this.#schemaOf(given))
-    if (options.length === 0 && type !== '') return this.#parameter({ ...given, required: true }, place, into)
-    const key = toMemberName(stringOf(given['name']), into)
+  #segment(parameter: JsonObject, place: string, into: Record<string, AnyMember>): ParameterPart {
+    const { type, options } = readSchemaFacts(this.#document, this.#schemaOf(parameter))
+    if (options.length === 0 && type !== '') return this.#parameter({ ...parameter, required: true }, place, into)
+    const key = toMemberName(stringOf(parameter['name']), into)
     into[key] = x.element(x.string)
-    return { key, name: stringOf(given['name']), how: readParameterStyle(given) }
+    return { key, name: stringOf(parameter['name']), how: readParameterStyle(parameter) }
   }
-  #parameter(given: JsonObject, place: string, into: Record<string, AnyMember>): ParameterPart {
-    const name = stringOf(given['name'])
+  #parameter(parameter: JsonObject, place: string, into: Record<string, AnyMember>): ParameterPart {
+    const name = stringOf(parameter['name'])
     const key = toMemberName(name, into)
-    into[key] = this.#member(this.#schemaOf(given), `${place}.${name}`, given['required'] === true)
-    const how = readParameterStyle(given)
-    this.#recordStyle(given, `${place}.${name}`, how)
+    into[key] = this.#member(this.#schemaOf(parameter), `${place}.${name}`, parameter['required'] === true)
+    const how = readParameterStyle(parameter)
+    this.#recordStyle(parameter, `${place}.${name}`, how)
     return { key, name, how }
   }
   /** OpenAPI §4.8.12.3 defines a style for scalars, and for lists and objects of these. */
-  #recordStyle(given: JsonObject, place: string, { isJson }: ParameterStyle): void {
-    const { schema, type, options } = readSchemaFacts(this.#document, this.#schemaOf(given))
+  #recordStyle(parameter: JsonObject, place: string, { isJson }: ParameterStyle): void {
+    const { schema, type, options } = readSchemaFacts(this.#document, this.#schemaOf(parameter))
     const parts = type === 'object' ? propertiesOf(schema).map(([, part]) => part) : [schema['items']]
     const isNested = parts.some(part => /^(array|object)\b/.test(readSchemaFacts(this.#document, part).type))
     if (isNested && !isJson && options.length === 0)
       this.#losses.add(place, 'has lists or objects in it, which no style writes: they are sent as JSON')
-    if (given['allowEmptyValue'] === true && type !== 'string')
+    if (parameter['allowEmptyValue'] === true && type !== 'string')
       this.#losses.add(place, 'may be empty in an address: it is left out, or has a value')
   }
   #schemaOf(parameter: JsonObject): Json | undefined {
     return parameter['schema'] ?? findJsonContent(this.#document, parameter)?.schema
   }
   /** JSON and forms by their schema, text unchanged, anything else as octets. */
-  #content(given: Json | undefined, place: string, into: Record<string, AnyMember>): ContentPart | undefined {
-    const structured = findJsonContent(this.#document, given) ?? findFormContent(this.#document, given)
+  #content(media: Json | undefined, place: string, into: Record<string, AnyMember>): ContentPart | undefined {
+    const structured = findJsonContent(this.#document, media) ?? findFormContent(this.#document, media)
     if (structured?.schema !== undefined)
       return {
         mediaType: structured.mediaType,
         as: this.#structured(structured.schema, place, into),
         encodings: this.#encodings(objectEntries(structured.encoding), place),
       }
-    const [mediaType] = structured ? [structured.mediaType] : mediaTypesOf(this.#document, given)
+    const [mediaType] = structured ? [structured.mediaType] : mediaTypesOf(this.#document, media)
     if (mediaType === undefined) return undefined
     const isText = structured !== undefined || /^text\//i.test(mediaType)
     const key = toMemberName('content', into)
@@ -287,14 +287,14 @@ export class ExchangeTypes implements JsonDifferences {
    */
   #findBranches(schema: JsonObject, taken: TypeMembers): ReadonlyMap<string, JsonObject> {
     const names = new Set([...Object.keys(taken), ...propertiesOf(schema).map(([name]) => name)])
-    const found = new Map<string, JsonObject>()
+    const byName = new Map<string, JsonObject>()
     for (const [name, given] of propertiesOf(schema)) {
       const branches = readBranches(given) ?? readBranches(objectOf(given)['items'])
       if (branches === undefined || Object.keys(branches).some(each => names.has(each))) continue
       for (const each of Object.keys(branches)) names.add(each)
-      found.set(name, branches)
+      byName.set(name, branches)
     }
-    return found
+    return byName
   }
   #member(given: Json | undefined, place: string, isRequired: boolean, branches?: JsonObject): AnyMember {
     const facts = readSchemaFacts(this.#document, given)
@@ -302,11 +302,11 @@ export class ExchangeTypes implements JsonDifferences {
     const isList = type === 'array' && options.length === 0
     // An array item that is a component has a name, too, since it may contain that array.
     const itemName = facts.name === '' ? '' : `${facts.name} item`
-    const one: AnyMember =
+    const single: AnyMember =
       branches === undefined
         ? x.element(() => (isList ? this.#lazily(schema['items'], place, itemName) : this.#lazily(given, place)))
         : x.choice(this.#members({ properties: branches, required: Object.keys(branches) }, place))
-    const base: AnyMember = isNullable && !isList ? one.nillable() : one
+    const base: AnyMember = isNullable && !isList ? single.nillable() : single
     const member: AnyMember = isList ? this.#many(base, schema, place, isRequired) : isRequired ? base : base.optional()
     // The description of a component is placed at its type.
     const comment = describeSchema(facts.name === '' ? { ...schema, ...objectOf(given) } : objectOf(given))
@@ -321,12 +321,12 @@ export class ExchangeTypes implements JsonDifferences {
   }
   readonly #lazy = new Map<string, AnyXmlType>()
   #lazily(given: Json | undefined, place: string, name = ''): AnyXmlType {
-    const known = this.#lazy.get(place)
-    if (known) return known
+    const existing = this.#lazy.get(place)
+    if (existing) return existing
     const facts = readTypedFacts(this.#document, given)
-    const made = this.#type({ ...facts, name: facts.name || name }, place)
-    this.#lazy.set(place, made)
-    return made
+    const type = this.#type({ ...facts, name: facts.name || name }, place)
+    this.#lazy.set(place, type)
+    return type
   }
 
   #type(facts: SchemaFacts, from: string): AnyXmlType {
@@ -355,24 +355,24 @@ export class ExchangeTypes implements JsonDifferences {
     return Object.keys(facets).length === 0 ? wide : x.simple(wide, facets)
   }
   #array(facts: SchemaFacts, place: string): AnyXmlType {
-    const made = this.#once(facts, place, () => ({ item: this.#member(facts.schema, `${place}.item`, true) }))
-    this.arrays.add(made)
-    return made
+    const arrayType = this.#once(facts, place, () => ({ item: this.#member(facts.schema, `${place}.item`, true) }))
+    this.arrays.add(arrayType)
+    return arrayType
   }
   #map(facts: SchemaFacts, { value, names }: MapFacts, place: string): AnyXmlType {
-    const made = this.#once(facts, place, () => {
+    const mapType = this.#once(facts, place, () => {
       const key = x.element(this.#type({ ...facts, schema: names, type: 'string', name: '' }, `${place}.key`))
       const entry = x.object({ key, value: this.#member(value, `${place}.value`, true) })
       const [min, max] = [wholeNumberOf(facts.schema['minProperties']), wholeNumberOf(facts.schema['maxProperties'])]
       return { entry: x.element(entry).many(min, max) }
     })
-    this.maps.add(made)
-    return made
+    this.maps.add(mapType)
+    return mapType
   }
   /** Its members are filled in after it is known, since it may contain itself. */
   #once({ key, name }: SchemaFacts, place: string, make: () => TypeMembers): AnyXmlType {
-    const known = this.#made.get(key)
-    if (known) return known
+    const existing = this.#made.get(key)
+    if (existing) return existing
     const members: Record<string, AnyMember> = {}
     const wish = name !== '' || isComposed(key) ? place || 'Type' : ''
     const type =
@@ -402,12 +402,12 @@ export class ExchangeTypes implements JsonDifferences {
     )
     const oneOf = x.choice(cases)
     this.choices.add(oneOf)
-    const said = objectOf(schema['discriminator'])
-    const mapping = Object.entries(objectOf(said['mapping'])).flatMap(([value, target]) => {
+    const discriminator = objectOf(schema['discriminator'])
+    const mapping = Object.entries(objectOf(discriminator['mapping'])).flatMap(([value, target]) => {
       const key = keys.get(stringOf(target).replace(/^.*\//s, ''))
       return key === undefined ? [] : [[value, key] as const]
     })
-    const property = stringOf(said['propertyName'])
+    const property = stringOf(discriminator['propertyName'])
     if (property !== '') this.discriminators.set(oneOf, { property, branches: new Map([...keys, ...mapping]) })
     return { oneOf }
   }

@@ -22,29 +22,29 @@ export function findNestings(
   document: OpenApiDocument,
   byItem: ReadonlyMap<JsonObject, Collection>,
 ): ReadonlyMap<Collection, Nesting> {
-  const found = new Map<Collection, Nesting>()
+  const nestings = new Map<Collection, Nesting>()
   const depthOf = (collection: Collection): number => {
-    const parent = found.get(collection)?.parent
+    const parent = nestings.get(collection)?.parent
     return parent ? depthOf(parent) + 1 : 1
   }
   for (const [item, collection] of byItem) {
     const parent = [...byItem.values()].find(each => collection.address === `${each.address}/{}/${collection.name}`)
     if (!parent || parent.isSingle || !(parent.one.has('GET') || parent.many.has('GET'))) continue
-    if ((parent.address !== `/${parent.name}` && !found.has(parent)) || depthOf(parent) >= nestingDepthMax) continue
+    if ((parent.address !== `/${parent.name}` && !nestings.has(parent)) || depthOf(parent) >= nestingDepthMax) continue
     const by = findParentField(document, item, {
       parameter: collection.within.at(-1)?.parameter ?? '',
       of: parent.name,
     })
-    const names = listFieldsAbove(found, parent)
+    const names = listFieldsAbove(nestings, parent)
     if (by !== undefined && isFreeParentName(by.name) && !names.includes(by.name))
-      found.set(collection, { by: by.name, parent })
+      nestings.set(collection, { by: by.name, parent })
   }
-  return found
+  return nestings
 }
 
-const listFieldsAbove = (found: ReadonlyMap<Collection, Nesting>, collection: Collection): readonly string[] => {
-  const nesting = found.get(collection)
-  return nesting ? [nesting.by, ...listFieldsAbove(found, nesting.parent)] : []
+const listFieldsAbove = (nestings: ReadonlyMap<Collection, Nesting>, collection: Collection): readonly string[] => {
+  const nesting = nestings.get(collection)
+  return nesting ? [nesting.by, ...listFieldsAbove(nestings, nesting.parent)] : []
 }
 
 /** The member of an item with the value of an earlier path parameter; it may have to be added. */
@@ -53,15 +53,15 @@ export function findParentField(
   item: Json,
   { parameter, of }: { readonly parameter: string; readonly of: string | undefined },
 ): { readonly name: string; readonly isKnown: boolean } | undefined {
-  const own = of === undefined ? toFieldName(parameter) : toSingularField(of)
+  const singular = of === undefined ? toFieldName(parameter) : toSingularField(of)
   const { schema } = readSchemaFacts(document, item)
   const members = propertiesOf(schema).map(([name]) => name)
-  const known = [own, `${own}Id`, `${own}_id`, parameter]
+  const memberName = [singular, `${singular}Id`, `${singular}_id`, parameter]
     .map(each => members.find(member => member.toLowerCase() === each.toLowerCase()))
     .find(each => each !== undefined)
-  if (known === undefined) return { name: own, isKnown: false }
-  const { type } = readSchemaFacts(document, objectOf(schema['properties'])[known])
-  return type === 'string' ? { name: known, isKnown: true } : undefined
+  if (memberName === undefined) return { name: singular, isKnown: false }
+  const { type } = readSchemaFacts(document, objectOf(schema['properties'])[memberName])
+  return type === 'string' ? { name: memberName, isKnown: true } : undefined
 }
 
 export const toFieldName = (text: string): string => {

@@ -30,9 +30,9 @@ export function guessAction(
   if (!post && output === undefined) return undefined
   const rel = toSegmentName(word)
   if (rel !== word) room.losses.add(operation.place, `is at …/${rel}`)
-  const kept = post !== undefined && get !== undefined && output !== undefined && sameSchema(room, post, get)
+  const isKept = post !== undefined && get !== undefined && output !== undefined && sameSchema(room, post, get)
   room.claimed.add(operation)
-  if (kept) room.claimed.add(get)
+  if (isKept) room.claimed.add(get)
   for (const parameter of operation.query)
     if (!isAboutFields(parameter['name']))
       room.losses.add(operation.place, `the query parameter ${String(parameter['name'])} is left out`)
@@ -49,7 +49,7 @@ export function guessAction(
       : {},
     output,
     faults: post ? room.faults.of(post) : [],
-    kept,
+    kept: isKept,
     oneWay: undefined,
   }
   // A summary of three words only repeats the name.
@@ -94,13 +94,13 @@ const plainVerbs = new Set(
 
 /** `v2_PayOrder` → `pay`; another verb if the operationId has none. */
 function chooseVerb({ collection, taken }: ActionPart, rel: string, { id, method }: RestOperation): string {
-  const own = new Set([toSingularField(collection.name), collection.name].map(each => each.toLowerCase()))
+  const resourceNames = new Set([toSingularField(collection.name), collection.name].map(each => each.toLowerCase()))
   const words = id
     .replace(/^v\d+[._-]?/i, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .split(/[^A-Za-z0-9]+/)
     .map(each => each.toLowerCase())
-    .filter(each => each !== '' && !own.has(each))
+    .filter(each => each !== '' && !resourceNames.has(each))
   const [first = ''] = words
   const isFree = (verb: string): boolean => /^[a-z][a-z0-9]*$/.test(verb) && verb !== rel && !Object.hasOwn(taken, verb)
   if (isFree(first) && !plainVerbs.has(first) && !isReservedOperation(first)) return first

@@ -15,8 +15,8 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
   const types = new ExchangeTypes(room.document, x.namespace(namespace), room.losses, room.fields.comments)
   const exchanges: Record<string, PortExchange> = {}
   const roots: AnyRootElement[] = []
-  const asked = operations.filter(each => !isOtherWay(each, operations))
-  for (const operation of asked) {
+  const independent = operations.filter(each => !isOtherWay(each, operations))
+  for (const operation of independent) {
     const name = nameExchange({ ...operation, id: nameOwnExchange(operation) ?? operation.id }, exchanges)
     // An HTTP field belongs to the service: it becomes a header of the contract, or is reported as
     // left out.
@@ -41,8 +41,8 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
 /** For a service of our own: `v1_Shop_Order` at `/Shop/Order` is the exchange Order of a port. */
 function nameOwnExchange({ id, segments }: RestOperation): string | undefined {
   const [port, exchange, ...others] = segments.map(each => each.text)
-  const own = id.replace(/^v\d+_/, '')
-  const isOwn = [own, own.replace(/By(?:Get|Query)$/, '')].includes(`${port}_${exchange}`)
+  const local = id.replace(/^v\d+_/, '')
+  const isOwn = [local, local.replace(/By(?:Get|Query)$/, '')].includes(`${port}_${exchange}`)
   return others.length === 0 && isOwn ? exchange : undefined
 }
 /** A POST of our own that may respond with 304 changes nothing. */

@@ -49,10 +49,10 @@ export class FaultGuess {
     if (telling.length === 0)
       return usualStatuses.test(status) ? [] : [this.#declare(name || title, { status, title, schema: {} })]
     return telling.map(each => {
-      const own = [nameOfProblemType(each.schema), name, this.#nameOfTitle(title), each.name]
+      const ownName = [nameOfProblemType(each.schema), name, this.#nameOfTitle(title), each.name]
         .map(toTypeName)
         .find(wish => wish !== '' && !genericName.test(wish))
-      return this.#declare(own ?? title, { status, title, schema: each.schema })
+      return this.#declare(ownName ?? title, { status, title, schema: each.schema })
     })
   }
   #recordUsual(cases: readonly { readonly schema: JsonObject; readonly name: string }[], title: string): void {
@@ -88,9 +88,9 @@ export class FaultGuess {
     const isTaken = [...this.#known.values()].some(each => each.fault === name)
     const free = isTaken ? `${name}${status}` : name
     const detail = this.#fields.fields(schema, free, problemMembers)
-    const made = fault(free, { status: Number(status), title: title.length > 80 ? free : title, detail })
-    this.#known.set(key, made)
-    return made
+    const declared = fault(free, { status: Number(status), title: title.length > 80 ? free : title, detail })
+    this.#known.set(key, declared)
+    return declared
   }
 }
 

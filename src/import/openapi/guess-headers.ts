@@ -17,21 +17,21 @@ const cannotBeHeader =
 
 export function guessHeaders({ fields, losses }: GuessRoom, operations: readonly RestOperation[]): ServiceHeaders {
   const counts = new Map<string, number>()
-  const found: Record<string, ReturnType<typeof header>> = {}
+  const headers: Record<string, ReturnType<typeof header>> = {}
   for (const parameter of operations.flatMap(each => each.headers)) {
     const name = stringOf(parameter['name'])
     if (name === '' || usualFields.test(name)) continue
     const key = toTypeName(name)
     counts.set(key, (counts.get(key) ?? 0) + 1)
-    const known = found[key]
-    if (known !== undefined && known.field === name.toLowerCase()) continue
+    const existing = headers[key]
+    if (existing !== undefined && existing.field === name.toLowerCase()) continue
     const field =
-      known === undefined && isFreeHeaderField(name.toLowerCase()) && fields.field(parameter['schema'], name)
-    if (field && isScalarField(field)) found[key] = header(new Field(field.shape), { field: name })
+      existing === undefined && isFreeHeaderField(name.toLowerCase()) && fields.field(parameter['schema'], name)
+    if (field && isScalarField(field)) headers[key] = header(new Field(field.shape), { field: name })
     else losses.add(`header ${name}`, cannotBeHeader)
   }
   for (const [name, count] of counts)
-    if (found[name] && count < operations.length)
+    if (headers[name] && count < operations.length)
       losses.add(`header ${name}`, 'is of some operations there, and of all here')
-  return found
+  return headers
 }

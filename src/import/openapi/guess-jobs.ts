@@ -47,14 +47,14 @@ function guessJob(
   for (const each of [post, ...results, ...states, ...ends, at('/{}', 'DELETE')]) if (each) claimed.add(each)
   const [result] = results
   const output = result && answerSchema(document, result)
-  const made = job(name, {
+  const declared = job(name, {
     input: fields.fields(contentSchema(document, post.request), `${name} input`),
     output: fields.fields(output, `${name} output`, new Set(['_links'])),
     faults: faults.of(post),
     allow: grants.of(post),
   })
-  if (post.comment.split(/\s+/).length > 3) fields.comments.set(made, post.comment)
-  return made
+  if (post.comment.split(/\s+/).length > 3) fields.comments.set(declared, post.comment)
+  return declared
 }
 
 /** `/searches`, `/searches/{}` and `/search` list the items of one resource. */

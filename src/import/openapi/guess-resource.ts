@@ -45,9 +45,9 @@ export function guessResource(room: GuessRoom, collection: Collection, item: Jso
   const nesting = room.nestings.get(collection)
   if (collection.address !== `/${name}` && !nesting) room.losses.add(collection.address, `is at /${name}`)
   const machine = guessMachine(name, fields, actions, room.losses)
-  const given = guessRules(room, collection, fields, machine.actions)
+  const rules = guessRules(room, collection, fields, machine.actions)
   const query = many.get('QUERY')
-  if (query && given.search) room.claimed.add(query)
+  if (query && rules.search) room.claimed.add(query)
   const parent = Object.entries(fields).find(([each]) => each === nesting?.by)
   const resource = new Resource({
     name,
@@ -58,7 +58,7 @@ export function guessResource(room: GuessRoom, collection: Collection, item: Jso
     texts: {},
     isSingle: collection.isSingle,
     within: nesting?.by,
-    given: { ...given, ...(Object.keys(relations).length > 0 && { relations }) },
+    given: { ...rules, ...(Object.keys(relations).length > 0 && { relations }) },
   })
   const comment = squeezeText(stringOf(readSchemaFacts(room.document, item).schema['description']))
   if (comment !== '') room.fields.comments.set(resource, comment)
@@ -79,33 +79,33 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
   const whole = draftsOf(collection.many.get('POST'), collection.one.get('PUT'))
   const drafts = [...whole, ...draftsOf(collection.one.get('PATCH'))]
   const idName = collection.isSingle ? 'id' : findIdName(schema, collection)
-  const shown = requiredNamesOf(schema)
-  const found: Record<string, AnyField> = { id: guessId(room, collection, schema, idName) }
+  const required = requiredNamesOf(schema)
+  const own: Record<string, AnyField> = { id: guessId(room, collection, schema, idName) }
   // The address of a nested collection contains the others.
   for (const step of collection.within.slice(room.nestings.has(collection) ? -1 : 0))
-    addParent(room, found, item, { ...step, address: collection.address })
+    addParent(room, own, item, { ...step, address: collection.address })
   for (const [name, given] of propertiesOf(schema)) {
-    if (name === idName || name === '_links' || Object.hasOwn(found, name)) continue
-    const twin = findTwin(found, name)
+    if (name === idName || name === '_links' || Object.hasOwn(own, name)) continue
+    const twin = findTwin(own, name)
     if (twin !== undefined) {
       losses.add(`${place}.${name}`, `differs from ${twin} only in case; it is left out`)
       continue
     }
     const isReadOnly = drafts.length > 0 && drafts.every(each => !Object.hasOwn(objectOf(each['properties']), name))
     const isDemanded = whole.some(each => requiredNamesOf(each).has(name))
-    const isAlwaysShown = shown.has(name) && (isReadOnly || whole.length === 0 || isServerSet(given))
-    const isRequired = shown.size === 0 ? isDemanded : isAlwaysShown || (shown.has(name) && isDemanded)
+    const isAlwaysShown = required.has(name) && (isReadOnly || whole.length === 0 || isServerSet(given))
+    const isRequired = required.size === 0 ? isDemanded : isAlwaysShown || (required.has(name) && isDemanded)
     const field = fields.member(given, name, place, {
       isRequired,
       isReadOnly,
       initial: findDefault(document, whole, name),
     })
-    if (field) found[name] = field
+    if (field) own[name] = field
   }
   for (const name of new Set(drafts.flatMap(each => propertiesOf(each).map(([each]) => each))))
     if (!Object.hasOwn(objectOf(schema['properties']), name) && name !== idName && name !== '_links')
       losses.add(`${place}.${name}`, 'is sent and never shown: a field is both; it is left out')
-  return found
+  return own
 }
 /** A field that has this name in a database, which ignores case. */
 const findTwin = (found: Readonly<Record<string, unknown>>, name: string): string | undefined =>
@@ -116,13 +116,25 @@ const findDefault = (document: OpenApiDocument, drafts: readonly JsonObject[], n
     .map(each => objectOf(each['properties'])[name])
     .map(each => each && (objectOf(each)['default'] ?? readSchemaFacts(document, each).schema['default']))
     .find(each => each !== undefined)
-const isServerSet = (given: Json): boolean => objectOf(given)['readOnly'] === true
+const isServerSet = (schema: Json): boolean => objectOf(schema)['readOnly'] === true
 
 /** The member for which the path parameter stands. */
 function findIdName(schema: JsonObject, { name, parameter }: Collection): string | undefined {
   const members = objectOf(schema['properties'])
-  const one = toSingularField(name)
-  const wishes = ['id', parameter, `${one}Id`, `${one}_id`, '_id', 'uuid', 'key', 'slug', 'code', 'number', 'name']
+  const singular = toSingularField(name)
+  const wishes = [
+    'id',
+    parameter,
+    `${singular}Id`,
+    `${singular}_id`,
+    '_id',
+    'uuid',
+    'key',
+    'slug',
+    'code',
+    'number',
+    'name',
+  ]
   return wishes.find(each => Object.hasOwn(members, each))
 }
 function guessId(
@@ -132,10 +144,10 @@ function guessId(
   idName?: string,
 ): AnyField {
   const place = `${collection.name}.id`
-  const given = idName === undefined ? undefined : objectOf(schema['properties'])[idName]
-  const type = idName === undefined ? 'string' : readSchemaFacts(document, given).type
+  const idSchema = idName === undefined ? undefined : objectOf(schema['properties'])[idName]
+  const type = idName === undefined ? 'string' : readSchemaFacts(document, idSchema).type
   if (collection.isSingle) {
-    if (given !== undefined) losses.add(place, 'is left out: a single resource has no identifier')
+    if (idSchema !== undefined) losses.add(place, 'is left out: a single resource has no identifier')
     return t.id(singleId).internal()
   }
   if (idName !== undefined && idName !== 'id') losses.add(place, `is called ${idName} there`)
@@ -191,11 +203,11 @@ function guessFile(room: GuessRoom, operations: ReadonlyMap<string, RestOperatio
     ...(get ? mediaTypesOf(room.document, findSuccess(get)?.[1]) : []),
     ...(put ? mediaTypesOf(room.document, put.request) : []),
   ].map(each => each.toLowerCase())
-  const own = [...new Set(types)].filter(each => !each.includes('*') || each === '*/*' || /^\w+\/\*$/.test(each))
-  if (own.length === 0 || own.some(each => plainTypes.test(each))) return undefined
+  const named = [...new Set(types)].filter(each => !each.includes('*') || each === '*/*' || /^\w+\/\*$/.test(each))
+  if (named.length === 0 || named.some(each => plainTypes.test(each))) return undefined
   for (const each of [get, put]) if (each) room.claimed.add(each)
   const octets = 'application/octet-stream'
-  return { mediaTypes: own.map(each => (each.includes('*') ? octets : each)), max: fileOctetsMax }
+  return { mediaTypes: named.map(each => (each.includes('*') ? octets : each)), max: fileOctetsMax }
 }
 
 /** A field that refers to an item, and a link with its name. */
@@ -223,13 +235,13 @@ function guessRelation(
   const get = operations.get('GET')
   const listed = findListed(room.document, get)
   if (!get || !isJsonObject(listed) || operations.size > 1) return undefined
-  const other = room.byItem.get(room.document.resolve(listed).value)
-  if (!other || other.isSingle || other.name !== word || room.nestings.has(other)) return undefined
+  const referring = room.byItem.get(room.document.resolve(listed).value)
+  if (!referring || referring.isSingle || referring.name !== word || room.nestings.has(referring)) return undefined
   const members = propertiesOf(readSchemaFacts(room.document, listed).schema).map(([each]) => each)
   const by = members.find(each => room.fields.references.get(each) === name)
   if (by === undefined) return undefined
   room.claimed.add(get)
-  return { of: other.name, by }
+  return { of: referring.name, by }
 }
 
 // Rules
@@ -242,7 +254,7 @@ function guessRules(
 ): Rules {
   const { many, one } = collection
   const { grants, faults } = room
-  const asked = guessQuery(room, collection, fields)
+  const query = guessQuery(room, collection, fields)
   const put = one.get('PUT')
   const isRemoved = collection.isSingle && one.has('DELETE')
   const mayCreate = put !== undefined && (isRemoved || put.responses.some(([status]) => status === '201'))
@@ -258,11 +270,11 @@ function guessRules(
   const [create, read] = [grants.of(making), grants.of(many.get('GET'), one.get('GET'))]
   // Both operations would have the same name: `DeleteLabel`.
   const isSingular = singularName(collection.name) === collection.name
-  const bulk = asked.filter && !isSingular && many.get('DELETE')
+  const bulk = query.filter && !isSingular && many.get('DELETE')
   if (many.get('DELETE') && !bulk)
     room.losses.add(
       `DELETE ${collection.address}`,
-      asked.filter
+      query.filter
         ? 'removes many, by the name of what removes one: it is left out; give the resource a plural'
         : 'removes many without a filter: it is left out',
     )
@@ -282,7 +294,7 @@ function guessRules(
   const hasPrecondition = [one.get('PUT'), one.get('PATCH'), one.get('DELETE')].some(demandsIfMatch)
   const changes = one.has('PUT') || one.has('PATCH') || one.has('DELETE')
   return {
-    ...asked,
+    ...query,
     ...(mayCreate && !collection.isSingle && { putCreates: true }),
     ...(bulk && { bulk: true }),
     ...(changes && !hasPrecondition && { precondition: false }),

@@ -31,8 +31,8 @@ export interface GuessRoom {
 /** The schema of one item, without an envelope such as `data`. */
 export function findItemSchema(document: OpenApiDocument, collection: Collection): Json | undefined {
   const { one, many } = collection
-  const shown = [one.get('GET'), many.get('POST'), one.get('PUT'), one.get('PATCH')]
-  for (const each of shown) {
+  const operations = [one.get('GET'), many.get('POST'), one.get('PUT'), one.get('PATCH')]
+  for (const each of operations) {
     const schema = each && unwrapItem(document, answerSchema(document, each))
     if (schema !== undefined) return schema
   }
@@ -45,11 +45,11 @@ const isPlainObject = (document: OpenApiDocument, schema: Json | undefined): boo
   const facts = readSchemaFacts(document, schema)
   return facts.type === 'object' && facts.options.length === 0 && propertiesOf(facts.schema).length > 0
 }
-function unwrapItem(document: OpenApiDocument, given: Json | undefined): Json | undefined {
-  if (given === undefined || !isPlainObject(document, given)) return undefined
-  const [first, ...others] = propertiesOf(readSchemaFacts(document, given).schema)
+function unwrapItem(document: OpenApiDocument, schema: Json | undefined): Json | undefined {
+  if (schema === undefined || !isPlainObject(document, schema)) return undefined
+  const [first, ...others] = propertiesOf(readSchemaFacts(document, schema).schema)
   const isEnvelope = first !== undefined && envelopeWords.has(first[0]) && others.length <= 2
-  return isEnvelope && isPlainObject(document, first[1]) ? first[1] : given
+  return isEnvelope && isPlainObject(document, first[1]) ? first[1] : schema
 }
 const envelopeWords = new Set(['data', 'item', 'result', 'resource', 'payload', 'response'])
 

@@ -59,10 +59,10 @@ export function readImportedService(
   const searches = guessSearches(room, addresses)
   const resources = [...room.byItem].map(([item, collection]) => guessResource(room, collection, item))
   const name = toSegmentName(stringOf(objectOf(document.root['info'])['title']) || 'imported').toLowerCase()
-  const rest = current.filter(each => !room.claimed.has(each) && isWorthKeeping(each, losses))
+  const unclaimed = current.filter(each => !room.claimed.has(each) && isWorthKeeping(each, losses))
   recordOmissions(document, current, losses)
   recordCookies(room.claimed, losses)
-  const operations = guessPort(room, `urn:${name}:operations`, rest)
+  const operations = guessPort(room, `urn:${name}:operations`, unclaimed)
   const plain = service(name, {
     namespace: `urn:${name}`,
     title: stringOf(objectOf(document.root['info'])['title']) || name,
@@ -74,9 +74,9 @@ export function readImportedService(
     ports: operations ? [operations] : ([] as readonly Port[]),
   })
   const versions = guessVersions(document, all, names, { resources, losses })
-  const made: Service = { ...plain, versions }
-  for (const mistake of listMistakes(made)) losses.add('contract', `does not start yet: ${mistake}`)
-  return { service: made, comments: room.fields.comments, losses: losses.all, missing: [...document.missing] }
+  const complete: Service = { ...plain, versions }
+  for (const mistake of listMistakes(complete)) losses.add('contract', `does not start yet: ${mistake}`)
+  return { service: complete, comments: room.fields.comments, losses: losses.all, missing: [...document.missing] }
 }
 
 /** OpenAPI §4.8.2: the description of the service, its contact and its licence. */
@@ -107,8 +107,8 @@ function openRoom(document: OpenApiDocument, losses: Losses, addresses: Addresse
     byItem.set(key, collection)
     recordExtensions(document, item, losses)
     if (collection.isSingle) continue // no field refers to it
-    const one = toSingularField(collection.name)
-    for (const each of [one, `${one}Id`, `${one}_id`])
+    const singular = toSingularField(collection.name)
+    for (const each of [singular, `${singular}Id`, `${singular}_id`])
       if (!fields.references.has(each)) fields.references.set(each, collection.name)
   }
   const faults = new FaultGuess(document, fields, losses)

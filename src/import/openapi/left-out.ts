@@ -55,7 +55,7 @@ export function recordOmissions(
       'query string',
       whole.map(each => stringOf(each['name'])),
     )
-    if (operation.isElsewhere) losses.add(place, 'has servers of its own: it is asked at those of the document')
+    if (operation.isElsewhere) losses.add(place, 'has its own servers: requests go to those of the document')
   }
   for (const name of Object.keys(objectOf(document.root['webhooks'])))
     losses.add(`webhook ${name}`, 'is left out: the service calls, and is not called')
@@ -87,9 +87,10 @@ export function recordServers({ root }: OpenApiDocument, losses: Losses): void {
   const [first, ...others] = jsonItems(root['servers']).map(objectOf)
   const variables = Object.keys(objectOf(first?.['variables']))
   const address = serverAddressOf(root)
-  if (variables.length > 0) losses.add('servers', `${variables.join(', ')} as by default: asked at ${address}`)
+  if (variables.length > 0)
+    losses.add('servers', `the defaults of ${variables.join(', ')} apply: requests go to ${address}`)
   const urls = others.map(each => stringOf(each['url']))
-  if (urls.length > 0) losses.add('servers', `asked at the first, ${address}, and not at ${urls.join(', ')}`)
+  if (urls.length > 0) losses.add('servers', `requests go to the first, ${address}, and not to ${urls.join(', ')}`)
 }
 
 /** An exchange has one response: that of the first success. */
@@ -110,7 +111,7 @@ export function recordOtherAnswers(document: OpenApiDocument, operation: RestOpe
 /** A form becomes the members of an exchange, which is sent as JSON or XML. */
 export function recordForm(document: OpenApiDocument, { place, request }: RestOperation, losses: Losses): void {
   const form = findJsonContent(document, request) ? undefined : findFormContent(document, request)
-  if (form) losses.add(place, `takes its members as JSON or XML, octets in base64, and no ${form.mediaType}`)
+  if (form) losses.add(place, `accepts its members as JSON or XML, with octets in base64, and not as ${form.mediaType}`)
 }
 
 /** Cookies of operations that become part of a resource. */

@@ -161,9 +161,9 @@ export class OpenApiDocument {
   }
 
   #document(file: string, home: string): Json | undefined {
-    const asked = `${home}#${file}`
-    const known = this.#locations.get(asked) ?? (file === '' ? home : this.#locate(file, home))
-    if (known !== undefined) this.#locations.set(asked, known)
+    const reference = `${home}#${file}`
+    const known = this.#locations.get(reference) ?? (file === '' ? home : this.#locate(file, home))
+    if (known !== undefined) this.#locations.set(reference, known)
     return known === undefined ? undefined : this.#documents.get(known)
   }
   #locate(file: string, home: string): string | undefined {

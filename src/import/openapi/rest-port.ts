@@ -58,10 +58,10 @@ export function readRestPort(
   const faults = new FaultElements(document, types)
   const declared: Record<string, PortExchange> = {}
   const exchanges = new Map<string, RestExchange>()
-  const asked = listRestOperations(document)
+  const operations = listRestOperations(document)
     .filter(({ method }) => !unasked.has(method))
     .map(each => withKeys(document, each))
-  for (const operation of asked) {
+  for (const operation of operations) {
     const key = nameExchange(operation, declared)
     const messages = types.messages(key, operation)
     recordOtherAnswers(document, operation, losses)
@@ -91,7 +91,7 @@ export function readRestPort(
       ...(operation.comment !== '' && { description: operation.comment }),
     })
   }
-  recordOmissions(document, asked, losses, each =>
+  recordOmissions(document, operations, losses, each =>
     listAnswerFields(document, findSuccess(each)?.[1]).map(([name]) => name),
   )
   recordServers(document, losses)

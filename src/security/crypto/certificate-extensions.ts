@@ -37,17 +37,17 @@ export interface Extension {
  * STRING }
  */
 export function readExtensions(list: DerValue | undefined): ReadonlyMap<string, Extension> {
-  const found = new Map<string, Extension>()
-  for (const one of list ? readDerList(list) : []) {
-    const fields = new DerFields(one)
+  const extensions = new Map<string, Extension>()
+  for (const entry of list ? readDerList(list) : []) {
+    const fields = new DerFields(entry)
     const id = readDerIdentifier(fields.required(OBJECT_IDENTIFIER))
     const critical = fields.optional(BOOLEAN)
     const { content } = fields.required(OCTET_STRING)
     fields.end()
-    if (found.has(id)) throw new NotDer('an extension that occurs twice')
-    found.set(id, { critical: critical !== undefined && readDerBoolean(critical), content })
+    if (extensions.has(id)) throw new NotDer('an extension that occurs twice')
+    extensions.set(id, { critical: critical !== undefined && readDerBoolean(critical), content })
   }
-  return found
+  return extensions
 }
 
 /** RFC 5280 §4.2.1.3, by the number of the bit. */
@@ -207,22 +207,22 @@ const readSubtrees = (value: DerValue | undefined): GeneralName[] =>
 const qualifiersUnderstood = new Set(['1.3.6.1.5.5.7.2.1', '1.3.6.1.5.5.7.2.2'])
 
 function readPolicies(value: DerValue): { readonly identifiers: readonly string[]; readonly isUnderstood: boolean } {
-  const found = new Set<string>()
+  const identifiers = new Set<string>()
   let isUnderstood = true
   for (const information of readDerList(value)) {
     const fields = new DerFields(information)
     const id = readDerIdentifier(fields.required(OBJECT_IDENTIFIER))
     const qualifiers = fields.any()
     fields.end()
-    if (found.has(id)) throw new NotDer('a policy that occurs twice')
-    found.add(id)
+    if (identifiers.has(id)) throw new NotDer('a policy that occurs twice')
+    identifiers.add(id)
     for (const qualifier of qualifiers ? readDerList(qualifiers) : []) {
       const kind = readDerIdentifier(new DerFields(qualifier).required(OBJECT_IDENTIFIER))
       isUnderstood &&= qualifiersUnderstood.has(kind)
     }
   }
-  if (found.size === 0) throw new NotDer('an empty list of policies')
-  return { identifiers: [...found], isUnderstood }
+  if (identifiers.size === 0) throw new NotDer('an empty list of policies')
+  return { identifiers: [...identifiers], isUnderstood }
 }
 
 /** AuthorityInfoAccessSyntax: the locations with the access method id-ad-ocsp. */

@@ -92,9 +92,9 @@ export class RevocationList {
     this.baseNumber = extensions.baseNumber
     this.scope = extensions.scope
     this.authorityKeyIdentifier = extensions.authorityKeyIdentifier
-    const read = readEntries(entries, this.issuerKey, this.scope?.isIndirect ?? false)
-    this.#entries = read.entries
-    this.size = read.size
+    const entryList = readEntries(entries, this.issuerKey, this.scope?.isIndirect ?? false)
+    this.#entries = entryList.entries
+    this.size = entryList.size
     this.#signed = { signed: signed.octets, algorithms: [inside, algorithm], signature }
   }
 
@@ -187,9 +187,9 @@ function readEntries(list: DerValue | undefined, issuerKey: string, isIndirect: 
     if (issuer !== undefined && !isIndirect)
       throw new NotDer('an entry of another issuer in a list that is not indirect')
     owner = issuer ?? owner
-    let own = entries.get(owner)
-    if (!own) entries.set(owner, (own = new Map()))
-    own.set(readIntegerOctets(serial).toString('latin1'), reason)
+    let ofOwner = entries.get(owner)
+    if (!ofOwner) entries.set(owner, (ofOwner = new Map()))
+    ofOwner.set(readIntegerOctets(serial).toString('latin1'), reason)
     size++
   }
   return { entries, size }

@@ -24,13 +24,13 @@ export function readDer(octets: Buffer): DerValue {
 
 /** The sequence of values that these octets encode. @throws NotDer */
 export function readDerValues(octets: Buffer): DerValue[] {
-  const found: DerValue[] = []
+  const values: DerValue[] = []
   for (let at = 0; at < octets.length; ) {
-    const one = readDerAt(octets, at)
-    found.push(one)
-    at += one.octets.length
+    const value = readDerAt(octets, at)
+    values.push(value)
+    at += value.octets.length
   }
-  return found
+  return values
 }
 
 function readDerAt(octets: Buffer, at: number): DerValue {
@@ -137,10 +137,10 @@ export function readDerBoolean({ content }: DerValue): boolean {
 export function readDerBits({ content }: DerValue): ReadonlySet<number> {
   const unused = content[0]
   if (unused === undefined || unused > 7) throw new NotDer('a BIT STRING without its count of unused bits')
-  const found = new Set<number>()
+  const bits = new Set<number>()
   for (let bit = 0; bit < (content.length - 1) * 8 - unused; bit++)
-    if ((content[1 + (bit >> 3)]! >> (7 - (bit & 7))) & 1) found.add(bit)
-  return found
+    if ((content[1 + (bit >> 3)]! >> (7 - (bit & 7))) & 1) bits.add(bit)
+  return bits
 }
 
 /** A BIT STRING with whole octets. */

@@ -80,9 +80,9 @@ function readBlocks(source: string | Uint8Array, label: string, place: string): 
   if (octets?.[0] === 0x30) return [octets]
   const text = typeof source === 'string' ? source : octets!.toString('latin1')
   const block = new RegExp(`-----BEGIN ${label}-----([^-]*)-----END ${label}-----`, 'g')
-  const found = [...text.matchAll(block)].map(([, base64 = '']) => decodeBase64(base64))
-  if (found.length === 0) throw new TypeError(`${place} ${describeText(text, label)}`)
-  return found.map(der => {
+  const blocks = [...text.matchAll(block)].map(([, base64 = '']) => decodeBase64(base64))
+  if (blocks.length === 0) throw new TypeError(`${place} ${describeText(text, label)}`)
+  return blocks.map(der => {
     if (!der) throw new TypeError(`${place} has a PEM block that is not base64: give the file as it was issued`)
     return Buffer.from(der)
   })

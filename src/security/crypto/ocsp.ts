@@ -102,12 +102,12 @@ function findResponder(response: OcspResponse, question: OcspQuestion): Pick<Cer
 /** §4.2.2.2: the very key that signed the certificate in question certified it for this purpose. */
 function checkDelegate(delegate: Certificate, { path, search }: OcspQuestion): string | undefined {
   const [certificate, ...above] = path
-  const own: CertificatePath = [delegate, ...above]
+  const delegatePath: CertificatePath = [delegate, ...above]
   if (!delegate.extensions.purposes?.has(ocspSigning)) return 'it is not for signing OCSP responses'
   if (delegate.der.equals(certificate.der)) return 'it answers for itself'
   if (!delegate.maySign) return 'it may not sign'
-  const problem = checkPath(own, {}, search.now)
+  const problem = checkPath(delegatePath, {}, search.now)
   if (problem || delegate.extensions.isUnchecked) return problem
-  if (search.lists) return checkListed(own, 0, search)
+  if (search.lists) return checkListed(delegatePath, 0, search)
   return search.revocation === 'required' ? 'no CRL tells whether it is revoked, and it has no ocsp-nocheck' : undefined
 }

@@ -104,10 +104,10 @@ class PathState {
   wrapUp({ extensions }: Certificate): string | undefined {
     this.#explicitPolicy = Math.max(0, this.#explicitPolicy - 1)
     if (extensions.policyConstraints.requireExplicitPolicy === 0) this.#explicitPolicy = 0
-    const wanted = [this.#rules.policies, this.#anchor.extensions.policies].flatMap(each =>
+    const policies = [this.#rules.policies, this.#anchor.extensions.policies].flatMap(each =>
       each ? [new Set(each)] : [],
     )
-    const holds = this.#policies.intersects(wanted.reduce(intersectPolicies, new Set([anyPolicy])))
+    const holds = this.#policies.intersects(policies.reduce(intersectPolicies, new Set([anyPolicy])))
     return this.#explicitPolicy > 0 || holds ? undefined : 'no certificate policy holds that is accepted here'
   }
 

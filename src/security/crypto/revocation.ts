@@ -147,8 +147,8 @@ function isInScope({ scope, issuer }: RevocationList, point: DistributionPoint, 
   if (scope.only === 'authorities' && !isAuthority) return false
   if (!scope.name) return true
   const [base = certificate.issuer] = listDirectoryNames(point.crlIssuer ?? [])
-  const wanted = point.name ? expandName(point.name, base) : (point.crlIssuer ?? [])
-  const keys = new Set(wanted.map(writeGeneralNameKey))
+  const names = point.name ? expandName(point.name, base) : (point.crlIssuer ?? [])
+  const keys = new Set(names.map(writeGeneralNameKey))
   return expandName(scope.name, issuer).some(name => keys.has(writeGeneralNameKey(name)))
 }
 

@@ -18,8 +18,8 @@ export interface SplitSigners {
  * @param known further trusted authorities
  */
 export function splitSigners(found: readonly Certificate[], known: readonly Certificate[]): SplitSigners {
-  const own = found.filter(({ x509 }) => x509.ca)
-  const all = [...own, ...known]
+  const ownAuthorities = found.filter(({ x509 }) => x509.ca)
+  const all = [...ownAuthorities, ...known]
   const issuersOf = (certificate: Certificate) =>
     all.filter(each => each.subjectKey === certificate.issuerKey && certificate.checkSignature(each) === undefined)
   const isEnd = (certificate: Certificate): boolean =>
@@ -28,7 +28,7 @@ export function splitSigners(found: readonly Certificate[], known: readonly Cert
   const leadsOn = (certificate: Certificate, passed: readonly Certificate[] = []): boolean =>
     isEnd(certificate) ||
     issuersOf(certificate).some(each => !passed.includes(each) && leadsOn(each, [...passed, certificate]))
-  const { authorities = [], intermediates = [] } = Object.groupBy(own, each =>
+  const { authorities = [], intermediates = [] } = Object.groupBy(ownAuthorities, each =>
     isEnd(each) || !leadsOn(each) ? 'authorities' : 'intermediates',
   )
   return { authorities, intermediates, certificates: found.filter(({ x509 }) => !x509.ca) }

@@ -313,8 +313,8 @@ function compileRules({ purposes = [], certificatePolicies: policies }: Anchors,
   }
   const rules: PathRules = { purposes: new Set(purposes.map(identifierOf)) }
   if (!policies) return rules
-  const wanted = policies.map(each => requireIdentifier(each, `${place}.certificatePolicies`, ''))
-  return { ...rules, policies: new Set(wanted), requireExplicitPolicy: true }
+  const identifiers = policies.map(each => requireIdentifier(each, `${place}.certificatePolicies`, ''))
+  return { ...rules, policies: new Set(identifiers), requireExplicitPolicy: true }
 }
 
 function requireIdentifier(text: string, place: string, names: string): string {

@@ -12,7 +12,7 @@ import { type CoveredPart, coverAttachments, type Demand, type ExchangePolicy, t
  * @param mayAttach whether parts may travel next to its messages
  */
 export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName, mayAttach = false): SecurityPolicy {
-  const own = Object.entries(rule.operations ?? {})
+  const operations = Object.entries(rule.operations ?? {})
   const compile = (each: ExchangeSecurity) => compileExchangePolicy(each, mayAttach)
   const usual = compile(rule)
   // A sender that proves more than it has to is known by that proof, which is checked like any
@@ -21,8 +21,8 @@ export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName, m
   return {
     required: true,
     ...usual,
-    ...(own.length > 0 && {
-      operations: new Map(own.map(([name, each]) => [firstOf(name), each === 'none' ? open : compile(each)])),
+    ...(operations.length > 0 && {
+      operations: new Map(operations.map(([name, each]) => [firstOf(name), each === 'none' ? open : compile(each)])),
     }),
   }
 }

@@ -103,8 +103,8 @@ export function coverAttachments(policy: SecurityPolicy): SecurityPolicy {
       ...(way.encrypted && { encrypted: cover(way.encrypted) }),
     })),
   })
-  const own = policy.operations && new Map([...policy.operations].map(([name, each]) => [name, change(each)]))
-  return { ...change(policy), ...(own && { operations: own }) }
+  const operations = policy.operations && new Map([...policy.operations].map(([name, each]) => [name, change(each)]))
+  return { ...change(policy), ...(operations && { operations }) }
 }
 
 /** Whether the operation that this Body requests demands proof. */

@@ -51,10 +51,10 @@ export interface PolicyAttachments {
 
 /** Decides where a description attaches which policy. */
 export function describeSecurity(policy: SecurityPolicy, messages: DescribedMessages): PolicyAttachments {
-  const own = policy.operations ?? new Map<string, ExchangePolicy>()
+  const operations = policy.operations ?? new Map<string, ExchangePolicy>()
   const usual = describeExchange(policy, 'MessageSecurity', messages)
   const others = new Map(
-    [...own].map(([name, each]) => [
+    [...operations].map(([name, each]) => [
       name,
       each.isOptional ? nothing : describeExchange(each, `${name}MessageSecurity`, messages),
     ]),
@@ -64,8 +64,8 @@ export function describeSecurity(policy: SecurityPolicy, messages: DescribedMess
     written: all.map(({ id, content }) => writePolicy(id, content)).join(''),
     idOf: (subject, operation) => {
       const found = (operation === undefined ? undefined : others.get(operation)) ?? usual
-      if (subject === 'endpoint') return own.size === 0 ? found.get('both')?.id : undefined
-      if (subject === 'operation') return own.size > 0 ? found.get('both')?.id : undefined
+      if (subject === 'endpoint') return operations.size === 0 ? found.get('both')?.id : undefined
+      if (subject === 'operation') return operations.size > 0 ? found.get('both')?.id : undefined
       return found.get(subject)?.id
     },
   }
@@ -273,6 +273,6 @@ function writeProtectedParts(
 ): string {
   const has = (part: CoveredPart) => listed.includes(part)
   const named = listed.filter(part => typeof part !== 'string')
-  const said = `${has('Body') ? '<sp:Body/>' : ''}${writeHeaders(named)}${blocks}${writeAttachments(kind, listed)}`
-  return said === '' ? '' : `<sp:${kind}>${said}</sp:${kind}>`
+  const markup = `${has('Body') ? '<sp:Body/>' : ''}${writeHeaders(named)}${blocks}${writeAttachments(kind, listed)}`
+  return markup === '' ? '' : `<sp:${kind}>${markup}</sp:${kind}>`
 }

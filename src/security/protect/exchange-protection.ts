@@ -53,8 +53,8 @@ export function protectByExchangeKey(
   protection: RequestExchange | AnswerExchange,
 ): ExchangeProtected {
   const { form, signed, encrypts } = protection
-  const sent = 'to' in protection ? sendKey(draft, protection.to) : referToKey(protection.key)
-  const useFor = (length: number) => (form === 'derived' ? addDerivedKey(draft, sent, length) : sent)
+  const secret = 'to' in protection ? sendKey(draft, protection.to) : referToKey(protection.key)
+  const useFor = (length: number) => (form === 'derived' ? addDerivedKey(draft, secret, length) : secret)
   const ciphering = encrypts ? useFor(suiteDerivedOctets.encrypt) : undefined
   const sealed =
     ciphering && encryptInPlace(draft, sealedParts, { cipher: suiteCipher, isSignedAfter: true, ...ciphering })
@@ -65,7 +65,7 @@ export function protectByExchangeKey(
   const { element, value } = signTargets(draft, { key }, signing.reference, targets)
   const endorsements = endorser ? [signTargets(draft, endorser, endorser.keyInfo, [element]).value] : []
   for (const each of sealed ? [sealed.list, ...sealed.data] : []) draft.add(each)
-  return { exchangeKey: sent.exchangeKey, signatures: [value, ...endorsements] }
+  return { exchangeKey: secret.exchangeKey, signatures: [value, ...endorsements] }
 }
 
 const sealedParts: readonly CoveredPart[] = ['Body', 'Attachments']

@@ -52,8 +52,8 @@ function canonicalizeParameters(value: string): string {
     if (at < 0) return []
     const name = each.slice(0, at).trim().toLowerCase()
     const bare = each.slice(at + 1).trim().replace(/^"(.*)"$/s, '$1').replace(/\\(.)/gs, '$1')
-    const said = caseless.has(name) ? bare.toLowerCase() : bare
-    return [`;${name}="${said.replace(/["\\]/g, '\\$&')}"`]
+    const parameterValue = caseless.has(name) ? bare.toLowerCase() : bare
+    return [`;${name}="${parameterValue.replace(/["\\]/g, '\\$&')}"`]
   })
   return essence.trim().toLowerCase() + parameters.sort().join('')
 } // biome-ignore format: one step a line

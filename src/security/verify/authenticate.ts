@@ -44,8 +44,8 @@ export class Authentication {
   /** The demands of the requested operation. */
   readonly #demands: readonly Demand[]
 
-  constructor(found: ExaminedBlock, policy: SecurityPolicy, guard: VerificationContext, message: Incoming) {
-    this.#found = found
+  constructor(examined: ExaminedBlock, policy: SecurityPolicy, guard: VerificationContext, message: Incoming) {
+    this.#found = examined
     this.#policy = policy
     this.#demands = exchangePolicyOf(policy, message.body).anyOf
     this.#guard = guard

@@ -83,7 +83,9 @@ export class IncomingParts {
 
   /** RFC 2392; some senders write the Content-ID unescaped. */
   #find(uri: string): string | undefined {
-    const [, said = ''] = /^cid:(.+)$/is.exec(uri) ?? []
-    return said === '' ? undefined : [decodePercent(said), said].find(id => id !== undefined && this.#parts.has(id))
+    const [, spelling = ''] = /^cid:(.+)$/is.exec(uri) ?? []
+    return spelling === ''
+      ? undefined
+      : [decodePercent(spelling), spelling].find(id => id !== undefined && this.#parts.has(id))
   }
 }

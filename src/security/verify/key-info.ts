@@ -176,11 +176,11 @@ export function dereferenceToken(
   identifiers: Identifiers,
   trust: CertificateTrust | undefined,
 ): Element {
-  const said = followReference(reference, identifiers)
-  if (said.kind === 'token') return said.element
-  const pinned = said.kind === 'certificate' ? trust?.findPinned(said.reference) : undefined
-  if (pinned) requireCertificateMeant(said, pinned)
-  const der = said.kind === 'certificates' ? said.der : pinned?.der
+  const resolved = followReference(reference, identifiers)
+  if (resolved.kind === 'token') return resolved.element
+  const pinned = resolved.kind === 'certificate' ? trust?.findPinned(resolved.reference) : undefined
+  if (pinned) requireCertificateMeant(resolved, pinned)
+  const der = resolved.kind === 'certificates' ? resolved.der : pinned?.der
   if (!der) return failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
   const attributes = [{ name: valueTypeAttribute, prefix: '', value: x509v3Uri }]
   const token = new Element(undefined, BinarySecurityTokenName, reference.prefix, attributes)
@@ -200,18 +200,18 @@ function readX509Data(data: Element): KeyReference {
   const children = data.elements()
   const carried = children.filter(({ name }) => name === X509CertificateName)
   if (carried.length > 0) {
-    const found = carried.map(each => limitCertificate(readBase64(each)))
-    const at = found.length > 1 ? findLastCertificate(found) : 0
-    return { kind: 'certificates', der: found[at]!, others: found.filter((_, index) => index !== at) }
+    const certificates = carried.map(each => limitCertificate(readBase64(each)))
+    const at = certificates.length > 1 ? findLastCertificate(certificates) : 0
+    return { kind: 'certificates', der: certificates[at]!, others: certificates.filter((_, index) => index !== at) }
   }
   const names = children.filter(({ name }) => name !== X509CRLName)
   if (names.length === 0 || names.length > statementsMax)
     return failSecurity('SecurityTokenUnavailable', 'X509Data that does not name one certificate')
-  const found = names.map(readCertificateName)
+  const references = names.map(readCertificateName)
   const reference =
-    found.find(({ by }) => by !== 'subject') ??
+    references.find(({ by }) => by !== 'subject') ??
     failSecurity('SecurityTokenUnavailable', 'X509Data of an unsupported kind: a subject may have many certificates')
-  return { kind: 'certificate', reference, also: found.filter(each => each !== reference) }
+  return { kind: 'certificate', reference, also: references.filter(each => each !== reference) }
 }
 
 /** XML Signature 1.1 §4.5.4: ways to name a certificate. */
@@ -291,8 +291,9 @@ function findTrusted(key: KeyReference, trust: CertificateTrust, now: number): C
   const carried = key.kind === 'token' ? readCertificates(key.element) : key.kind === 'certificates' ? key : undefined
   if (carried) return requireJudged(trust.judge(carried.der, now, carried.others), untrusted)
   if (key.kind !== 'certificate') return failSecurity('SecurityTokenUnavailable', 'the key has no certificate')
-  const known = trust.findPinned(key.reference) ?? failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
-  return requireJudged(trust.judge(known.der, now), 'the certificate is not trusted now')
+  const certificate =
+    trust.findPinned(key.reference) ?? failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
+  return requireJudged(trust.judge(certificate.der, now), 'the certificate is not trusted now')
 }
 
 /**

@@ -217,8 +217,8 @@ function verifyConditions(
   for (const condition of all.elements()) {
     if (condition.name === edition.audience) {
       audiences++
-      const meant = condition.elements(internName(edition.uri, 'Audience')).map(audience => trimmedText(audience))
-      if (!meant.some(uri => trust.audiences.includes(uri)))
+      const named = condition.elements(internName(edition.uri, 'Audience')).map(audience => trimmedText(audience))
+      if (!named.some(uri => trust.audiences.includes(uri)))
         failSecurity('FailedAuthentication', 'an assertion for another audience')
     } else if (edition.once.has(condition.name)) once = true
     else if (!edition.harmless.has(condition.name)) failSecurity('InvalidSecurityToken', 'an unknown condition')
@@ -249,16 +249,16 @@ function readConfirmations(
   edition: SamlVersion,
   asserting: AssertionContext,
 ): Map<SubjectConfirmation, Element> {
-  const found = new Map<SubjectConfirmation, Element>()
+  const confirmations = new Map<SubjectConfirmation, Element>()
   for (const confirmation of subject.elements(internName(edition.uri, 'SubjectConfirmation'))) {
     const data = optionalChild(confirmation, internName(edition.uri, 'SubjectConfirmationData'), 'InvalidSecurityToken')
     if (data && !isConfirmedHere(data, asserting)) continue
     for (const method of edition.methods(confirmation)) {
       const kind = confirmationKinds.find(each => `${edition.prefix}${each}` === method)
-      if (kind && !found.has(kind)) found.set(kind, confirmation)
+      if (kind && !confirmations.has(kind)) confirmations.set(kind, confirmation)
     }
   }
-  return found
+  return confirmations
 }
 
 function isConfirmedHere(data: Element, { now, skew, trust }: AssertionContext): boolean {

@@ -28,11 +28,12 @@ export function requireReply(
  *   value confirms
  */
 function requireConfirmation(block: Element, sent: readonly Buffer[], covered: ReadonlySet<Element> | undefined): void {
-  const found = block.elements(SignatureConfirmationName)
-  const said = found.map(element => element.attribute(valueAttribute)?.trim() ?? '').sort()
+  const confirmations = block.elements(SignatureConfirmationName)
+  const values = confirmations.map(element => element.attribute(valueAttribute)?.trim() ?? '').sort()
   const expected = (sent.length === 0 ? [''] : sent.map(value => encodeBase64(value))).sort()
-  if (said.length !== expected.length || said.some((value, at) => value !== expected[at])) {
+  if (values.length !== expected.length || values.some((value, at) => value !== expected[at])) {
     failSecurity('FailedCheck', 'a reply to another request')
   }
-  if (!found.every(element => covered?.has(element))) failSecurity('FailedCheck', 'a confirmation that is not signed')
+  if (!confirmations.every(element => covered?.has(element)))
+    failSecurity('FailedCheck', 'a confirmation that is not signed')
 }

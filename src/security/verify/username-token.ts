@@ -100,10 +100,10 @@ function verifyFreshness({ created }: UsernameClaim, now: number): number | unde
  * @param claim a digest, which has a nonce and a time
  */
 function compileDigestTest({ password, nonce, created }: UsernameClaim): (password: string) => boolean {
-  const given = decodeBase64(password.trim())
+  const digest = decodeBase64(password.trim())
   return password => {
     const expected = hash('sha1', Buffer.concat([nonce!, Buffer.from(`${created}${password}`)]), 'buffer')
-    return given?.length === expected.length && timingSafeEqual(given, expected)
+    return digest?.length === expected.length && timingSafeEqual(digest, expected)
   }
 }
 

@@ -97,21 +97,21 @@ export async function verifyMessage(
     return isProofRequired(policy, message.body)
       ? failSecurity('InvalidSecurity', 'no Security block')
       : withoutProof(message)
-  const found = new Examination(message, block, policy, guard).examine()
-  const { signature, endorsement, blocks } = found
-  const isKnown = isSignerKnown(found, message)
+  const examined = new Examination(message, block, policy, guard).examine()
+  const { signature, endorsement, blocks } = examined
+  const isKnown = isSignerKnown(examined, message)
   const certified = endorsement?.signer ?? signature?.signer
   if (certified?.kind === 'x509' && guard.trust) await requireConfirmed(certified.certificate, guard.trust, guard.now())
-  const caller = await new Authentication(found, policy, guard, message).identifyCaller()
+  const caller = await new Authentication(examined, policy, guard, message).identifyCaller()
   return {
     caller,
     body: message.body,
     covers: element => isKnown && signature?.elements.has(element) === true,
     confirms: [signature, endorsement].flatMap(each => (each ? [each.value] : [])),
     signer: signature?.signer,
-    keyForms: found.keyForms,
+    keyForms: examined.keyForms,
     blocks,
-    parts: found.parts.attachments,
+    parts: examined.parts.attachments,
   }
 }
 
@@ -232,7 +232,7 @@ class Examination {
     if (this.#signatures.length === signaturesMax) failSecurity('InvalidSecurity', 'three Signatures')
     const { envelope, parts } = this.#message
     if (parts) inlineIncludes(envelope, this.#parts)
-    const found = verifySignature<Signer>(element, {
+    const signature = verifySignature<Signer>(element, {
       identifiers: this.#identifiers,
       budget: this.#budget,
       allow: this.#allow,
@@ -240,7 +240,7 @@ class Examination {
       token: reference => dereferenceToken(reference, this.#identifiers, this.#guard.trust),
       parts: this.#parts,
     })
-    this.#signatures.push(found)
+    this.#signatures.push(signature)
   }
 
   #identifySigner(keyInfo: Element | undefined): Signer {
