@@ -42,7 +42,7 @@ export function createBridgeProvider(
   }
   const loadChanged = async (id: string, owner: CallOwner, { exchange }: BridgedWrite) => {
     const found = await load(id, owner).catch(passOverRefusal)
-    return found ?? behind.refuseUnread(exchange, `${id} cannot be read after it`)
+    return found ?? behind.refuseUnread(exchange, `${id} cannot be read after this change`)
   }
   return {
     isRemote: true,

@@ -43,7 +43,7 @@ export function describeResources(
 ): readonly BridgedResource[] {
   return Object.entries(described).map(([name, each]) => {
     const place = `resources.${name}`
-    if (ports.some(({ port }) => port === name)) throw new Error(`${place} is the name of a port: give it another`)
+    if (ports.some(({ port }) => port === name)) throw new Error(`${place} is the name of a port: give it another name`)
     if (each !== true) return describeOne(ports, name, requireDescription(place, each))
     const found = guessed.find(({ resource }) => resource.name === name)
     if (found) return found
@@ -56,7 +56,7 @@ function requireDescription(place: string, given: unknown): ResourceDescription 
   if (typeof given !== 'object' || given === null)
     throw new Error(`${place} must be true, or say which exchanges it has: { get, list, id }`)
   const unknown = Object.keys(given).find(key => !slots.includes(key))
-  if (unknown !== undefined) throw new Error(`${place}.${unknown} is not known: it can say ${slots.join(', ')}`)
+  if (unknown !== undefined) throw new Error(`${place}.${unknown} is not known: use ${slots.join(', ')}`)
   for (const slot of slots) {
     const value = (given as Readonly<Record<string, unknown>>)[slot]
     const isNeeded = slot === 'get' || slot === 'list' || slot === 'id'

@@ -30,7 +30,7 @@ export function createForgivenNotes(note: (line: string) => void): (operation: s
     const place = `${operation} ${kind} ${path.replace(/\[\d+\]/g, '')}`
     if (told.has(place) || told.size === placesMax) return
     told.add(place)
-    note(`${operation}: forgiven (${kind}), told once: ${path === '' ? 'the answer' : path} ${detail}`)
+    note(`${operation}: forgiven (${kind}), reported once: ${path === '' ? 'the answer' : path} ${detail}`)
     if (told.size === placesMax) note(`flaws at ${placesMax} places were tolerated: further places are not reported`)
   }
 }

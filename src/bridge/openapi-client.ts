@@ -114,7 +114,8 @@ export function createOpenApiClient<const S extends OpenApiPorts = OpenApiPorts>
 function requireAddress(given: string | undefined, server: string): string {
   const address = given ?? server
   if (URL.canParse(address) && /^https?:/i.test(address)) return address
-  if (given !== undefined) throw new TypeError(`the address ${given} is not one of HTTP: https://…`)
+  if (given !== undefined)
+    throw new TypeError(`${given} is not an http or https address: give one such as https://shop.example`)
   throw new TypeError(
     `the document has ${server === '' ? 'no server' : `the server ${server}`}: give the option address`,
   )

@@ -207,7 +207,7 @@ class ExchangeCaller {
         throw new UnsendableValue({
           path: [key],
           code: 'type',
-          detail: 'must name something: it is a segment of an address',
+          detail: 'must not be empty: it is a segment of an address',
         })
       return text
     })
@@ -234,7 +234,7 @@ class ExchangeCaller {
       const value = this.#valueOf(key, row)
       if (value === undefined) return []
       if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name))
-        throw new UnsendableValue({ path: [key], code: 'type', detail: 'has a name that no cookie has' })
+        throw new UnsendableValue({ path: [key], code: 'type', detail: 'has a name that a cookie must not have' })
       const isForm = how.style !== 'cookie'
       const style = {
         ...how,
@@ -423,7 +423,7 @@ const fieldText =
   (name: string) =>
   (text: string): string => {
     if (!/^[\t\x20-\x7e]*$/.test(text))
-      throw new UnsendableValue({ path: [name], code: 'type', detail: 'must be visible ASCII: it is a field of HTTP' })
+      throw new UnsendableValue({ path: [name], code: 'type', detail: 'must be visible ASCII: it is an HTTP field' })
     return text
   }
 /** RFC 6265 §4.1.1 */
@@ -431,6 +431,6 @@ const cookieText =
   (key: string) =>
   (text: string): string => {
     if (!/^[!#-+\--:<-[\]-~]*$/.test(text))
-      throw new UnsendableValue({ path: [key], code: 'type', detail: 'has a character that no cookie has' })
+      throw new UnsendableValue({ path: [key], code: 'type', detail: 'has a character that a cookie must not have' })
     return text
   }

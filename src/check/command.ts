@@ -104,7 +104,7 @@ async function learnService(
   given: GivenDescriptions,
 ): Promise<string> {
   if (!file.endsWith('.json')) throw new CheckImpossible(`${file} is not the name of a profile: give one with .json`)
-  if (existsSync(file)) throw new CheckImpossible(`${file} is there already: remove it, or give another name`)
+  if (existsSync(file)) throw new CheckImpossible(`${file} already exists: remove it, or give another name`)
   const profile = await askService(address, flags, given, learnProfile)
   await writeFile(file, `${JSON.stringify(profile, writeExactly, 2)}\n`, { flag: 'wx' })
   const notes = (profile.notes ?? []).map(note => `  ${note}\n`).join('')

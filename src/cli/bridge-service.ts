@@ -269,7 +269,7 @@ async function bridgeRest(
   refuseDressFlags(flags)
   refuseLaterFlags(flags)
   if (flags.lenient.length > 0)
-    failUsage('--lenient is about answers in XML: those of a REST service are read so in any case, so leave it out')
+    failUsage('--lenient is for answers in XML; answers of a REST service are always read leniently: leave it out')
   const { describeBridge } = await import('../bridge/bridged-service.ts')
   const { createBridgedRestCaller } = await import('../bridge/rest-caller.ts')
   if (map === undefined) printLosses(described.losses) // a map lists them in its head comment

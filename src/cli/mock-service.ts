@@ -93,7 +93,8 @@ async function mockOpenApi(
   start: typeof startOpenApiMock,
 ): Promise<void> {
   refusePublicUrl(flags, 'an OpenAPI document')
-  if (as !== undefined) failUsage('--as names a person, and an OpenAPI document has none: any credentials are accepted')
+  if (as !== undefined)
+    failUsage('--as names a person, and an OpenAPI document has none: leave it out, since any credentials are accepted')
   const server = await start(file, { ...flags, examples })
   for (const line of server.losses) process.stderr.write(`${line}\n`)
   announceMock(server, server.operations)

@@ -181,7 +181,7 @@ function prepareExchange(
   const demand = anyOf[missing.indexOf(undefined)]
   if (!demand) throw new TypeError(`the contract demands proof of the caller: give ${missing.join(', or ')}`)
   if (answers && !demand.symmetric && keys.trust.isEmpty)
-    throw new TypeError('the contract has signed answers: give keys.service, who may sign them')
+    throw new TypeError('the contract demands signed answers: give keys.service, the signers to accept')
   const { assertion } = keys.given
   const exchange = demand.symmetric && exchangeFor(demand, demand.symmetric, keys)
   if (answers && !isConfirmed && !exchange) requireOtherSigner(keys)

@@ -94,7 +94,8 @@ function choosePort(ports: readonly Port[], name: string | undefined): Port {
   const names = ports.map(({ port }) => port).join(', ')
   const [first, second] = ports
   if (!first) throw new TypeError('the description has no port for SOAP: give a WSDL with a binding')
-  if (name === undefined && second) throw new TypeError(`there are the ports ${names}: give the option port`)
+  if (name === undefined && second)
+    throw new TypeError(`the description has the ports ${names}: name one with the option port`)
   const namedPort = name === undefined ? first : ports.find(({ port }) => port === name)
   if (!namedPort) throw new TypeError(`unknown port ${name}: use ${names}`)
   return namedPort
@@ -107,7 +108,7 @@ function createPortEndpoint(
 ): PortEndpoint {
   const { soap, lenient = [], safe = [], fields, longest } = options
   if (soap !== undefined && port.soap !== 'both' && port.soap !== soap)
-    throw new TypeError(`the port ${port.port} speaks SOAP ${port.soap}: leave the option soap out`)
+    throw new TypeError(`the port ${port.port} supports only SOAP ${port.soap}: leave out the option soap`)
   requireKnownMembers('the option lenient', Object.fromEntries(lenient.map(each => [each, true])), leniencies)
   requireKnownMembers('the option safe', Object.fromEntries(safe.map(each => [each, true])), port.exchanges)
   const version = versionOfPort(port, soap)

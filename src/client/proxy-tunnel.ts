@@ -41,7 +41,7 @@ export function openTunnel(
     failed(new Error(`the proxy ${proxy.host}:${proxy.port} answered ${statusCode} to CONNECT ${authority}`))
   })
   asking.once('error', cause =>
-    failed(new Error(`the proxy ${proxy.host}:${proxy.port} opens no connection`, { cause })),
+    failed(new Error(`the proxy ${proxy.host}:${proxy.port} did not open a connection`, { cause })),
   )
   asking.end()
   return asking

@@ -21,7 +21,7 @@ import { createChoose, type ExamplePlace, listExampleTexts, NoExample, placeWith
 /** The value of an element, as a handler would provide it. Throws `NoExample`. */
 export function makeMessage(root: AnyRootElement, place: ExamplePlace): unknown {
   const value = makeFixed(root.type(), root.marks) ?? makeTyped(root.type(), root.name, place, 0)
-  if (value === undefined) throw new NoExample(place, 'its type has no value that ends')
+  if (value === undefined) throw new NoExample(place, 'its type has no finite value')
   return value
 }
 

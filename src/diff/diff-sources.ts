@@ -123,7 +123,8 @@ async function fetchDocument(address: string): Promise<Uint8Array> {
       `${address} cannot be read: ${thrown.cause instanceof Error ? thrown.cause.message : thrown.message}`,
     )
   })
-  if (!answer.ok) throw new DiffImpossible(`${address} answers ${answer.status}: give the address of a description`)
+  if (!answer.ok)
+    throw new DiffImpossible(`${address} responded with status ${answer.status}: give the address of a description`)
   const octets = await answer.bytes()
   if (octets.length > documentOctetsMax)
     throw new DiffImpossible(`${address} is longer than ${documentOctetsMax} octets`)

@@ -81,7 +81,8 @@ export async function createHandler(app: Implementation, options: HandlerOptions
   const { prefix = '', caller, address = findFetchAddress, ...rest } = options
   requireSoundContract(app)
   for (const name of ['host', 'port', 'tls', 'http'])
-    if (name in rest) throw new TypeError(`the option ${name} is of serve: here the host listens, so set it there`)
+    if (name in rest)
+      throw new TypeError(`the option ${name} is for serve: here the host listens, so set it on the host`)
   const service: ServiceOptions = { ...rest, settings: { ...rest.settings, ...(prefix !== '' && { prefix }) } }
   requireKnownOptions(service)
   ensureSafe({ ...service, insecure: true }) // (3) tells `openService` what counts
@@ -133,7 +134,7 @@ export async function createHandler(app: Implementation, options: HandlerOptions
 
 /** RFC 9110 §15.6.4: a host may still receive requests after it has closed the service. */
 const stoppingService = {
-  detail: 'this service is stopping: repeat the request after as long as Retry-After says',
+  detail: 'this service is stopping: repeat the request after the time in Retry-After',
   fields: { 'retry-after': '1' },
 }
 

@@ -46,7 +46,7 @@ export function createOpenApiPage(context: FaceContext, codings: Readonly<Record
       GET: async entry => {
         const version = entry.pairs.find(([name]) => name === 'openapi')?.[1] ?? '3.1'
         if (version !== '3.1' && version !== '3.2')
-          return respond(400, { detail: `openapi=${version} is not a release that is written: ask for 3.1 or 3.2` })
+          return respond(400, { detail: `openapi=${version} is not supported: use 3.1 or 3.2` })
         return replyWithText(entry, await find(version), codings)
       },
     },

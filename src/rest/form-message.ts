@@ -68,7 +68,7 @@ const formReading: FormReading = {
     if (reason === 'twice') return refuseTwice(path)
     if (reason === 'missing') return refusePart(path, 'is required, and no part of the form has it')
     return refuseUnfitForm(
-      `the part ${path.join('/')} comes behind one that is too long to be held, and the message has no place for it: ` +
+      `the part ${path.join('/')} follows one that is too long to be held, and the message has no member for it: ` +
         'send it as the first one, or have it in the message as ""',
     )
   },

@@ -133,7 +133,7 @@ function requireRoom({ operation, underWay }: ContextFacts, resource: string, id
     throw new Error(`${operation}: ctx.items cannot change ${key} while it is changed: its handlers go in a circle`)
   if (underWay.length >= depthMax)
     throw new Error(
-      `${operation}: changes inside of changes are more than ${depthMax} deep: ${underWay.join(', ')}: look for handlers that ask for each other`,
+      `${operation}: changes are nested more than ${depthMax} deep: ${underWay.join(', ')}: look for handlers that call each other`,
     )
   return [...underWay, key]
 }

@@ -77,7 +77,7 @@ async function requireNone({ call, writer }: WriteContext, { name }: Resource): 
   const found = await writer.getForChange(name, singleId)
   const item = found && !isFormer(found) ? found : undefined
   requirePrecondition(call, item)
-  if (item) refuse({ kind: 'conflict', detail: `${name} is there already: change it` })
+  if (item) refuse({ kind: 'conflict', detail: `${name} already exists: change it` })
 }
 
 /**

@@ -30,6 +30,6 @@ export function requireRoom(file: string, spareOctets: () => number, ask: AskDis
   if (free < reserve && free + spareOctets() < reserve)
     throw new Unavailable(
       retrySeconds,
-      `${Math.floor(free / (1 << 20))} MiB are free on the disk of ${file}, which are kept for other changes: make room for files`,
+      `${Math.floor(free / (1 << 20))} MiB are free on the disk of ${file}, and are kept for other changes: free some space for files`,
     )
 }

@@ -263,7 +263,7 @@ async function migrate(schema: StoreSchema, on: StatementRunner, { migration, wa
 function isTaken(lock: Cells | undefined): boolean {
   if (lock?.[0] !== null) return lock?.[0] === true
   throw new Error(
-    'the search_path of the database names no schema that is there for this user: create one, or name another in the address, as in ?options=-c%20search_path%3Dshop',
+    'the search_path of the database names no schema that exists for this user: create one, or name another in the address, as in ?options=-c%20search_path%3Dshop',
   )
 }
 

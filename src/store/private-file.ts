@@ -23,7 +23,7 @@ export function createFolderOf(file: string): void {
     const code = errorCodeOf(cause)
     if (code === 'EEXIST') return // another process was faster
     throw new Error(
-      `the folder ${folder} cannot be made (${code}): give a path in a folder that this user may write to`,
+      `the folder ${folder} cannot be created (${code}): give a path in a folder that this user may write to`,
       { cause },
     )
   }

@@ -171,8 +171,7 @@ function requireFormerResourceNames({ resources }: Service): void {
   for (const { name, formerName } of resources) {
     if (formerName === undefined) continue
     const place = `the resource ${name}: was: '${formerName}'`
-    if (name === formerName)
-      throw new Error(`${place} is the name that it has now: give the one that it had, or remove it`)
+    if (name === formerName) throw new Error(`${place} is its current name: give its former name, or remove it`)
     const other = resources.find(each => each.name !== name && tableNameOf(each) === formerName)
     if (other) throw new Error(`${place} is the name of ${other.name} in the database: remove it from one`)
   }
@@ -189,7 +188,7 @@ function requireFormerNames({ name: resource, fields }: Resource): void {
     if (name === 'id') throw new Error(`${resource}.id: .was('${formerName}') is not for the id: remove it`)
     if (name === formerName)
       throw new Error(
-        `${resource}.${name}: .was('${formerName}') is the name that the field has now: give the one that it had, or remove it`,
+        `${resource}.${name}: .was('${formerName}') is its current name: give its former name, or remove it`,
       )
     const other = Object.keys(fields).find(each => each !== name && storedName(fields, each) === formerName)
     if (other !== undefined)

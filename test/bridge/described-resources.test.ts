@@ -174,7 +174,7 @@ const mistakes: readonly (readonly [title: string, given: unknown, reason: RegEx
   ['what is no description', 7, /^resources\.parts must be true, or say which exchanges/],
   ['no id', { get: 'FetchStockItem', list: 'Inventory' }, /^resources\.parts\.id must be a name/],
   ['a name that is no text', { ...read, update: 7 }, /^resources\.parts\.update must be a name, or be left out/],
-  ['a word that is not known', { ...read, delete: 'Scrap' }, /^resources\.parts\.delete is not known: it can say get,/],
+  ['a word that is not known', { ...read, delete: 'Scrap' }, /^resources\.parts\.delete is not known: use get,/],
   [
     'an exchange that is not there',
     { ...read, update: 'Ammend' },

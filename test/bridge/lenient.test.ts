@@ -84,7 +84,7 @@ for (const [kind, body, flaw] of cases)
     const lenient = await bridgeTo(body, [kind])
     assert.deepEqual(await lenient.call(), [200, whole])
     assert.deepEqual(await lenient.call(), [200, whole])
-    assert.deepEqual(lenient.notes, [`Shop.GetPrice: forgiven (${kind}), told once: ${flaw}`])
+    assert.deepEqual(lenient.notes, [`Shop.GetPrice: forgiven (${kind}), reported once: ${flaw}`])
   })
 
 test('flaws are reported at a thousand places, and then that there are more', () => {

@@ -167,7 +167,7 @@ test('each failure of a change has its response, which says if nothing was sent'
   const ghost = await send('POST', '/api/v1/parts', { partNo: 30, name: 'ghost' })
   assert.equal(ghost.status, 502)
   assert.match(ghost.text, /has carried it out, but does not return the item/)
-  assert.match(notes.join(), /AddPart: 30 cannot be read after it/)
+  assert.match(notes.join(), /AddPart: 30 cannot be read after this change/)
   const release = slow()
   const hasty = await startBridge(address, shopPort, 2000)
   const late = await hasty.send('PUT', '/api/v1/parts/7', { partNo: 7, name: 'nail' }, { 'if-match': etag })

@@ -208,7 +208,7 @@ test('unsuitable options of a listener are usage errors, or the command says wha
     [['bridge', carrier, '--to', behind, '--anyone', '--issuer', 'i'], 2, /--issuer requires --jwks/],
     [['bridge', carrier, '--to', behind, '--anyone', '--trust-proxy=x-real-ip'], 2, /Allowed choices are x-forwarded/],
     [['bridge', carrier, '--to', behind, '--anyone', '--lenient', 'missing'], 2, /must be one of namespace, order, /],
-    [['bridge', pets, '--to', behind, '--anyone', '--lenient', 'order'], 2, /--lenient is about answers in XML/],
+    [['bridge', pets, '--to', behind, '--anyone', '--lenient', 'order'], 2, /--lenient is for answers in XML/],
     [['relay', '--listen', '0', '--to', behind, '--tls-certificate', 'c.pem'], 2, /must be given together/],
     [['mock', carrier, '--port', '0', '--trust-proxy'], 1, /a service behind a proxy .* give --exposed/],
     [['mock', carrier, '--port', '0', '--public-url', 'https://a.example'], 1, /https:\/\/a\.example .* --exposed/],

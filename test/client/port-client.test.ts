@@ -639,10 +639,10 @@ test('a wrong option gives an error that says what to give', () => {
   const two: DescribedPorts = { ports: [BankPort, { ...BankPort, port: 'Other', soap: '1.2' }] }
   const make = (description: DescribedPorts, options: object) => () => createPortClient(description, options)
   const cases: readonly (readonly [() => unknown, RegExp])[] = [
-    [make(two, {}), /there are the ports BankPort, Other: give the option port/],
+    [make(two, {}), /the description has the ports BankPort, Other: name one with the option port/],
     [make(two, { port: 'Nowhere' }), /unknown port Nowhere: use BankPort, Other/],
     [make(two, { port: 'Other' }), /the port Other has no address for SOAP 1\.2: give the option address/],
-    [make(two, { port: 'Other', soap: '1.1' }), /speaks SOAP 1\.2: leave the option soap out/],
+    [make(two, { port: 'Other', soap: '1.1' }), /supports only SOAP 1\.2: leave out the option soap/],
     [make({ ports: [] }, {}), /no port for SOAP: give a WSDL with a binding/],
     [make(wsdl, { lenient: ['ordre'] }), /unknown member "ordre": use envelope/],
     [make(wsdl, { safe: ['Transfer'] }), /unknown member "Transfer": use transfer/],

@@ -130,7 +130,7 @@ test('/openapi.json is OpenAPI 3.1, 3.2 on request, and no other release', async
   }
   const other = await ask('GET', '/openapi.json?openapi=2.0')
   assert.equal(other.status, 400)
-  assert.match(other.text, /openapi=2\.0 is not a release that is written: ask for 3\.1 or 3\.2/)
+  assert.match(other.text, /openapi=2\.0 is not supported: use 3\.1 or 3\.2/)
 })
 
 test('row 8 an unknown expectation is refused in either face before anything runs', async () => {

@@ -362,7 +362,7 @@ describe('limits and depth', () => {
         },
       },
     )
-    assert.match(messageOf(told), /changes inside of changes are more than 8 deep: visits v-1, visits v-new/)
+    assert.match(messageOf(told), /changes are nested more than 8 deep: visits v-1, visits v-new/)
   })
   test('a handler does not change the item whose handler it is', async () => {
     const { told } = await inHandler(async ctx => void (await ctx.items.change('visits', 'v-2', { doctor: 'y' })), {

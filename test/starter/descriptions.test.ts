@@ -246,7 +246,7 @@ describe('diglot new --from OpenAPI', () => {
     const made = runDiglot(['new', 'parking', '--from', 'parking.json'], folder)
     assert.equal(made.status, 0, made.stderr)
     assert.match(made.stderr, /^GET \/weather: /m)
-    assert.match(made.stderr, /^POST \/signs: takes its members as JSON or XML, .* and no multipart\/form-data$/m)
+    assert.match(made.stderr, /^POST \/signs: accepts its members as JSON or XML, .* and not as multipart\/form-data$/m)
     assert.match(
       read('parking', 'contract.ts'),
       /description: 'Where cars stand\.',\s+contact: \{ email: 'desk@parking\.example' \},\s+license: \{ name: 'MIT License', identifier: 'MIT' \}/,

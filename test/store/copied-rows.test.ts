@@ -213,7 +213,7 @@ test('a file becomes a PostgreSQL and a file again', {
   await assertWhole(openSqliteStore(everything, back))
   await assert.rejects(
     copyDatabase(app, { data: filled }, databasePlaceOf(to), quiet),
-    /has rows already.*give one that is empty/,
+    /already has rows.*give an empty one/,
   )
 })
 

@@ -27,7 +27,8 @@ for (const [title, free, all, spare, hasRoom] of rows)
     else
       assert.throws(
         ask,
-        thrown => thrown instanceof Unavailable && /free on the disk of \/data.*make room/.test(String(thrown.cause)),
+        thrown =>
+          thrown instanceof Unavailable && /free on the disk of \/data.*free some space/.test(String(thrown.cause)),
       )
   })
 

@@ -445,7 +445,7 @@ test('a start that another session delays leaves the tables to others, and conti
 test('a start in a schema that does not exist ends, with its cure', only, async () => {
   const place = await running.place()
   await place.remove()
-  await assert.rejects(place.open(everything), /search_path .* names no schema that is there .*: create one/)
+  await assert.rejects(place.open(everything), /search_path .* names no schema that exists .*: create one/)
 })
 
 test('(3) two processes: a version is overwritten once, and each reads what the other wrote', only, async () => {

@@ -473,7 +473,7 @@ export const rollingChanges: readonly Case[] = [
             resource(name, { fields: { id: t.id('n') }, ...(was !== undefined && { was }) }).rules({ allow: {} }),
           ),
         }) as unknown as Service
-      await refused(place, named(['papers', 'papers']), /resource papers: was: 'papers' is the name that it has now/)
+      await refused(place, named(['papers', 'papers']), /resource papers: was: 'papers' is its current name/)
       await refused(place, named(['papers', 'notes'], ['notes']), /was: 'notes' is the name of notes in the database/)
       await refused(
         place,
@@ -500,7 +500,7 @@ export const rollingChanges: readonly Case[] = [
       await refused(
         place,
         notes({ note: text }),
-        /notes\.note: \.was\('note'\) is the name that the field has now: give the one that it had, or remove it/,
+        /notes\.note: \.was\('note'\) is its current name: give its former name, or remove it/,
       )
       await refused(place, notes({ lines: t.list(t.object({ text })) }), /notes\.lines\.text: \.was\('note'\)/)
     },

@@ -29,7 +29,7 @@ export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.1',
     says: 'SOAP over HTTP is POST to a service endpoint; anything else is refused with its proper status',
-    how: 'GET, PUT and DELETE without a query at each endpoint are answered 4xx or 501, and none performs anything; HEAD and OPTIONS are not the fault of the service',
+    how: 'GET, PUT and DELETE without a query at each endpoint are answered 4xx or 501, and none performs anything; HEAD and OPTIONS are not answered as faults of the service',
     probe: async (trial: Trial) => {
       for (const { endpoint, as } of await listProbeOperations(trial.bench)) {
         for (const method of ['GET', ...(trial.bench.options.allowChanges ? ['PUT', 'DELETE'] : [])]) {
@@ -181,7 +181,7 @@ export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.9',
     says: 'an intermediary processes only the headers meant for its role, and forwards the message',
-    how: 'not probed: the check is a sender, and would have to be the next node, too',
+    how: 'not probed: the check is a sender, and would also have to be the next node',
     probe: (trial: Trial) => trial.lack('an intermediary that forwards to an address of the check'),
   },
   {

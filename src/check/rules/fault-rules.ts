@@ -24,7 +24,7 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B5.1',
     says: 'a Security header can carry signatures, encryption and tokens',
-    how: 'a mandatory Security block with a token that proves nothing is processed, and therefore refused as what it is; so is one with the name of a caller and another password',
+    how: 'a mandatory Security block with a token that proves nothing is processed, and therefore refused as what it is; so is one with the name of a caller and a wrong password',
     probe: async (trial: Trial) => {
       const probes = await listProbeOperations(trial.bench)
       for (const probe of probes) {
@@ -68,7 +68,7 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B5.4',
     says: 'the element that was signed is the element that is processed: signature wrapping fails',
-    how: 'the signed message of the profile with its Body moved into a block and a copy in its place, then as it is: the last alone is accepted',
+    how: 'the signed message of the profile with its Body moved into a block and a copy in its place, then unchanged: only the last one is accepted',
     probe: probeWrapping,
   },
   {
@@ -110,7 +110,7 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B7.2',
     says: 'raised before application logic: unsupported envelope namespace → VersionMismatch; mandatory block not understood → MustUnderstand; unknown encoding → DataEncodingUnknown; malformed XML or structure → Sender',
-    how: 'a message of each kind: an Envelope of an unknown version, an unknown encodingStyle (1.2), XML that ends early, and, as far as they are refused with a Fault, Envelopes with other parts than they have',
+    how: 'a message of each kind: an Envelope of an unknown version, an unknown encodingStyle (1.2), XML that ends early, and, if they are refused with a Fault, Envelopes with parts that they must not have',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const { words } = probe.endpoint
@@ -141,7 +141,7 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B7.3',
     says: 'Sender: the message was at fault; Receiver: the node was',
-    how: 'a message with an operation that does not exist is the sender’s fault, and, as far as they are refused with another Fault than the operation declares, so are content that its schema does not have and content without what it requires',
+    how: 'a message with an operation that does not exist is the sender’s fault; so is content that its schema does not allow, or that lacks what it requires, if it is refused with a Fault that the operation does not declare',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const { endpoint, as, operation, body } = probe
@@ -162,7 +162,7 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B7.4',
     says: 'application failures are carried in Detail; the contract says whether a missing record is a Fault or a response',
-    how: 'a safe operation with an identifier that nothing has: a Fault has an element in Detail',
+    how: 'a safe operation with an unknown identifier: a Fault has an element in Detail',
     probe: async (trial: Trial) => {
       const failures = await collectFailures(trial.bench)
       if (failures.length === 0) trial.skip('no safe operation answers an unknown identifier with a Fault')

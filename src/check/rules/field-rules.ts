@@ -196,7 +196,7 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.22',
     says: 'Retry-After accompanies 429 and 503',
-    how: 'every 429 and 503 that the run met',
+    how: 'every 429 and 503 of the run',
     isPassive: true,
     probe: (trial: Trial) => {
       const busy = trial.bench.exchanges.filter(({ status }) => status === 429 || status === 503)
@@ -212,7 +212,7 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.23',
     says: 'filtering and sorting are query parameters of the collection URI',
-    how: 'a parameter that is named as a member of the items selects by its value, alone, with a second one and on the next page; `sort` orders by a member, in either order where the description says how',
+    how: 'a parameter that is named as a member of the items selects by its value, alone, with a second one and on the next page; `sort` orders by a member, in both directions if the description says how',
     probe: async (trial: Trial) => {
       for (const collection of trial.bench.service.collections) if (await checkQueries(trial, collection)) return
       trial.skip('no collection has a parameter that is named as a member of its items')
@@ -221,7 +221,7 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.24',
     says: 'a field-selection query parameter gives a partial representation',
-    how: 'GET of an item with `fields` and the name of one member, and of two where the description has commas: no other member is in the content; the same of its collection, where that has the parameter',
+    how: 'GET of an item with `fields` and the name of one member, and of two if the description allows commas: no other member is in the content; the same for its collection, if that has the parameter',
     probe: async (trial: Trial) => {
       const { path, as, collection, read } = await readSomeItem(trial.bench)
       const parameters = parametersOf(trial.bench.service.openapi, collection.itemPath?.operations['GET'])
@@ -245,7 +245,7 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.25',
     says: 'persistent connections and multiplexing create no application state',
-    how: 'on one kept connection, a request without credentials after one with them is answered as on a connection of its own',
+    how: 'on one kept connection, a request without credentials after one with them is answered as on a new connection',
     probe: async (trial: Trial) => {
       const { path, as } = await readGuardedItem(trial.bench)
       // The connection with another request knows nothing about the request before.

@@ -89,7 +89,7 @@ export const httpAttacks: readonly CheckRule[] = [
   },
   {
     id: 'D1.3',
-    says: 'lengths that contradict each other, or are no numbers, are refused (RFC 9112 §6.3)',
+    says: 'lengths that contradict each other, or are not numbers, are refused (RFC 9112 §6.3)',
     how: 'GET of the entry with two Content-Length fields, a list of two, and a number with a sign',
     probe: async (trial: Trial) => {
       for (const lines of contradictions) expectRefusal(trial, lines.join(', '), await sendHead(trial, lines, '\r\n'))
@@ -128,8 +128,8 @@ export const httpAttacks: readonly CheckRule[] = [
   },
   {
     id: 'D1.7',
-    says: 'a head that comes slowly holds nobody else up, and gets no answer before it ends',
-    how: 'one connection that sends a field line each 300 ms for three seconds, and GET of the entry beside it',
+    says: 'a head that arrives slowly delays no other client, and gets no response before its end',
+    how: 'one connection that sends a field line each 300 ms for three seconds, and meanwhile GET of the entry',
     probe: async (trial: Trial) => {
       const lines = Array.from({ length: 9 }, (_, at): OctetPiece => {
         return { octets: toOctets(`X-Probe-${at}: a\r\n`), afterMs: 300 }
@@ -187,7 +187,7 @@ export const httpAttacks: readonly CheckRule[] = [
   {
     id: 'D1.11',
     says: 'no path climbs out of the service to files of its machine',
-    how: 'GET of /etc/passwd and of win.ini by dots, plain and encoded: no response has what they hold',
+    how: 'GET of /etc/passwd and of win.ini by dots, plain and encoded: no response has their content',
     probe: async (trial: Trial) => {
       for (const target of climbs) {
         const read = await trial.send('GET', target)
@@ -243,7 +243,7 @@ export const httpAttacks: readonly CheckRule[] = [
   },
   {
     id: 'D1.15',
-    says: 'the service stands as it stood',
+    says: 'the service works as before',
     how: 'GET of the entry after all other attacks has the status and the media type of the first one',
     isPassive: true,
     probe: async (trial: Trial) => {

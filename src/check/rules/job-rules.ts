@@ -180,7 +180,7 @@ export const jobRules: readonly CheckRule[] = [
   {
     id: 'A4.13',
     says: 'GET searches/{id} → 200, the results, paged where long',
-    how: 'GET of the search that was made, and of the next page of its results, which are others; where a search has q, one for a word that nothing has gives other results',
+    how: 'GET of the new search, and of the next page of its results, which differ; if searches have q, one for a word that occurs nowhere gives other results',
     probe: async (trial: Trial) => {
       const { location, as, posted } = await createSomeSearch(trial.bench)
       if (location === undefined) trial.lack('the address of a search')
@@ -201,7 +201,7 @@ export const jobRules: readonly CheckRule[] = [
   {
     id: 'A4.14',
     says: 'GET search?… → 200, the results',
-    how: 'GET of /search with a value for q, if the description has it; words that nothing has do not give the results of no word',
+    how: 'GET of /search with a value for q, if the description has it; words that occur nowhere do not give the same results as no words',
     probe: async (trial: Trial) => {
       const [page] = trial.bench.service.searchPages
       if (!page) trial.skip('the description has no /search')
@@ -234,7 +234,7 @@ export const jobRules: readonly CheckRule[] = [
   {
     id: 'A4.16',
     says: 'GET {job_collection}/jobs/{job_id} → 200, its current state',
-    how: 'the representation of a job has a state; an identifier that no job has is answered 404',
+    how: 'the representation of a job has a state; an unknown identifier is answered 404',
     probe: async (trial: Trial) => {
       const { last, running, location, as } = await watchSomeJob(trial.bench)
       if (location === undefined) trial.lack('the address of a job')

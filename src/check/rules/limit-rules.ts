@@ -85,7 +85,7 @@ export const limitRules: readonly CheckRule[] = [
   {
     id: 'A9.1',
     says: 'URI versioning: `/api/v{n}/{collection}`',
-    how: 'a collection under each version for which the description has it; PUT of a new item through each other version, with what GET gives there, is not the fault of the service',
+    how: 'a collection under each version that the description has for it; PUT of a new item through each other version, with what GET gives there, is not answered as a fault of the service',
     probe: async (trial: Trial) => {
       const { collections, paths } = trial.bench.service
       const versions = listVersions(trial.bench)
@@ -138,7 +138,7 @@ export const limitRules: readonly CheckRule[] = [
   {
     id: 'A9.4',
     says: 'breaking changes (a URI changed, a mandatory field added, a workflow assumption) are found before release',
-    how: 'the OpenAPI document takes nothing away that callers of the one of an earlier release (--before) rely on, and demands nothing more of them',
+    how: 'the OpenAPI document removes nothing that callers of an earlier release (--before) rely on, and demands nothing more of them',
     probe: expectRestKept,
   },
   {
@@ -163,7 +163,7 @@ export const limitRules: readonly CheckRule[] = [
   {
     id: 'C6.1',
     says: 'webhooks, server-sent events, WebSockets, brokers are complements, never the only way to a state',
-    how: 'not probed from outside: a check cannot know of a state that no resource has',
+    how: 'not probed from outside: a check cannot know a state that no resource has',
     probe: (trial: Trial) => trial.lack('a list of the events that the service sends, with the resource of each'),
   },
 ]

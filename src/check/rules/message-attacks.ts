@@ -57,7 +57,7 @@ export const messageAttacks: readonly CheckRule[] = [
   {
     id: 'D3.2',
     says: 'nothing that a DTD names is fetched',
-    how: 'messages with an external entity, an external subset and an external parameter entity at an address of the check: refused, and nobody asks there',
+    how: 'messages with an external entity, an external subset and an external parameter entity at an address of the check: refused, and no request arrives there',
     probe: async (trial: Trial) => {
       const listener = await trial.bench.listen()
       const at = `${listener.address}/entity`
@@ -77,8 +77,8 @@ export const messageAttacks: readonly CheckRule[] = [
   },
   {
     id: 'D3.3',
-    says: 'hints in a message lead nobody anywhere',
-    how: 'messages with xsi:schemaLocation, XInclude and a style sheet at an address of the check: answered or refused, nobody asks there',
+    says: 'hints in a message lead the service nowhere',
+    how: 'messages with xsi:schemaLocation, XInclude and a style sheet at an address of the check: answered or refused, and no request arrives there',
     probe: async (trial: Trial) => {
       const listener = await trial.bench.listen()
       const at = `${listener.address}/hint`
@@ -125,7 +125,7 @@ export const messageAttacks: readonly CheckRule[] = [
   {
     id: 'D3.6',
     says: 'names that share a hash cost no more than others',
-    how: '2,048 attributes whose names have one hash in Java, and 2,048 others: the first take at most a second, or ten times as long',
+    how: '2,048 attributes whose names have one hash in Java, and 2,048 others: the first take at most a second, or ten times as long as the others',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const send = (pair: readonly [string, string]): Promise<ProbeExchange> =>
@@ -172,7 +172,7 @@ export const messageAttacks: readonly CheckRule[] = [
   {
     id: 'D3.9',
     says: 'octets that are not of the encoding, and characters that XML does not have, are refused',
-    how: 'messages with an overlong form, half of a character, a NUL and a reference to one, and another encoding than declared',
+    how: 'messages with an overlong form, half of a character, a NUL and a reference to one, and an encoding other than the declared one',
     probe: (trial: Trial) =>
       expectAllRefused(trial, ({ endpoint, body }) => {
         const write = (content: string): Uint8Array =>
@@ -237,7 +237,7 @@ export const messageAttacks: readonly CheckRule[] = [
   {
     id: 'D3.13',
     says: 'no reply goes to an address that a stranger names',
-    how: 'messages with ReplyTo and FaultTo at an address of the check, with a Body that is answered and with one that is not: nobody asks there',
+    how: 'messages with ReplyTo and FaultTo at an address of the check, with a Body that is answered and with one that is not: no request arrives there',
     probe: async (trial: Trial) => {
       const listener = await trial.bench.listen()
       const at = `<a:Address>${listener.address}/reply-to</a:Address>`
@@ -253,7 +253,7 @@ export const messageAttacks: readonly CheckRule[] = [
   {
     id: 'D3.14',
     says: 'content by reference is only that of the message itself (XOP 1.0 §4)',
-    how: 'messages with an xop:Include of an address of the check, and of a file: refused, nobody asks there, no file is shown',
+    how: 'messages with an xop:Include of an address of the check, and of a file: refused, no request arrives there, and no file is shown',
     probe: async (trial: Trial) => {
       const listener = await trial.bench.listen()
       await expectAllRefused(trial, ({ endpoint, body }) =>
@@ -293,7 +293,7 @@ export const messageAttacks: readonly CheckRule[] = [
   {
     id: 'D3.16',
     says: 'the element that was signed is the element that is processed: signature wrapping fails',
-    how: 'the signed message of the profile with its Body in a block and a copy in its place, with and without the identifier, then as it is: the last alone is accepted',
+    how: 'the signed message of the profile with its Body in a block and a copy in its place, with and without the identifier, then unchanged: only the last one is accepted',
     probe: probeWrapping,
   },
   {

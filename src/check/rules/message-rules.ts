@@ -135,7 +135,7 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.5',
     says: 'header content: security credentials, signatures, encryption metadata, message and correlation ids, routing, transaction, reliability, policy metadata can be declared, read and written',
-    how: 'the blocks that the description of an operation declares, which changes nothing, made from their schema and all mandatory: none is answered as one that is not understood',
+    how: 'the blocks that the description of an operation declares, which changes nothing, made from their schema and all mandatory: none is answered as not understood',
     probe: async (trial: Trial) => {
       const sent = await sendDeclaredBlocks(trial.bench)
       if (sent.length === 0) trial.lack('an operation that changes nothing, with header blocks in its description')
@@ -171,7 +171,7 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.7',
     says: 'document style: the Body child is a business document defined by a schema; document/literal, wrapped included, is the default',
-    how: 'the Body’s child in the response to a safe operation of each endpoint is the element that the description declares; every answer of the run is valid by its schema; elements of another version are a matter of B9.3',
+    how: 'the Body’s child in the response to a safe operation of each endpoint is the element that the description declares; every answer of the run is valid by its schema; B9.3 judges elements of another version',
     isPassive: true,
     probe: async (trial: Trial) => {
       const documents = await listDocumentOperations(trial.bench)
@@ -225,7 +225,7 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.9',
     says: 'SOAP 1.2 Fault: Code (Value, nested Subcode), Reason (Text with xml:lang, one or more), Node, Role, Detail',
-    how: 'the structure of every fault of SOAP 1.2 that the run met, that of its Code and Subcodes too',
+    how: 'the structure of every SOAP 1.2 fault of the run, including its Code and Subcodes',
     isPassive: true,
     probe: (trial: Trial) => {
       for (const exchange of trial.bench.exchanges) {
@@ -258,7 +258,7 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.10',
     says: 'fault codes VersionMismatch, MustUnderstand, DataEncodingUnknown, Sender, Receiver (1.1: Client, Server)',
-    how: 'the code of every fault that the run met is one of its version, in its namespace',
+    how: 'the code of every fault of the run is one of its version, in its namespace',
     isPassive: true,
     probe: (trial: Trial) => {
       for (const exchange of trial.bench.exchanges) {

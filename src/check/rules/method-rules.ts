@@ -30,7 +30,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.1',
     says: 'GET collection → 200, with next and previous links where paged',
-    how: 'the next links of each collection are followed to their end: each page is answered 200, no item comes twice, and the last page links back',
+    how: 'the next links of each collection are followed to their end: each page is answered 200, no item occurs twice, and the last page links back',
     probe: async (trial: Trial) => {
       const { collections } = trial.bench.service
       if (collections.length === 0) trial.lack('a collection: an OpenAPI description, or links of the entry')
@@ -43,7 +43,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.2',
     says: 'POST collection → 201 with Location and a representation; or 202 with Location when asynchronous',
-    how: 'POST of a copy of an existing item: Location and a representation are given, which says of what was sent what GET of the new item says',
+    how: 'POST of a copy of an existing item: the response has Location and a representation, which agrees with GET of the new item in everything that was sent',
     probe: async (trial: Trial) => {
       const { created, draft, path, as } = await createTemporaryItem(trial.bench)
       trial.expectStatus(created, [201, 202], 'POST to a collection')
@@ -62,7 +62,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.3',
     says: 'GET item → 200; with a matching If-None-Match → 304 without a body',
-    how: 'GET of an item, again with its entity tag, with a list that has it, with *, and with another tag; HEAD with its tag; another tag beside If-Modified-Since, which does not count then',
+    how: 'GET of an item, again with its entity tag, with a list that has it, with *, and with another tag; HEAD with its tag; another tag next to If-Modified-Since, which is then ignored',
     probe: async (trial: Trial) => {
       const { path, as, read } = await readSomeItem(trial.bench)
       const etag = read.fields['etag']
@@ -92,7 +92,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.4',
     says: 'PUT item, the full desired state, optional If-Match; repeating it gives the same state',
-    how: 'PUT of the state that a new item has, twice: either is a success, and the state is what was sent; PUT of another value of a member, also of letters beyond ASCII: the item has it then',
+    how: 'PUT of the state that a new item has, twice: either is a success, and the state is what was sent; PUT of another value of a member, also with letters beyond ASCII: then the item has it',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       if (!item.collection.itemPath?.operations['PUT']) trial.skip('the description has no PUT of an item')
@@ -111,7 +111,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.5',
     says: 'PATCH item, JSON Merge Patch and JSON Patch, declared by Accept-Patch',
-    how: 'Accept-Patch of OPTIONS; a patch of each format sets a member to the value it has, a merge patch to another, and a JSON Patch back: the item has it then; a JSON Patch whose test does not hold changes nothing',
+    how: 'Accept-Patch of OPTIONS; a patch of each format sets a member to the value it has, a merge patch to another, and a JSON Patch sets it back: each time, the item has the value; a JSON Patch whose test fails changes nothing',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       if (!item.collection.itemPath?.operations['PATCH']) trial.skip('the description has no PATCH of an item')
@@ -147,7 +147,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.6',
     says: 'DELETE item → 204 (or another success status)',
-    how: 'DELETE of a new item; GET of it is answered 404 or 410 afterwards',
+    how: 'DELETE of a new item; afterwards GET of it is answered 404 or 410',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       const fields = await currentMatch(trial.bench, item.path, item.as)
@@ -170,7 +170,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.7',
     says: 'DELETE collection with a filter: bulk removal, only where defined and safe',
-    how: 'bulk removal of one new item with the filter of the profile: it goes, and another stays',
+    how: 'bulk removal of one new item with the filter of the profile: this item is removed, and another stays',
     probe: async (trial: Trial) => {
       const { bulk } = trial.bench.profile
       if (!bulk)
@@ -251,7 +251,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.9',
     says: 'OPTIONS on any target: Allow lists the permitted methods',
-    how: 'OPTIONS of each collection and an item: Allow has GET and the methods of the description; a method that it does not have is answered 405 with Allow, one that it has is not; OPTIONS of the entry, searches, jobs, parts of items and offered actions: Allow has the method by which they are used',
+    how: 'OPTIONS of each collection and an item: Allow has GET and the methods of the description; a method that is not in it is answered 405 with Allow, one that is in it is not; OPTIONS of the entry, searches, jobs, parts of items and offered actions: Allow has the method by which they are used',
     probe: async (trial: Trial) => {
       const { path, as, collection } = await readSomeItem(trial.bench)
       const item = { path, operations: collection.itemPath?.operations ?? {} }
@@ -294,7 +294,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.11',
     says: 'POST sub-resource performs an action (payment, cancellation …)',
-    how: 'POST to an action that the links of a new item offer; the item is no longer as it was',
+    how: 'POST to an action that the links of a new item offer; the item has changed',
     probe: async (trial: Trial) => {
       const performed = await performSomeAction(trial.bench)
       const { acted, before, item, as, action } = performed

@@ -149,7 +149,7 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.7',
     says: '400: request malformed or invalid at request level',
-    how: 'POST, PUT and PATCH of content that is not JSON; POST of null, an empty list, a text, no content and octets that are no UTF-8, none of which is the fault of the service; over a socket, a request with two Host fields',
+    how: 'POST, PUT and PATCH of content that is not JSON; POST of null, an empty list, a text, no content and octets that are not UTF-8: none of them is answered as a fault of the service; over a socket, a request with two Host fields',
     probe: async (trial: Trial) => {
       if (trial.bench.options.allowChanges) {
         const { collection, as, path } = await createTemporaryItem(trial.bench)
@@ -207,7 +207,7 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.9',
     says: '403: request understood but refused',
-    how: 'POST by a caller that is known and may not do it is answered 403, not 401; so are PUT, PATCH and DELETE of an item that this caller may read, and not everyone',
+    how: 'POST by an authenticated caller without the right to it is answered 403, not 401; so are PUT, PATCH and DELETE of an item that this caller may read, and not everyone',
     probe: async (trial: Trial) => {
       const refused = [...(await listRefusals(trial)), ...(await listRefusedChanges(trial))]
       if (refused.length === 0) trial.lack('a caller with fewer rights than another: --caller')
@@ -218,7 +218,7 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.10',
     says: '404: target resource does not exist',
-    how: 'GET of a path that leads to nothing, and POST to it, which is refused; GET of an item that does not exist and has such an identifier as the description has; PUT and PATCH of an item that was removed, which succeed or are refused for what it is',
+    how: 'GET of a path that leads to nothing, and POST to it, which is refused; GET of an item that does not exist, with an identifier of the described form; PUT and PATCH of an item that was removed, which succeed or are refused for that reason',
     probe: async (trial: Trial) => {
       await expectAbsentItem(trial)
       if (trial.bench.options.allowChanges) await expectChangesOfAbsent(trial)
@@ -233,7 +233,7 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.11',
     says: '409: conflict with current resource state',
-    how: 'an action on an item whose state no longer offers it, the one that was performed or another, which has no effect',
+    how: 'an action on an item whose state no longer offers it, the one that was performed or another: it has no effect',
     probe: async (trial: Trial) => {
       const { acted, item, as, action, before: first } = await performSomeAction(trial.bench)
       if (!acted.isSuccess) trial.lack(`an action that succeeds once: ${action.rel} was answered ${acted.status}`)
@@ -266,7 +266,7 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.13',
     says: '422: syntactically valid but semantically unprocessable content',
-    how: 'POST of a copy of an item in which a member has a value of the wrong type, and of one without a required member; PUT and PATCH of such a value, which have no effect',
+    how: 'POST of a copy of an item in which a member has a value of the wrong type, and of one without a required member; PUT and PATCH of such a value: they have no effect',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       const { collection, as, draft } = item
@@ -311,7 +311,7 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.15',
     says: '500: server failure',
-    how: 'no error of the run shows the inside of the program; an unknown method is answered 501 or 405',
+    how: 'no error of the run shows internals of the program; an unknown method is answered 501 or 405',
     isPassive: true,
     probe: async (trial: Trial) => {
       const found = await findReadableTarget(trial.bench)
@@ -345,8 +345,8 @@ export const statusRules: readonly CheckRule[] = [
   },
   {
     id: 'A7.17',
-    says: 'a malformed request (400) is told apart from one that breaks a domain rule (422, 409)',
-    how: 'a JSON Patch that is not one, and a JSON Patch whose test does not hold, are answered differently',
+    says: 'a malformed request (400) is distinguished from one that breaks a domain rule (422, 409)',
+    how: 'an invalid JSON Patch, and a JSON Patch whose test fails, are answered differently',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       if (!item.collection.itemPath?.operations['PATCH']) trial.skip('the description has no PATCH of an item')
@@ -374,7 +374,7 @@ export const statusRules: readonly CheckRule[] = [
   },
   {
     id: 'A7.18',
-    says: 'a missing resource (404) is told apart from a crash (500)',
+    says: 'a missing resource (404) is distinguished from a crash (500)',
     how: 'GET of items with identifiers, and of their collection with values of its parameters, that programs stumble over: none is answered 500',
     probe: async (trial: Trial) => {
       const { collection, as } = await readSomeItem(trial.bench)

@@ -88,7 +88,7 @@ async function requireEmptyTarget(app: Implementation, place: DatabasePlace): Pr
 
 const createFullError = (): StoreFailure =>
   new StoreFailure(
-    'the database to copy to has rows already, and nothing of it is replaced: give one that is empty, or another schema of it (?options=-c%20search_path%3D…)',
+    'the target database already has rows, which are never replaced: give an empty one, or another schema of it (?options=-c%20search_path%3D…)',
   )
 
 async function copyAll(
