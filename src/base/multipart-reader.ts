@@ -155,10 +155,10 @@ class Window {
   async readFields(limits: PartLimits): Promise<Readonly<Record<string, string>>> {
     this.#isContent = true
     const lines: string[] = []
-    for (let left = limits.fieldOctets; ; ) {
-      const line = await this.#readUpTo('\r\n', left)
+    for (let remaining = limits.fieldOctets; ; ) {
+      const line = await this.#readUpTo('\r\n', remaining)
       if (line === '') break
-      left -= line.length
+      remaining -= line.length
       if (/^[ \t]/.test(line) && lines.length > 0) lines.push(`${lines.pop()} ${line.trim()}`)
       else lines.push(line)
       if (lines.length > limits.fields) this.#refuse(`a part has more than ${limits.fields} fields`)

@@ -43,8 +43,8 @@ async function* pump(
   try {
     for (let next = await pieces.next(); !next.done; ) {
       look(next.value)
-      const told = yield next.value
-      next = await pieces.next(isDone(told))
+      const isRead = yield next.value
+      next = await pieces.next(isDone(isRead))
     }
   } finally {
     await pieces.return?.()

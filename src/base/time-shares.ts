@@ -47,11 +47,11 @@ export class TimeShares {
   spend(party: string, heldMs: number, nowMs: number, since: number): void {
     this.#forget(nowMs)
     const used = this.#used.get(party)
-    const left = used ? remainingMs(used, nowMs - heldMs) : 0
-    const ms = left + heldMs
+    const remaining = used ? remainingMs(used, nowMs - heldMs) : 0
+    const ms = remaining + heldMs
     const rest = this.#rests.get(party)
     const isResting = rest && nowMs < rest.untilMs // and has continued, since there were no other requests
-    const seen = isResting ? rest.seen : used && left > 0 ? used.seen : since
+    const seen = isResting ? rest.seen : used && remaining > 0 ? used.seen : since
     if (ms < turnMs) {
       this.#used.set(party, { ms, atMs: nowMs, seen })
       return

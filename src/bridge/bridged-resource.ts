@@ -66,9 +66,10 @@ export function createBridgeProvider(
       const { create } = writes
       if (!create) return 'stale' // nor create one
       const answer = await behind.change(create, context, value)
-      const made = create.idPath ? memberAtKeys(answer, create.idPath) : value[key]
-      if (made == null || made === '') return behind.refuseUnread(create.exchange, 'its answer names no item')
-      return loadChanged(String(made), context, create)
+      const identifier = create.idPath ? memberAtKeys(answer, create.idPath) : value[key]
+      if (identifier == null || identifier === '')
+        return behind.refuseUnread(create.exchange, 'its answer names no item')
+      return loadChanged(String(identifier), context, create)
     },
     remove: async (id, expected, context) => {
       const { remove } = writes

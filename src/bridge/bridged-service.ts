@@ -90,10 +90,12 @@ export function createBridge(
   const desk = createDesk(contract.ports, callers, limits, options)
   const handlers = contract.ports.map(port => {
     const exchanges = Object.entries(port.exchanges).map(([name, exchange]) => {
-      const asked = { place: `${port.port}.${name}`, exchange, ask: askOf(port), name, note }
+      const exchangeSite = { place: `${port.port}.${name}`, exchange, ask: askOf(port), name, note }
       return [
         name,
-        desk && exchange.later ? createLaterHandler(port, asked, desk, turnLimit) : createBridgeHandler(asked),
+        desk && exchange.later
+          ? createLaterHandler(port, exchangeSite, desk, turnLimit)
+          : createBridgeHandler(exchangeSite),
       ] as const
     })
     return [port.port, Object.fromEntries(exchanges)] as const

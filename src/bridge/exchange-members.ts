@@ -88,9 +88,11 @@ export const unspacedName = (name: string): string => name.replace(/[_-]/g, '').
 
 /** The member that a message asks for: for an order, `id` also means `orderId`. */
 export function findKey(fields: Fields, member: string, noun: string): string | undefined {
-  const one = unspacedName(noun)
-  const short = unspacedName(member).startsWith(one) ? unspacedName(member).slice(one.length) : unspacedName(member)
-  const names = [unspacedName(member), short, `${one}${short}`]
+  const singular = unspacedName(noun)
+  const short = unspacedName(member).startsWith(singular)
+    ? unspacedName(member).slice(singular.length)
+    : unspacedName(member)
+  const names = [unspacedName(member), short, `${singular}${short}`]
   const key = Object.keys(fields).find(name => names.includes(unspacedName(name)))
   return key !== undefined && isKeyField(fields[key]) ? key : undefined
 }

@@ -78,8 +78,8 @@ export function guessResources(ports: readonly Port[]): readonly BridgedResource
       return list ? (joinReads(port, item, list) ?? []) : []
     })
   })
-  const taken = new Set(ports.map(each => each.port))
-  return guesses.filter(({ resource: { name } }) => !taken.has(name) && taken.add(name))
+  const portNames = new Set(ports.map(each => each.port))
+  return guesses.filter(({ resource: { name } }) => !portNames.has(name) && portNames.add(name))
 }
 
 /** Leaves out exchanges that are answered later, since a resource is read and changed at once. */
@@ -101,10 +101,18 @@ function pluralOf(noun: string): string {
 export function readItemExchange(exchange: string, { input, output }: PortExchange) {
   if (typeof input !== 'object' || typeof output !== 'object') return undefined
   const only = findOnlyNeeded(membersOfType(input.type(), input.form))
-  const asked = only && simpleTypeOf(only.member)
-  if (!only || !asked) return undefined
+  const identifierType = only && simpleTypeOf(only.member)
+  if (!only || !identifierType) return undefined
   const found = findItemType(output)
-  return found && { exchange, noun: nounOf(exchange), ...found, asked: only.key, codec: simpleCodecOf(asked) }
+  return (
+    found && {
+      exchange,
+      noun: nounOf(exchange),
+      ...found,
+      identifierKey: only.key,
+      codec: simpleCodecOf(identifierType),
+    }
+  )
 }
 
 export function readListExchange(exchange: string, { input, output }: PortExchange) {
@@ -151,7 +159,7 @@ type ListExchange = NonNullable<ReturnType<typeof readListExchange>>
 
 function joinReads(port: Port, item: ItemExchange, list: ListExchange): BridgedResource | undefined {
   const fields = fieldsOfType(item.item, item.form)
-  const key = fields && findKey(fields, item.asked, item.noun)
+  const key = fields && findKey(fields, item.identifierKey, item.noun)
   if (!key || (key !== 'id' && Object.hasOwn(fields, 'id'))) return undefined
   const writes = guessWrites(port, { ...item, fields, key, version: findVersion(item.item, item.form) })
   const read = grantsOf(port, item.exchange)
@@ -170,12 +178,12 @@ export function bindReads(
   list: ListExchange,
   declared: Pick<BridgedResource, 'resource' | 'writes' | 'key'>,
 ): BridgedResource {
-  const { asked, codec } = item
+  const { identifierKey, codec } = item
   const inputOf = (id: string): unknown => {
     const value = codec.read(id, { qname: () => undefined })
     return value instanceof Flaw
       ? undefined
-      : { ...emptyInputOf(port.exchanges[item.exchange]?.input ?? 'empty'), [asked]: value }
+      : { ...emptyInputOf(port.exchanges[item.exchange]?.input ?? 'empty'), [identifierKey]: value }
   }
   return {
     ...declared,
@@ -218,16 +226,18 @@ export function declareItems(
     return isScalarField(field) && field.shape.kind !== 'bytes'
   })
   const draft = declareResource(name, { fields: { id: t.id(noun.charAt(0) || 'i'), ...fields } })
-  const made = draft.rules({
+  const complete = draft.rules({
     one: noun,
     filter: filter as never,
     unserved: 'accept',
     allow: { read, ...mapMembers(listWrites(writes), ({ exchange }) => grantsOf(port, exchange)) } as never,
     messages: [],
   }) as unknown as Resource // its fields are known only at run time
-  const contract = service('guess', { namespace: 'urn:guess', resources: [made] }) as unknown as Service
+  const contract = service('guess', { namespace: 'urn:guess', resources: [complete] }) as unknown as Service
   const keep = { isRemote: true, load: () => undefined, list: () => [], save: () => 'stale', remove: () => false }
-  const mistakes = findContractMistakes(implement(contract, { [made.name]: { keep, derive: emptyValues } } as never))
+  const mistakes = findContractMistakes(
+    implement(contract, { [complete.name]: { keep, derive: emptyValues } } as never),
+  )
   const [mistake] = mistakes
-  return mistake === undefined ? { resource: made } : { mistake }
+  return mistake === undefined ? { resource: complete } : { mistake }
 }

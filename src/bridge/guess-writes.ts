@@ -65,7 +65,7 @@ export interface ItemOfReads {
   /** The member with which the service detects that the item was changed. */
   readonly version: string | undefined
   /** Another name that messages use for the identifier, if a map gives one. */
-  readonly asked?: string
+  readonly identifierKey?: string
 }
 
 const versionName =
@@ -179,8 +179,8 @@ function carryItem(
 }
 
 /** A member with one simple value that is named like the identifier of the item. */
-const namesItem = ({ key, member }: TypeMember, { fields, key: own, noun, asked }: ItemOfReads): boolean =>
-  simpleTypeOf(member) !== undefined && (key === asked || findKey(fields, key, noun) === own)
+const namesItem = ({ key, member }: TypeMember, { fields, key: own, noun, identifierKey }: ItemOfReads): boolean =>
+  simpleTypeOf(member) !== undefined && (key === identifierKey || findKey(fields, key, noun) === own)
 
 /** Whether a member is the version of the item, as the item has it. */
 const isVersion = (each: TypeMember, { version, item, form }: ItemOfReads): boolean =>
@@ -216,9 +216,9 @@ export function readCreate(exchange: string, each: PortExchange, read: ItemOfRea
   const idPath = typeof output === 'object' ? findMadeId(output, read) : undefined
   if (!idPath && !isSent) return undefined
   const { path, needed, within } = carried
-  const sent = isSent ? carried.sent : carried.sent.filter(name => name !== read.key)
+  const sentKeys = isSent ? carried.sent : carried.sent.filter(name => name !== read.key)
   const write = (item: Values) => carried.write(isSent ? item : omitMember(item, read.key))
-  return { exchange, sent, needed, within, path, inputOf: write, idPath }
+  return { exchange, sent: sentKeys, needed, within, path, inputOf: write, idPath }
 }
 const isAnyText = (type: AnyXmlType | undefined): boolean =>
   type?.definition.kind === 'builtIn' && type.definition.name === 'string'
@@ -255,8 +255,14 @@ export function readRemove(exchange: string, each: PortExchange, read: ItemOfRea
   const only = findOnlyNeeded(members.filter(each => !versions.includes(each)))
   if (!only || !namesItem(only, read)) return undefined
   const write = writeNames([only, ...versions], read)
-  const sent = versions.map(each => each.key)
-  return { ...carriedNothing, exchange, sent, path: [], inputOf: item => ({ ...emptyInputOf(input), ...write(item) }) }
+  const sentKeys = versions.map(each => each.key)
+  return {
+    ...carriedNothing,
+    exchange,
+    sent: sentKeys,
+    path: [],
+    inputOf: item => ({ ...emptyInputOf(input), ...write(item) }),
+  }
 }
 
 /** The writes by their names in the rules of a resource. */

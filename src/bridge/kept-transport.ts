@@ -58,13 +58,13 @@ export function createKeptTransport(base: string, options: KeptTransportOptions 
 
 async function writeSent({ fields, content }: BackendRequest) {
   const names = Object.keys(fields).map(name => name.toLowerCase())
-  const sent = names.includes('accept-encoding') ? fields : { ...fields, 'accept-encoding': 'identity' }
-  if (content instanceof FlowingContent) return { fields: sent, content: undefined, flowing: content.pieces }
+  const requestFields = names.includes('accept-encoding') ? fields : { ...fields, 'accept-encoding': 'identity' }
+  if (content instanceof FlowingContent) return { fields: requestFields, content: undefined, flowing: content.pieces }
   if (!(content instanceof FormData))
-    return { fields: sent, content: content instanceof Uint8Array ? [content] : content }
+    return { fields: requestFields, content: content instanceof Uint8Array ? [content] : content }
   const form = new Response(content) // writes it by RFC 7578
   const octets = new Uint8Array(await form.arrayBuffer())
-  return { fields: { ...sent, 'content-type': form.headers.get('content-type') ?? '' }, content: [octets] }
+  return { fields: { ...requestFields, 'content-type': form.headers.get('content-type') ?? '' }, content: [octets] }
 }
 
 function choosePassing({ longestPassing }: RestBounds, { mayPass }: RestReception) {

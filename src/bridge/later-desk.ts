@@ -140,17 +140,17 @@ export class LaterDesk implements LaterCalls {
    */
   async start(
     job: string,
-    asked: LaterCaller,
+    laterCaller: LaterCaller,
     ask: (later: LaterReply) => Promise<PortAnswer>,
   ): Promise<StartedCall | PortAnswer> {
-    const { caller, once } = asked
-    if (!once) return await this.#ask(job, asked, ask)
+    const { caller, once } = laterCaller
+    if (!once) return await this.#ask(job, laterCaller, ask)
     const key = JSON.stringify([caller.subject, job, once.key])
     if (this.#asking.has(key)) refuse({ kind: 'in-flight' })
     this.#asking.add(key)
     try {
-      const made = await this.#requireSite().ledger.findMade(job, caller, once)
-      return made === undefined ? await this.#ask(job, asked, ask) : new StartedCall(made)
+      const existing = await this.#requireSite().ledger.findMade(job, caller, once)
+      return existing === undefined ? await this.#ask(job, laterCaller, ask) : new StartedCall(existing)
     } finally {
       this.#asking.delete(key)
     }

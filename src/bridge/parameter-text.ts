@@ -15,10 +15,10 @@ export function writeParameter(name: string, value: Json, how: ParameterStyle, e
   const own = isNamed ? percentEncode(name) : undefined
   const pieces = listPieces(name, value, how, encode)
   if (pieces.length === 0) return undefined
-  const written = pieces.map(([text, key = own]) =>
+  const texts = pieces.map(([text, key = own]) =>
     key === undefined ? text : `${key}${text === '' ? nothing : `=${text}`}`,
   )
-  return `${first}${written.join(between)}`
+  return `${first}${texts.join(between)}`
 }
 
 /** Encoded; a piece without a key has the name of the parameter. */

@@ -163,7 +163,7 @@ class ExchangeCaller {
   #buildRequest(input: unknown, own: Readonly<Record<string, string>>): BackendRequest {
     const row = this.#writeInput(input)
     const { method, headers, answer, content } = this.#exchange
-    const sent = content && this.#writeContent(content, row, input)
+    const body = content && this.#writeContent(content, row, input)
     const fields = headers.flatMap(each => this.#writeField(each, row))
     return {
       method,
@@ -175,10 +175,10 @@ class ExchangeCaller {
         ...this.#writeCookies(row, own['cookie'] ?? this.#options.fields?.['cookie']),
         accept: answer ? `${answer.mediaType}, application/problem+json;q=0.9, */*;q=0.1` : '*/*',
         ...(content &&
-          sent !== undefined &&
-          !(sent instanceof FormData) && { 'content-type': typeOfSent(sent, content) }),
+          body !== undefined &&
+          !(body instanceof FormData) && { 'content-type': typeOfSent(body, content) }),
       },
-      content: sent,
+      content: body,
     }
   }
 
@@ -214,12 +214,12 @@ class ExchangeCaller {
   }
 
   #writeQuery(row: JsonObject): string {
-    const written = this.#exchange.query.flatMap(({ key, name, how }) => {
+    const pieces = this.#exchange.query.flatMap(({ key, name, how }) => {
       const value = this.#valueOf(key, row)
       const encode = how.allowsReserved ? reserveInQuery : percentEncode
       return value === undefined ? [] : (writeParameter(name, value, how, encode) ?? [])
     })
-    return written.length === 0 ? '' : `?${written.join('&')}`
+    return pieces.length === 0 ? '' : `?${pieces.join('&')}`
   }
 
   #writeField({ key, name, how }: ParameterPart, row: JsonObject): readonly (readonly [string, string])[] {
@@ -271,16 +271,16 @@ class ExchangeCaller {
     const form = new FormData()
     const coming: FlowingPart[] = []
     for (const [key, member] of Object.entries(members)) {
-      const given = (input as Readonly<Record<string, unknown>>)[key]
+      const value = (input as Readonly<Record<string, unknown>>)[key]
       const name = this.#values.nameOf(key, member)
-      const written = this.#values.writeMembers({ [key]: member }, row)[name]
-      if (written === undefined || written === null) continue
+      const text = this.#values.writeMembers({ [key]: member }, row)[name]
+      if (text === undefined || text === null) continue
       const mediaType = encodings?.get(name)?.mediaType
-      if (given instanceof PassingOctets) {
-        coming.push({ name, octets: given, arrival: given.arrival, ...(mediaType !== undefined && { mediaType }) })
+      if (value instanceof PassingOctets) {
+        coming.push({ name, octets: value, arrival: value.arrival, ...(mediaType !== undefined && { mediaType }) })
         continue
       }
-      const values = [given].flat().every(each => each instanceof Uint8Array) ? [given].flat() : [written].flat()
+      const values = [value].flat().every(each => each instanceof Uint8Array) ? [value].flat() : [text].flat()
       for (const each of values) form.append(name, toFormPart(each as Json | Uint8Array, mediaType)) // as written or given
     }
     return coming.length === 0 ? form : new FlowingForm(form, coming)
@@ -352,8 +352,8 @@ class ExchangeCaller {
   #readFailure(answer: RestResponse): PortAnswer {
     const { status, content, fields } = answer
     const { value } = isJsonType(mediaTypeOf(answer)) ? parseJson(content) : {}
-    const said = isJsonObject(value) ? value : {}
-    const reason = explainError(said) ?? reasonPhrases[status] ?? `status ${status}`
+    const members = isJsonObject(value) ? value : {}
+    const reason = explainError(members) ?? reasonPhrases[status] ?? `status ${status}`
     const declared = isJsonObject(value) ? this.#readDeclared(status, value) : undefined
     const after = readSeconds(fields['retry-after'])
     const code = status < 500 ? 'Sender' : 'Receiver'

@@ -22,8 +22,8 @@ export const passRestInputs = (port: Port, { exchanges }: RestPort, octetsMax: n
   ...port,
   exchanges: Object.fromEntries(
     Object.entries(port.exchanges).map(([name, each]) => {
-      const asked = exchanges.get(name)
-      return [name, asked && isPassableByHttp(each, asked) ? { ...each, passingMax: octetsMax } : each]
+      const exchange = exchanges.get(name)
+      return [name, exchange && isPassableByHttp(each, exchange) ? { ...each, passingMax: octetsMax } : each]
     }),
   ),
 })

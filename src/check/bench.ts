@@ -220,10 +220,10 @@ export class Bench {
   once<T>(name: string, make: () => Promise<T>): Promise<T> {
     const known = this.#memo.get(name)
     if (known) return known as Promise<T> // each name is used for one type
-    const made = make()
-    made.catch(() => {}) // every rule that asks gets the failure
-    this.#memo.set(name, made)
-    return made
+    const result = make()
+    result.catch(() => {}) // every rule that asks gets the failure
+    this.#memo.set(name, result)
+    return result
   }
 
   /** The things made under these names have changed, so they are made again. */
@@ -265,11 +265,11 @@ export class Bench {
   async cleanUp(): Promise<void> {
     this.#deadlineMs = Number.POSITIVE_INFINITY
     for (const { cleanup, made } of this.#cleanups.splice(0).reverse()) {
-      const left = await cleanup().catch(messageOf)
-      if (made && left === undefined) this.options.journal?.addRemoved(made.path)
+      const problem = await cleanup().catch(messageOf)
+      if (made && problem === undefined) this.options.journal?.addRemoved(made.path)
       // Anything left is tried again by the next run, if there is one.
-      if (made && left !== undefined) this.leftBehind.push(left)
-      else if (left !== undefined) this.addLeft(left)
+      if (made && problem !== undefined) this.leftBehind.push(problem)
+      else if (problem !== undefined) this.addLeft(problem)
     }
   }
 }

@@ -189,8 +189,8 @@ function listCallers(
   profile: CheckProfile,
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly CheckCaller[] {
-  const given = [...flags.caller.map(parseCaller), ...flags.token.map(toTokenCaller), ...flags.key.map(toKeyCaller)]
-  return given.length > 0 ? given : (profile.callers ?? []).map(each => toProfileCaller(each, environment))
+  const callers = [...flags.caller.map(parseCaller), ...flags.token.map(toTokenCaller), ...flags.key.map(toKeyCaller)]
+  return callers.length > 0 ? callers : (profile.callers ?? []).map(each => toProfileCaller(each, environment))
 }
 
 function toProfileCaller(

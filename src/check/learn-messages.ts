@@ -25,8 +25,8 @@ export async function learnMessages(bench: Bench): Promise<LearnedMessages> {
       const found = await findMessageContent(bench, endpoint, operation, first)
       if (found === undefined) unknown.add(name)
       else unknown.delete(name)
-      const kept = found ?? first
-      if (typeof kept !== 'object' || Object.keys(asRecord(kept)).length > 0) messages.set(name, kept)
+      const exchange = found ?? first
+      if (typeof exchange !== 'object' || Object.keys(asRecord(exchange)).length > 0) messages.set(name, exchange)
     }
   return { messages: Object.fromEntries(messages), unknown: [...unknown] }
 }

@@ -78,8 +78,8 @@ interface CreatablePath {
  */
 async function listCreatable(bench: Bench): Promise<readonly CreatablePath[]> {
   const { service } = bench
-  const made = [...service.collections, ...service.searches, ...service.jobs]
-  const paths = new Set(made.filter(({ operations }) => operations['POST']).map(({ path }) => path))
+  const created = [...service.collections, ...service.searches, ...service.jobs]
+  const paths = new Set(created.filter(({ operations }) => operations['POST']).map(({ path }) => path))
   const withheld = new Set<string>()
   for (const { path, items } of service.collections)
     if (items.length > 0 && !(await mayOfferRemoval(bench, path))) withheld.add(path)

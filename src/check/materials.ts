@@ -523,23 +523,23 @@ async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): 
   if (targets.length === 0) throwMissing(bench, what)
   bench.requireChanges()
   /** The refusal that says most: about the content, not about the caller. */
-  let told: StartedPost | undefined
+  let started: StartedPost | undefined
   for (const { path, operations } of targets.filter(each => bench.mayChange(each.path))) {
     const json = contentFor(bench, { path, operations })
     for (const as of bench.callers.length > 0 ? bench.callers : [undefined]) {
       const posted = await bench.send('POST', path, { as, json })
-      const given = posted.fields['location'] ?? linkIn(posted.json, 'self')
-      const tried = { as, posted, location: given === undefined ? undefined : toPath(bench, given, path) }
+      const address = posted.fields['location'] ?? linkIn(posted.json, 'self')
+      const tried = { as, posted, location: address === undefined ? undefined : toPath(bench, address, path) }
       if (posted.isSuccess) {
         if (tried.location !== undefined) addPlainRemoval(bench, tried.location, as)
         return tried
       }
-      if (!told || isForbidden(told.posted)) told = tried
+      if (!started || isForbidden(started.posted)) started = tried
     }
   }
-  if (!told) throw new NotObservable(`permission for a ${what}: \`mayCreate\` of the profile`)
-  const { request, status } = told.posted
-  const need = isForbidden(told.posted) ? 'a caller that may do it: --caller' : '`samples` of the profile'
+  if (!started) throw new NotObservable(`permission for a ${what}: \`mayCreate\` of the profile`)
+  const { request, status } = started.posted
+  const need = isForbidden(started.posted) ? 'a caller that may do it: --caller' : '`samples` of the profile'
   throw new NotObservable(`a ${what} and succeeds: POST ${request.target} was answered ${status}; give ${need}`)
 }
 

@@ -72,8 +72,8 @@ async function readFaceReply({ method }: ProbeRequest, response: Response, start
     (typeof value === 'string' ? [value] : value).map(each => [name, each] as const),
   )
   // RFC 9112 §6.3: the server sends no content to HEAD, whatever the face returned.
-  const sent = method === 'HEAD' ? new Uint8Array(0) : content
-  return { status: response.status, lines, content: sent, isWhole: true, tookMs: performance.now() - startMs }
+  const body = method === 'HEAD' ? new Uint8Array(0) : content
+  return { status: response.status, lines, content: body, isWhole: true, tookMs: performance.now() - startMs }
 }
 
 async function collectPieces(content: Response['content']): Promise<Uint8Array> {

@@ -154,8 +154,8 @@ function endOfTrial(rule: CheckRule, thrown: unknown): RuleVerdict {
   if (thrown instanceof NotObservable || thrown instanceof Unreachable)
     return { rule, status: 'not observable', reason: thrown.message, findings: [] }
   // One broken probe must not cost the verdicts of the others.
-  const said = messageOf(thrown)
-  return { rule, status: 'not observable', reason: `${brokenProbe}: ${said}`, findings: [] }
+  const reason = messageOf(thrown)
+  return { rule, status: 'not observable', reason: `${brokenProbe}: ${reason}`, findings: [] }
 }
 const brokenProbe = 'a checker without this mistake, please report it'
 

@@ -122,12 +122,12 @@ export class RunJournal {
   }
 
   addVerdict({ rule, status, reason, findings }: Judgement & { readonly rule: { readonly id: string } }): void {
-    const kept = findings.map(({ holds, says, evidence }) => ({
+    const keptFindings = findings.map(({ holds, says, evidence }) => ({
       holds,
       says,
       evidence: evidence.flatMap(each => this.#places.get(each) ?? []),
     }))
-    this.#append({ verdict: { id: rule.id, status, reason, findings: kept } })
+    this.#append({ verdict: { id: rule.id, status, reason, findings: keptFindings } })
   }
 
   /** The run has ended, so there is nothing to continue. */
@@ -153,13 +153,13 @@ export function digestRules(
 
 /** The earlier run's findings on a rule, with the original exchanges. */
 export function restoreJudgement({ exchanges, verdicts }: EarlierRun, ruleId: string): Judgement | undefined {
-  const kept = verdicts.find(({ id }) => id === ruleId)
-  if (!kept) return undefined
-  const findings = kept.findings.map(({ evidence, ...finding }) => ({
+  const verdict = verdicts.find(({ id }) => id === ruleId)
+  if (!verdict) return undefined
+  const findings = verdict.findings.map(({ evidence, ...finding }) => ({
     ...finding,
     evidence: evidence.flatMap(at => exchanges[at] ?? []),
   }))
-  return { status: kept.status, reason: kept.reason, findings }
+  return { status: verdict.status, reason: verdict.reason, findings }
 }
 
 function findDifference(earlier: RunIdentity, now: RunIdentity): string | undefined {

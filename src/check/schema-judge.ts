@@ -39,8 +39,8 @@ type Judge = (schema: ProbedRecord, judged: JudgedValue) => string | undefined
 
 const shownCharactersMax = 60
 function describeMismatch({ at, value }: JudgedValue, says: string): string {
-  const shown = writeJson(value)
-  const cut = shown.length > shownCharactersMax ? `${shown.slice(0, shownCharactersMax)}…` : shown
+  const text = writeJson(value)
+  const cut = text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax)}…` : text
   return `${at === '' ? 'the content' : at} is ${cut}: ${says}`
 }
 

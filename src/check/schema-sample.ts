@@ -81,8 +81,8 @@ function listFreeNames(document: Json, schema: ProbedRecord): readonly Json[] {
   if (lacking <= 0) return []
   const names = resolveSchema(document, schema['propertyNames'])
   const listed = asArray(names['enum'])
-  const made = makeText(names)
-  return listed.length > 0 ? listed.slice(0, lacking) : Array.from({ length: lacking }, (_, at) => made + (at || ''))
+  const text = makeText(names)
+  return listed.length > 0 ? listed.slice(0, lacking) : Array.from({ length: lacking }, (_, at) => text + (at || ''))
 }
 
 const textByFormat: Readonly<Record<string, string>> = {
@@ -106,10 +106,10 @@ function makeText(schema: ProbedRecord): string {
 const repetitions = [0, 1, 2, 4, 8, 16]
 function makePatternText(pattern: RegExp, schema: ProbedRecord): string | undefined {
   const least = Number(schema['minLength'] ?? 0)
-  const most = Number(schema['maxLength'] ?? textCharactersMax)
+  const maxLength = Number(schema['maxLength'] ?? textCharactersMax)
   return repetitions
     .map(more => writePatternText(pattern, () => 0, more))
-    .find(text => text.length >= least && text.length <= most && pattern.test(text))
+    .find(text => text.length >= least && text.length <= maxLength && pattern.test(text))
 }
 /** Undefined for syntax that ECMA-262 does not know, and for patterns with overlong texts. */
 function readPattern(pattern: string | undefined): RegExp | undefined {

@@ -44,17 +44,17 @@ async function readTargetWithImports(bench: Bench, path: string, described: Prob
   const known = new Map<string, Uint8Array | undefined>()
   const address = bench.transport.origin + path
   for (;;) {
-    const wanted = new Set<string>()
+    const missing = new Set<string>()
     const find: Find = (written, base) => {
       const location = URL.parse(written, base === path ? address : base)?.href
       if (location === undefined) return undefined
       const bytes = known.get(location)
-      if (!known.has(location)) wanted.add(location)
+      if (!known.has(location)) missing.add(location)
       return bytes && { location, bytes }
     }
     const target = readTarget(bench, path, described, find)
-    if (wanted.size === 0) return target
-    for (const each of wanted) known.set(each, await readImport(bench, each))
+    if (missing.size === 0) return target
+    for (const each of missing) known.set(each, await readImport(bench, each))
   }
 }
 

@@ -118,9 +118,9 @@ class SocketCarrier {
     const octets = writeRequest(request, this.#url.host, isOwn)
     const timeMs = request.announcedOctets === undefined ? limitMs : Math.min(limitMs, announcedLimitMs)
     const sendAnew = () => this.#exchangeAnew(octets, request.method, timeMs, isOwn)
-    const kept = isOwn ? undefined : await this.#takeKept()
-    if (!kept) return sendAnew()
-    return this.#exchange(kept, octets, request.method, timeMs, isOwn).catch(thrown => {
+    const idle = isOwn ? undefined : await this.#takeKept()
+    if (!idle) return sendAnew()
+    return this.#exchange(idle, octets, request.method, timeMs, isOwn).catch(thrown => {
       if (thrown instanceof ClosedSilently && idempotentMethods.includes(request.method)) return sendAnew()
       throw thrown
     })
@@ -128,10 +128,10 @@ class SocketCarrier {
 
   /** One turn of the event loop later, so that a close that arrived meanwhile is seen. */
   async #takeKept(): Promise<Socket | undefined> {
-    const kept = this.#kept
+    const idle = this.#kept
     this.#kept = undefined
-    if (kept) await nextTurn()
-    return kept?.destroyed || kept?.readableEnded ? undefined : kept
+    if (idle) await nextTurn()
+    return idle?.destroyed || idle?.readableEnded ? undefined : idle
   }
 
   async #exchange(

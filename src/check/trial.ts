@@ -19,15 +19,15 @@ export class Trial {
 
   /** @param evidence default: the last exchange of this trial */
   expect(holds: boolean, says: string, ...evidence: readonly (ProbeExchange | undefined)[]): void {
-    const given = evidence.filter(each => each !== undefined)
-    this.#findings.push({ holds, says, evidence: given.length > 0 || !this.#last ? given : [this.#last] })
+    const exchanges = evidence.filter(each => each !== undefined)
+    this.#findings.push({ holds, says, evidence: exchanges.length > 0 || !this.#last ? exchanges : [this.#last] })
   }
 
   /** @param what the request, as a phrase before "is answered" */
   expectStatus(exchange: ProbeExchange, statuses: readonly number[], what: string): void {
     const isOne = statuses.includes(exchange.status)
-    const wanted = statuses.join(' or ')
-    this.expect(isOne, `${what} is answered ${wanted}${isOne ? '' : `, not ${exchange.status}`}`, exchange)
+    const expected = statuses.join(' or ')
+    this.expect(isOne, `${what} is answered ${expected}${isOne ? '' : `, not ${exchange.status}`}`, exchange)
   }
 
   /** Ends the trial: the rule does not concern this service. */

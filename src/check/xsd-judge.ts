@@ -97,11 +97,11 @@ export class SchemaJudge {
     for (const each of partsOfSchema(holder, 'element', 'sequence', 'choice', 'all', 'any', 'group')) {
       const model = this.#modelOf(each)
       if (!model) return undefined
-      const most = attributeIn(each, 'maxOccurs') ?? '1'
+      const maxOccurs = attributeIn(each, 'maxOccurs') ?? '1'
       found.push({
         model,
         min: Number(attributeIn(each, 'minOccurs') ?? 1),
-        max: most === 'unbounded' ? Number.POSITIVE_INFINITY : Number(most),
+        max: maxOccurs === 'unbounded' ? Number.POSITIVE_INFINITY : Number(maxOccurs),
       })
     }
     return found
@@ -189,19 +189,19 @@ export class SchemaJudge {
     return ends
   }
   #matchAll(members: readonly ModelParticle[], start: number, walk: Walk): readonly number[] {
-    const left = new Set(members)
+    const remaining = new Set(members)
     let at = start
     for (let found = true; found; ) {
       found = false
-      for (const each of left)
+      for (const each of remaining)
         if (this.#matchOnce(each.model, new Set([at]), walk).has(at + 1)) {
-          left.delete(each)
+          remaining.delete(each)
           at += 1
           found = true
           break
         }
     }
-    return [...left].some(({ min }) => min > 0) ? [] : [at]
+    return [...remaining].some(({ min }) => min > 0) ? [] : [at]
   }
 
   /** By its name, or as a member of the substitution group (§3.3.6). */
@@ -248,9 +248,9 @@ function expectAt(walk: Walk, at: number, local: string): void {
 }
 function explainMismatch({ children, furthest, expected }: Walk, at: string): string {
   const found = children[furthest]
-  const wanted = expected.size === 0 ? 'nothing' : [...expected].slice(-3).join(' or ')
+  const names = expected.size === 0 ? 'nothing' : [...expected].slice(-3).join(' or ')
   const name = found && (expected.has(found.name.local) ? `{${found.name.uri}}${found.name.local}` : found.name.local)
-  return name ? `${at} has ${name} where ${wanted} is declared` : `${at} ends where ${wanted} is declared`
+  return name ? `${at} has ${name} where ${names} is declared` : `${at} ends where ${names} is declared`
 }
 
 type DeclaredElement = Extract<Model, { readonly kind: 'element' }>
@@ -289,18 +289,18 @@ const forms: Readonly<Record<string, RegExp>> = {
 const keepsSpace = (name: string): boolean => name === 'string' || name === 'normalizedString'
 
 function judgeBuiltIn(text: string, name: string, at: string): string | undefined {
-  const given = keepsSpace(name) ? text : text.trim()
+  const lexical = keepsSpace(name) ? text : text.trim()
   const form = forms[name]
-  return form && !form.test(given) ? `${at} is "${cutShort(given)}", not of the type xs:${name}` : undefined
+  return form && !form.test(lexical) ? `${at} is "${cutShort(lexical)}", not of the type xs:${name}` : undefined
 }
 
 function judgeFacets(text: string, restriction: Element, at: string): string | undefined {
-  const given = text.trim()
+  const lexical = text.trim()
   const valuesOf = (name: string) => partsOfSchema(restriction, name).map(each => attributeIn(each, 'value') ?? '')
   const listed = valuesOf('enumeration')
-  if (listed.length > 0 && !listed.includes(text) && !listed.includes(given))
-    return `${at} is "${cutShort(given)}", not one of ${cutShort(listed.join(', '))}`
-  const number = numberForm.test(given) ? Number(given) : undefined
+  if (listed.length > 0 && !listed.includes(text) && !listed.includes(lexical))
+    return `${at} is "${cutShort(lexical)}", not one of ${cutShort(listed.join(', '))}`
+  const number = numberForm.test(lexical) ? Number(lexical) : undefined
   const bounds: readonly (readonly [string, (bound: number) => boolean])[] = [
     ['maxLength', bound => [...text].length <= bound],
     ['minLength', bound => [...text].length >= bound],
@@ -317,6 +317,6 @@ function judgeFacets(text: string, restriction: Element, at: string): string | u
       !holds(Number(bound))
     )
   })
-  return broken && `${at} is "${cutShort(given)}", against ${broken[0]} ${valuesOf(broken[0])[0]}`
+  return broken && `${at} is "${cutShort(lexical)}", against ${broken[0]} ${valuesOf(broken[0])[0]}`
 }
 const cutShort = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)

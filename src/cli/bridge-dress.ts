@@ -29,8 +29,8 @@ const dressFlags: MembersOf<DressFlags> = {
 
 /** Ends with a usage error if one is given for a REST service, where it has no meaning. */
 export function refuseDressFlags(flags: DressFlags): void {
-  const given = Object.keys(dressFlags).find(name => flags[name as keyof DressFlags] !== undefined)
-  const option = given?.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+  const flag = Object.keys(dressFlags).find(name => flags[name as keyof DressFlags] !== undefined)
+  const option = flag?.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
   if (option !== undefined)
     failUsage(`--${option} is for SOAP messages, which a REST service does not use: leave it out`)
 }
@@ -70,7 +70,7 @@ function readKeys(flags: DressFlags, mapped: ClientKeys | undefined): ClientKeys
   const { assertion } = flags
   const certificates = readPem(flags.serviceCertificates)
   const authorities = readPem(flags.serviceAuthorities)
-  const given = {
+  const options = {
     ...readMember('key', flags.key),
     ...readMember('certificate', flags.certificate),
     ...readMember('encryptTo', flags.encryptTo),
@@ -84,7 +84,7 @@ function readKeys(flags: DressFlags, mapped: ClientKeys | undefined): ClientKeys
       },
     }),
   }
-  return Object.keys(given).length === 0 ? mapped : { ...mapped, ...given }
+  return Object.keys(options).length === 0 ? mapped : { ...mapped, ...options }
 }
 const readPem = (file: string | undefined): string | undefined =>
   file === undefined ? undefined : readFileSync(file, 'utf8')

@@ -53,9 +53,9 @@ export function markLaterPorts(
 
 /** Ends with a usage error if a flag has no meaning for a REST service. */
 export function refuseLaterFlags({ later, replies }: Pick<LaterFlags, 'later' | 'replies'>): void {
-  const given = later ? '--later' : replies === undefined ? undefined : '--replies'
-  if (given !== undefined)
-    failUsage(`${given} is for replies by WS-Addressing, which a REST service does not use: leave it out`)
+  const flag = later ? '--later' : replies === undefined ? undefined : '--replies'
+  if (flag !== undefined)
+    failUsage(`${flag} is for replies by WS-Addressing, which a REST service does not use: leave it out`)
 }
 
 /** The address at which the backend reaches the bridge; undefined: no answer comes later. */

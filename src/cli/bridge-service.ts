@@ -207,8 +207,8 @@ async function bridgeSoap(
   const { transportOptionsOf } = await import('../bridge/bridge-limits.ts')
   const { createForgivenNotes } = await import('../bridge/leniency.ts')
   const { later: _, lenient = [], ...mapped } = bridged.behind ?? {}
-  const given = readDressFlags(flags, mapped)
-  const behind = hasLater(bridged.contract.ports) ? { ...given, addressing: given.addressing || true } : given
+  const dress = readDressFlags(flags, mapped)
+  const behind = hasLater(bridged.contract.ports) ? { ...dress, addressing: dress.addressing || true } : dress
   const { contract } = bridged
   const places = locatePorts(
     flags.to,

@@ -56,9 +56,9 @@ export async function applyConfig(command: Command): Promise<void> {
   const [first] = command.registeredArguments
   if (first?.name() !== 'service.ts') return
   const isGiven = command.args.length === command.registeredArguments.length
-  const given = isGiven ? command.args[0] : process.env['DIGLOT_SERVICE'] || undefined
+  const serviceArgument = isGiven ? command.args[0] : process.env['DIGLOT_SERVICE'] || undefined
   const config = await readConfig()
-  if (!config || (given !== undefined && resolve(given) !== resolve(config.service))) return
+  if (!config || (serviceArgument !== undefined && resolve(serviceArgument) !== resolve(config.service))) return
   for (const [name, value] of Object.entries(config)) {
     const isKnown = command.options.some(each => each.attributeName() === name)
     const source = command.getOptionValueSource(name)

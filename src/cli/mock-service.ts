@@ -74,8 +74,8 @@ async function mockCommand(file: string | undefined, words: MockFlags): Promise<
   const tls = readTlsFlags(words)
   const flags: MockFlags & Listening = { ...words, ...(tls && { tls }) }
   const { record, to, replay } = flags
-  const given = [file, record, replay].filter(each => each !== undefined)
-  if (given.length !== 1)
+  const sources = [file, record, replay].filter(each => each !== undefined)
+  if (sources.length !== 1)
     return failUsage('give one of: a contract, a service, a WSDL or an OpenAPI document; --record with --to; --replay')
   if ((record === undefined) !== (to === undefined)) return failUsage('--record and --to belong together: give both')
   const { startMock, startOpenApiMock, startRecordedMock } = await import('../mock/start-mock.ts')

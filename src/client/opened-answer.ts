@@ -362,14 +362,14 @@ function readFaultElement({ body, around }: Envelope, isStreamed: boolean): Elem
 }
 
 function requireCorrelated(
-  { addressing: asked, action, answers }: AnswerExpectation,
+  { addressing: addressingOptions, action, answers }: AnswerExpectation,
   addressing: Addressing | undefined,
   { id, cameTo, replyTo }: SentRequest,
   isFault: boolean,
 ): void {
-  if (!asked) return
+  if (!addressingOptions) return
   const mustRelate = cameTo !== undefined || (answers !== undefined && !isTiedAnswer(answers))
-  if (!addressing && (mustRelate || (asked.demanded && !isFault)))
+  if (!addressing && (mustRelate || (addressingOptions.demanded && !isFault)))
     refuseAnswer('uncorrelated', 'the reply does not name the message it relates to')
   const flaw = addressing && findCorrelationError(addressing, { id, action, isFault, mustRelate, cameTo, replyTo })
   if (flaw !== undefined) refuseAnswer('uncorrelated', flaw)

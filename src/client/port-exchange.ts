@@ -133,7 +133,7 @@ export class CallableExchange {
   readonly #exchange: PortExchange
   readonly #endpoint: PortEndpoint
   readonly #plans: PortPlans
-  readonly #asked: PortMessageCodec
+  readonly #inputMessage: PortMessageCodec
   /** Undefined: nothing is read. */
   readonly #answered: PortMessageCodec | undefined
   readonly #sender: MessageSender
@@ -147,7 +147,7 @@ export class CallableExchange {
     this.#exchange = exchange
     this.#endpoint = endpoint
     this.#plans = plans
-    this.#asked = plans.message(exchange.input, exchange.style)
+    this.#inputMessage = plans.message(exchange.input, exchange.style)
     this.#answered = typeof exchange.output === 'object' ? plans.message(exchange.output, exchange.style) : undefined
     const isAnsweredWithParts = this.#answered?.hasParts === true
     this.#sender = new MessageSender(
@@ -280,7 +280,7 @@ export class CallableExchange {
   }
 
   #writeBody(input: unknown, writing: LiteralWriting): string {
-    return this.#checked([], () => this.#asked.write(input, writing, this.#expected.version))
+    return this.#checked([], () => this.#inputMessage.write(input, writing, this.#expected.version))
   }
 
   #checked(place: readonly string[], write: () => string): string {

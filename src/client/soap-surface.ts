@@ -212,8 +212,8 @@ function createJobMethods(
       { status, waitMs: undefined },
       {
         look: async askOptions => ({ status: (await ask(askOptions))['job'] as JobStatus, waitMs: undefined }),
-        readResult: async asked => {
-          const { job: _, ...rest } = await ask(asked)
+        readResult: async askOptions => {
+          const { job: _, ...rest } = await ask(askOptions)
           return Object.values(rest)[0]
         },
         wait,

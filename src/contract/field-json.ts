@@ -23,8 +23,8 @@ export const describeProblems = (
   problems: readonly Pick<FieldProblem, 'path' | 'detail'>[],
   whole = 'the content',
 ): string => {
-  const told = problems.map(({ path, detail }) => `${path.join('.') || whole} ${detail}`).join('; ')
-  return problems.length < problemsMax ? told : `${told}; reading ended here, there may be more`
+  const details = problems.map(({ path, detail }) => `${path.join('.') || whole} ${detail}`).join('; ')
+  return problems.length < problemsMax ? details : `${details}; reading ended here, there may be more`
 }
 
 /**

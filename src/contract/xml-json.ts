@@ -303,14 +303,14 @@ function convertGroup(
   if (!isMemberRow(value)) return addFlawHere(conversion, typeFlaw('an object'))
   const { members: branches, keys } = groupMembersOf(members)(form)
   reportUnknown(keys, value, conversion)
-  const there = branches.filter(({ key }) => ownMember(value, key) !== undefined)
+  const present = branches.filter(({ key }) => ownMember(value, key) !== undefined)
   const isEmptyAllowed = branches.some(({ member }) => mayBeWithoutElements(member))
-  if (kind === 'choice' && (there.length > 1 || (there.length === 0 && !isEmptyAllowed)))
+  if (kind === 'choice' && (present.length > 1 || (present.length === 0 && !isEmptyAllowed)))
     return addFlawHere(
       conversion,
       new Flaw('choice', `must have exactly one of ${[...keys].join(', ') || 'no branches'}`),
     )
-  return convertMembers(kind === 'choice' ? there : branches, value, conversion)
+  return convertMembers(kind === 'choice' ? present : branches, value, conversion)
 }
 
 const checkAttributeText = compileStringCheck({ kind: 'string' })

@@ -436,15 +436,12 @@ const latinNameText =
  */
 export function toXmlName(name: string): string {
   if (latinNameText.test(name) && !/_x[0-9A-Fa-f]{4}/.test(name)) return name
-  let written = ''
+  let text = ''
   for (const character of name.replace(/_(?=x[0-9A-Fa-f]{4})/g, '\u0000')) {
-    if (character === '\u0000') written += '_x005F_'
-    else
-      written += latinNameText.test(written === '' ? character : `a${character}`)
-        ? character
-        : escapeCharacter(character)
+    if (character === '\u0000') text += '_x005F_'
+    else text += latinNameText.test(text === '' ? character : `a${character}`) ? character : escapeCharacter(character)
   }
-  return written === '' ? '_' : written
+  return text === '' ? '_' : text
 }
 function escapeCharacter(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase()

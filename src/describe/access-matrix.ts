@@ -39,9 +39,9 @@ const nameOf = (operation: Operation): string =>
   operation.kind === 'exchange' ? `${operation.port.port}.${operation.exchangeName}` : operation.name
 
 function describeAccess({ grants }: Operation, role: string): string {
-  const given = grants.filter(grant => grant.role === role || grant.role === '*').map(describeGrant)
-  if (given.includes('yes')) return 'yes'
-  if (given.length > 0) return [...new Set(given)].join('; ')
+  const grantTexts = grants.filter(grant => grant.role === role || grant.role === '*').map(describeGrant)
+  if (grantTexts.includes('yes')) return 'yes'
+  if (grantTexts.length > 0) return [...new Set(grantTexts)].join('; ')
   return role === '*' ? '401' : '403'
 }
 

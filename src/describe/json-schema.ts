@@ -153,8 +153,8 @@ function xmlOfMember(name: string, { isAttribute }: AnyField): JsonSchema {
 }
 /** The XML description from the value and from its place; undefined if neither has one. */
 function joinXml({ xml }: JsonSchema, place: JsonSchema): JsonSchema | undefined {
-  const said = { ...(xml as JsonSchema | undefined), ...place }
-  return Object.keys(said).length > 0 ? said : undefined
+  const xmlObject = { ...(xml as JsonSchema | undefined), ...place }
+  return Object.keys(xmlObject).length > 0 ? xmlObject : undefined
 }
 
 /** What a field says about itself (JSON Schema Validation 2020-12 §9.1, §9.5). */

@@ -43,8 +43,8 @@ interface Tagged extends PublicTexts {
  * request.
  */
 function resourcesOf(service: Service): readonly Tagged[] {
-  const asked = new Set(listOperations(service).map(each => ('resource' in each ? each.resource.name : '')))
-  return service.resources.filter(({ name }) => asked.has(name)).map(({ name, texts }) => ({ name, ...texts }))
+  const names = new Set(listOperations(service).map(each => ('resource' in each ? each.resource.name : '')))
+  return service.resources.filter(({ name }) => names.has(name)).map(({ name, texts }) => ({ name, ...texts }))
 }
 const jobsOf = ({ jobs }: Service): readonly Tagged[] =>
   jobs.filter(isCallable).map(each => ({ name: each.job, ...pickTexts(each) }))

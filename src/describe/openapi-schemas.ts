@@ -74,10 +74,10 @@ export class VersionSchemas {
   }
   /** What was searched for, without the results, which are read page by page. */
   search(resource: Resource): JsonSchema {
-    const asked = { q: { type: 'string' }, ...criteriaMembers(resource) }
+    const criteria = { q: { type: 'string' }, ...criteriaMembers(resource) }
     return this.#schemas.define(`${capitalize(resource.name)}Query`, {
       type: 'object',
-      properties: { id: { type: 'string' }, ...asked, _links: linksSchema([]) },
+      properties: { id: { type: 'string' }, ...criteria, _links: linksSchema([]) },
       required: ['id', '_links'],
       xml: this.#root('search'),
     })
@@ -126,8 +126,8 @@ const pageMembers: Readonly<Record<string, JsonSchema>> = {
  * same one in two versions.
  */
 function resourceTexts({ texts: { title, description } }: Resource): JsonSchema {
-  const said = [title, description].filter(text => text !== undefined)
-  return said.length === 0 ? {} : { description: said.join('\n\n') }
+  const texts = [title, description].filter(text => text !== undefined)
+  return texts.length === 0 ? {} : { description: texts.join('\n\n') }
 }
 
 function relationsOf(resource: Resource): readonly string[] {

@@ -299,10 +299,10 @@ class VersionDocument {
   ): JsonSchema {
     const known = `${this.#version}.${componentName(resource.name)}.${componentName(name)}${comparison && `.${comparison}`}`
     // `size` is the page size, `size[eq]` a field.
-    const asked = comparison || (name === 'q' || pageControls.includes(name) ? 'eq' : '')
+    const operator = comparison || (name === 'q' || pageControls.includes(name) ? 'eq' : '')
     const field = findFilterField(resource, name)?.field
     const about = field && describedParameter(field)
-    this.parameters[known] = { name: asked ? `${name}[${asked}]` : name, in: 'query', ...about, schema, ...more }
+    this.parameters[known] = { name: operator ? `${name}[${operator}]` : name, in: 'query', ...about, schema, ...more }
     return refTo('parameters', known)
   }
 

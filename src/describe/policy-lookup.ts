@@ -78,9 +78,9 @@ export class PolicyLookup {
   #dissolve(policy: Element): Element {
     const known = this.#dissolved.get(policy)
     if (known) return known
-    const made = this.#include(policy, new Set([policy]))
-    this.#dissolved.set(policy, made)
-    return made
+    const included = this.#include(policy, new Set([policy]))
+    this.#dissolved.set(policy, included)
+    return included
   }
   /** @param open the enclosing policies, none of which may include itself */
   #include(element: Element, open: ReadonlySet<Element>): Element {
@@ -92,9 +92,9 @@ export class PolicyLookup {
     const isWhole = children.length === element.children.length
     if (isWhole && children.every((child, at) => child === element.children[at])) return element
     const { parent, name, prefix, attributes, declarations } = element
-    const made = new Element(parent, name, prefix, attributes, declarations)
-    made.append(children)
-    return made
+    const copy = new Element(parent, name, prefix, attributes, declarations)
+    copy.append(children)
+    return copy
   }
   #includePolicy(policy: Element, uri: string, open: ReadonlySet<Element>): readonly Element[] {
     this.#inclusions += 1

@@ -116,11 +116,11 @@ export class PortJsonSchemas {
   #member(member: AnyMember): JsonSchema {
     const { max, isMany } = member.marks
     const min = countRequired(member.marks, 1)
-    const one = this.#one(member)
-    if (!isMany) return one
+    const single = this.#one(member)
+    if (!isMany) return single
     return omitUndefined({
       type: 'array',
-      items: one,
+      items: single,
       minItems: min > 0 ? min : undefined,
       maxItems: Number.isFinite(max) ? max : undefined,
     })

@@ -426,9 +426,9 @@ export class PortSchemas {
   }
   /** XML Schema Part 1 §3.4.2: a restriction keeps the attributes that it does not prohibit. */
   #prohibitedTags(base: AnyXmlType, own: TypeMembers, draft: SchemaDraft, form: NamespaceForm): readonly string[] {
-    const kept = listAttributeNames(own, form)
+    const keptNames = listAttributeNames(own, form)
     return listInheritedAttributes(base, form)
-      .filter(({ uri, local }) => !kept.some(name => name.uri === uri && name.local === local))
+      .filter(({ uri, local }) => !keptNames.some(name => name.uri === uri && name.local === local))
       .map(name => {
         const isForeign = name.uri !== '' && name.uri !== draft.uri
         const about = isForeign

@@ -212,8 +212,8 @@ const writeMultipart = (envelope: MarkupContent, attached: readonly AttachedPart
 type HeaderSide = 'requestHeaders' | 'replyHeaders'
 /** Blocks of a request and of its reply may share a name but have different elements. */
 function nameHeaderMessage(name: string, exchange: PortExchange, direction: HeaderSide, key: string): string {
-  const asked = exchange.requestHeaders[key]
-  const isOther = direction === 'replyHeaders' && asked !== undefined && asked !== exchange.replyHeaders[key]
+  const inRequest = exchange.requestHeaders[key]
+  const isOther = direction === 'replyHeaders' && inRequest !== undefined && inRequest !== exchange.replyHeaders[key]
   return `${name}_${key}${isOther ? 'Reply' : ''}Header`
 }
 function listHeaderMessages(

@@ -128,11 +128,11 @@ class Wsdl20Reader {
 
   /** §2.14, §2.15; a binding that names no interface serves that of any service (§2.9.1). */
   #readService(service: Element): WsdlService {
-    const asked = this.#resolve(service, 'interface')
+    const served = this.#resolve(service, 'interface')
     const ports = childrenNamed(service, 'endpoint').flatMap((endpoint): WsdlPort[] => {
       const binding = this.#find('binding', endpoint)
       const bound = binding && attributeValue(binding, 'interface') !== undefined
-      const name = bound ? this.#resolve(binding, 'interface') : asked
+      const name = bound ? this.#resolve(binding, 'interface') : served
       if (!binding || name === undefined) return []
       const read = this.#bindingOf(binding, name)
       if (hasReferenceParameters(endpoint)) this.#unserved.add(`endpoint ${nameOf(endpoint)}: ${leftReference}`)
@@ -155,9 +155,9 @@ class Wsdl20Reader {
     const key = `${name} ${portType}`
     const known = this.#bindings.get(key)
     if (known) return known
-    const made = this.#readBinding(binding, name, portType)
-    this.#bindings.set(key, made)
-    return made
+    const result = this.#readBinding(binding, name, portType)
+    this.#bindings.set(key, result)
+    return result
   }
   #namespaceOf(element: Element): string {
     return (element.parent && attributeValue(element.parent, 'targetNamespace')) ?? ''
@@ -192,9 +192,9 @@ class Wsdl20Reader {
     const operations = new Set<Element>()
     for (const each of this.#listInterfaces(face))
       for (const operation of childrenNamed(each, 'operation')) operations.add(operation)
-    const made = [...operations]
-    this.#operations.set(face, made)
-    return made
+    const result = [...operations]
+    this.#operations.set(face, result)
+    return result
   }
   /** The interface, then those that it extends; a circle ends where it began. */
   #listInterfaces(face: Element): ReadonlySet<Element> {

@@ -19,16 +19,16 @@ export function toSchemaPattern(pattern: string): SchemaPattern | undefined {
   let rest = pattern.replace(/^\^/, '').replace(/(?<!\\)\$$/, '')
   // `^a|b$` anchors each half at one end.
   if (/^\^|\|/.test(pattern) && rest !== pattern && hasTopLevelBar(pattern)) return undefined
-  let written = ''
+  let text = ''
   let isExact = true
   while (rest !== '') {
     const step = parseStep(rest)
     if (!step) return undefined
-    written += writeStep(step)
+    text += writeStep(step)
     isExact &&= !step.isLoose
     rest = rest.slice(step.length)
   }
-  return { written, isExact }
+  return { written: text, isExact }
 }
 
 /** Whether there is a `|` outside all groups and classes. */

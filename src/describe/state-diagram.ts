@@ -30,6 +30,6 @@ const stateIdentifier = (state: string): string => componentName(state).replaceA
 
 /** Transitions and their next states, including actions that keep the state or only read. */
 function transitionsOf({ actions }: Resource, state: string): Record<string, string> {
-  const here = Object.entries(actions).filter(([, { from }]) => from.length === 0 || from.includes(state))
-  return Object.fromEntries(here.map(([verb, { to }]) => [verb, to ?? state]))
+  const possible = Object.entries(actions).filter(([, { from }]) => from.length === 0 || from.includes(state))
+  return Object.fromEntries(possible.map(([verb, { to }]) => [verb, to ?? state]))
 }

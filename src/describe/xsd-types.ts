@@ -189,10 +189,10 @@ const scalarText = ({ shape }: AnyField, value: unknown): string | undefined =>
 
 function simpleType(name: string, shape: Scalar): string {
   const { facets, note } = foldScalar(shape, narrowings)
-  const written = Object.entries(facets).flatMap(([facet, values]) =>
+  const elements = Object.entries(facets).flatMap(([facet, values]) =>
     [values].flat().map(value => writeTag(`xs:${facet}`, { value })),
   )
-  const restriction = writeTag('xs:restriction', { base: `xs:${xsdTypeOf(shape)}` }, written)
+  const restriction = writeTag('xs:restriction', { base: `xs:${xsdTypeOf(shape)}` }, elements)
   return writeTag('xs:simpleType', { name }, writeAnnotation(note), restriction)
 }
 

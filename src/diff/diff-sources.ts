@@ -135,8 +135,8 @@ function runGit(args: readonly string[], folder: string): Buffer {
   try {
     return execFileSync('git', args, { cwd: folder, maxBuffer: archiveOctetsMax, stdio: ['ignore', 'pipe', 'pipe'] })
   } catch (thrown) {
-    const said = thrown instanceof Error && 'stderr' in thrown ? String(thrown.stderr).trim().split('\n').at(-1) : ''
-    throw new DiffImpossible(`git ${args.join(' ')}: ${said || 'failed'}`)
+    const message = thrown instanceof Error && 'stderr' in thrown ? String(thrown.stderr).trim().split('\n').at(-1) : ''
+    throw new DiffImpossible(`git ${args.join(' ')}: ${message || 'failed'}`)
   }
 }
 

@@ -102,9 +102,11 @@ class OpenApiReader {
   }
 
   #access(operation: JsonObject): readonly string[] {
-    const given = operation['security'] ?? this.#root['security']
-    if (given === undefined) return [withoutCredentials]
-    const ways = jsonItems(given).map(each => Object.keys(objectOf(each)).sort().join(' and ') || withoutCredentials)
+    const requirements = operation['security'] ?? this.#root['security']
+    if (requirements === undefined) return [withoutCredentials]
+    const ways = jsonItems(requirements).map(
+      each => Object.keys(objectOf(each)).sort().join(' and ') || withoutCredentials,
+    )
     return ways.length === 0 ? [withoutCredentials] : ways
   }
 

@@ -146,9 +146,9 @@ export class ExampleBench implements AsyncDisposable {
       return value === null ? [] : [`${nameField(name)}: ${value}`]
     })
     const status = `HTTP/1.1 ${received.status} ${reasonPhrases[received.status] ?? ''}`.trim()
-    const asked = Object.entries(sent.fields).map(([name, value]) => `${nameField(name)}: ${value}`)
+    const fieldLines = Object.entries(sent.fields).map(([name, value]) => `${nameField(name)}: ${value}`)
     return {
-      request: clean(joinMessage([`${sent.method} ${sent.target} HTTP/1.1`, ...asked], contentText(sent))),
+      request: clean(joinMessage([`${sent.method} ${sent.target} HTTP/1.1`, ...fieldLines], contentText(sent))),
       response: clean(
         joinMessage([status, ...named], layOut(received.text, received.fields.get('content-type') ?? '')),
       ),

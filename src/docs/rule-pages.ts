@@ -57,9 +57,9 @@ export function buildAccessPage(
   return { path: sitePlaces.access, title: 'Who may do what', main, trail }
 }
 function writeRight({ grants }: DeclaredOperation, role: string): PageMarkup {
-  const given = grants.filter(grant => grant.role === role || grant.role === '*')
-  if (given.length === 0) return buildElement('span', { class: 'no' }, role === '*' ? '– 401' : '– 403')
-  const limits = given.map(grant => describeGrantee(grant).replace(/^\S+(?: where )?/, ''))
+  const fitting = grants.filter(grant => grant.role === role || grant.role === '*')
+  if (fitting.length === 0) return buildElement('span', { class: 'no' }, role === '*' ? '– 401' : '– 403')
+  const limits = fitting.map(grant => describeGrantee(grant).replace(/^\S+(?: where )?/, ''))
   const isFree = limits.some(each => each === '')
   return buildElement(
     'span',
@@ -285,9 +285,9 @@ function describeProof({ by, passwords, confirmations, signed }: ReturnType<type
 
 /** Operations whose messages another party has designed; undefined if there are none. */
 export function buildPortPage({ ports }: Service): SitePage | undefined {
-  const shown = ports.filter(({ exchanges }) => Object.values(exchanges).some(({ allow }) => allow.length > 0))
-  if (shown.length === 0) return undefined
-  const sections = shown.map(({ port, namespace, names, soap, description, exchanges }) => {
+  const callable = ports.filter(({ exchanges }) => Object.values(exchanges).some(({ allow }) => allow.length > 0))
+  if (callable.length === 0) return undefined
+  const sections = callable.map(({ port, namespace, names, soap, description, exchanges }) => {
     const rows = Object.entries(exchanges)
       .filter(([, { allow }]) => allow.length > 0)
       .map(([name, { style, action, input, output, faults, allow }]) => [

@@ -150,14 +150,14 @@ class ExampleRunner {
   ): Promise<{ caller: ExampleCaller; exchange: ShownExchange } | 'no such caller' | undefined> {
     const { app, roles, address } = this.#scope
     await using bench = await openBench(app, roles)
-    const asked = await this.#prepare(bench, operation, attempt)
-    if (!asked || asked === 'no such caller') return asked
-    const sent =
-      face === 'rest' ? this.#restRequest(bench, operation, asked) : this.#soapRequest(bench, operation, asked)
-    if (!sent) return undefined
-    const received = await bench.send(asked.caller, sent)
+    const input = await this.#prepare(bench, operation, attempt)
+    if (!input || input === 'no such caller') return input
+    const request =
+      face === 'rest' ? this.#restRequest(bench, operation, input) : this.#soapRequest(bench, operation, input)
+    if (!request) return undefined
+    const received = await bench.send(input.caller, request)
     const fields = Object.values(this.#view.headers).flatMap(({ field }) => field ?? [])
-    return { caller: asked.caller, exchange: bench.show(sent, received, address, fields) }
+    return { caller: input.caller, exchange: bench.show(request, received, address, fields) }
   }
 
   /** Items, jobs and searches that the operation is about; created if there are none. */
@@ -195,8 +195,8 @@ class ExampleRunner {
         const content: SampleMembers = word === undefined ? {} : { q: word }
         const query = word === undefined ? [] : ([['q', word]] as const)
         if (operation.kind !== 'getSearch') return { caller, query, content }
-        const made = await this.#ask(bench, 'createSearch', operation.resource.name, { caller, content })
-        const id = lastSegment(made?.fields.get('location'))
+        const created = await this.#ask(bench, 'createSearch', operation.resource.name, { caller, content })
+        const id = lastSegment(created?.fields.get('location'))
         return id === undefined ? undefined : { caller, id }
       }
       case 'create': {
@@ -293,9 +293,9 @@ class ExampleRunner {
     if (!create) return undefined
     const content = await this.#draft(bench, resource, undefined)
     for (const caller of bench.callersFor(create.grants, content)) {
-      const made = await this.#sendRest(bench, create, { caller, content })
-      if (made?.status !== 201) continue
-      const item = await this.#readItem(bench, resource, caller, lastSegment(made.fields.get('location')) ?? '')
+      const created = await this.#sendRest(bench, create, { caller, content })
+      if (created?.status !== 201) continue
+      const item = await this.#readItem(bench, resource, caller, lastSegment(created.fields.get('location')) ?? '')
       if (item) bench.remember(resource, item)
       return item
     }
@@ -370,20 +370,20 @@ class ExampleRunner {
     return lastSegment(started?.fields.get('location'))
   }
 
-  #ask(bench: ExampleBench, kind: DeclaredOperation['kind'], resource: string, asked: ExampleInput) {
+  #ask(bench: ExampleBench, kind: DeclaredOperation['kind'], resource: string, input: ExampleInput) {
     const operation = this.#operations.find(
       each => each.kind === kind && 'resource' in each && each.resource.name === resource,
     )
-    return operation ? this.#sendRest(bench, operation, asked) : undefined
+    return operation ? this.#sendRest(bench, operation, input) : undefined
   }
 
   async #sendRest(
     bench: ExampleBench,
     operation: DeclaredOperation,
-    asked: ExampleInput,
+    input: ExampleInput,
   ): Promise<ExampleResponse | undefined> {
-    const sent = this.#restRequest(bench, operation, asked)
-    return sent && bench.send(asked.caller, sent)
+    const request = this.#restRequest(bench, operation, input)
+    return request && bench.send(input.caller, request)
   }
 
   /** A filter that matches some item and that a removal allows. */
@@ -415,9 +415,9 @@ class ExampleRunner {
     return found
   }
 
-  #restRequest(bench: ExampleBench, operation: DeclaredOperation, asked: ExampleInput): ExampleRequest | undefined {
-    const { id, tag, content, query = [], file } = asked
-    const parents = this.#parentsOf(bench, operation, asked)
+  #restRequest(bench: ExampleBench, operation: DeclaredOperation, input: ExampleInput): ExampleRequest | undefined {
+    const { id, tag, content, query = [], file } = input
+    const parents = this.#parentsOf(bench, operation, input)
     const found =
       findRequestLine(this.#routes, operation) ?? findRequestLine(compileRoutes(this.#scope.app.contract), operation)
     if (!found) return undefined
@@ -457,14 +457,14 @@ class ExampleRunner {
     )
   }
 
-  #soapRequest(bench: ExampleBench, operation: DeclaredOperation, asked: ExampleInput): ExampleRequest | undefined {
+  #soapRequest(bench: ExampleBench, operation: DeclaredOperation, input: ExampleInput): ExampleRequest | undefined {
     const messages = compileMessages(this.#view, this.#version)
     const message = messages.find(each => each.operation.name === operation.name)
     const endpoint = mainEndpoint(this.#view, this.#version)
     if (!message || !endpoint) return undefined
     const { fields } = message.request
-    const beside = { ...Object.fromEntries(this.#parentsOf(bench, operation, asked)), ...asked.beside }
-    const placed = { ...asked, beside }
+    const beside = { ...Object.fromEntries(this.#parentsOf(bench, operation, input)), ...input.beside }
+    const placed = { ...input, beside }
     const row = typedRow(fields, knownMembers(fields, messageContent(message.request, placed)))
     const codecs = compileHeaders(messages)
     const blocks = this.#headersOf(operation).flatMap(each => {

@@ -28,12 +28,12 @@ export function accessLogEntry(
   tookMs: number,
 ): AccessLogEntry {
   const { method, target, from, version } = request
-  const shown = (path === '' ? (target.split('?', 1)[0] ?? '') : path).slice(0, pathCharacters)
+  const shownPath = (path === '' ? (target.split('?', 1)[0] ?? '') : path).slice(0, pathCharacters)
   return {
     id,
     face: mount.name,
     method,
-    path: shown,
+    path: shownPath,
     status,
     took: Math.round(tookMs * 1000) / 1000,
     from,

@@ -274,7 +274,7 @@ function writeRows({ item, min = 0 }: ListShape, place: Place, state: FormState)
   const rows: (TextTree | undefined)[] = typeof place.tree === 'object' ? Object.values(place.tree) : []
   const demanded = place.isOptional ? 0 : min
   while (rows.length < (place.isOptional ? 0 : Math.max(min, 1))) rows.push(undefined)
-  const written = rows.map((tree, at) => {
+  const controls = rows.map((tree, at) => {
     const name = `${place.name}[${at}]`
     const label = `${labelOf(singularName(rowName(place)))} ${at + 1}`
     const row = { name, label, field: item, tree, isOptional: at >= demanded, isMarked: false }
@@ -283,7 +283,7 @@ function writeRows({ item, min = 0 }: ListShape, place: Place, state: FormState)
   return writeControlGroup(
     place,
     state,
-    buildElement('ol', { class: 'rows' }, ...written),
+    buildElement('ol', { class: 'rows' }, ...controls),
     writeRedraw(state, 'add', place.name, `Add to ${place.label}`),
   )
 }

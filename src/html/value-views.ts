@@ -135,10 +135,10 @@ export function writeRowTable(columns: readonly TableColumn[], rows: readonly (r
     buildElement('th', { scope: 'col', role: 'columnheader', 'aria-sort': sort }, head ?? escapeMarkup(label)),
   )
   const lines = rows.map(cells => {
-    const written = cells.map((cell, at) =>
+    const cellTexts = cells.map((cell, at) =>
       buildElement('td', { role: 'cell', 'data-label': columns[at]?.label ?? labelOf(columns[at]?.name ?? '') }, cell),
     )
-    return buildElement('tr', { role: 'row' }, ...written)
+    return buildElement('tr', { role: 'row' }, ...cellTexts)
   })
   const table = buildElement(
     'table',

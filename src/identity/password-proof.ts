@@ -158,9 +158,9 @@ function createGuesses({ store, key, clock, people, onLock }: ProofSources) {
 }
 
 async function isPasswordOf({ salt, hash, cost = formerCost }: StoredPerson, password: string): Promise<boolean> {
-  const given = await hashPassword(password, requireBase64(salt), cost)
+  const digest = await hashPassword(password, requireBase64(salt), cost)
   const expected = requireBase64(hash)
-  return given.length === expected.length && timingSafeEqual(given, expected)
+  return digest.length === expected.length && timingSafeEqual(digest, expected)
 }
 
 /** (2) The record to check for an unknown name. */

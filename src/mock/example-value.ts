@@ -71,10 +71,10 @@ const examples: ShapeCases<unknown, [value: unknown, place: ExamplePlace]> = {
 
 /** The first candidate that the check of the shape accepts. Throws `NoExample`. */
 export function makeScalar(shape: Scalar, place: ExamplePlace): unknown {
-  const given = place.given[place.name]
-  if (given !== undefined) {
-    const value = readScalar(shape, given)
-    if (value instanceof Flaw) throw new Error(`--example ${place.name}=${given}: ${value.detail}`)
+  const text = place.given[place.name]
+  if (text !== undefined) {
+    const value = readScalar(shape, text)
+    if (value instanceof Flaw) throw new Error(`--example ${place.name}=${text}: ${value.detail}`)
     return value
   }
   for (const candidate of foldScalar(shape, candidates, place)) {

@@ -73,7 +73,7 @@ interface ExampleSchema {
   readonly depth: number
 }
 
-const makers: Readonly<Record<string, (asked: ExampleSchema) => Json>> = {
+const makers: Readonly<Record<string, (example: ExampleSchema) => Json>> = {
   object: makeObject,
   array: ({ document, schema, place, depth }) => {
     const least = Number(schema['minItems'] ?? 0)

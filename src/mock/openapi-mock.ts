@@ -110,35 +110,35 @@ class OpenApiSite {
   }
 
   async answer(request: Request): Promise<Response> {
-    const asked = this.#findOperation(request)
-    this.#requireCredentials(asked)
-    const content = await this.#readContent(asked)
-    this.#judgeParameters(asked)
-    const fault = claimDemandedFault(this.#faultsOf(asked.operation).map(({ name }) => name))
-    if (fault !== undefined) return this.#answerWithFault(asked, fault)
-    this.#judgePreconditions(asked)
-    const answer = this.#answerWell(asked, content)
+    const mocked = this.#findOperation(request)
+    this.#requireCredentials(mocked)
+    const content = await this.#readContent(mocked)
+    this.#judgeParameters(mocked)
+    const fault = claimDemandedFault(this.#faultsOf(mocked.operation).map(({ name }) => name))
+    if (fault !== undefined) return this.#answerWithFault(mocked, fault)
+    this.#judgePreconditions(mocked)
+    const answer = this.#answerWell(mocked, content)
     const { etag, location } = answer.fields
-    if (etag === undefined || isReading(asked.request)) return answer
+    if (etag === undefined || isReading(mocked.request)) return answer
     // A change may return fewer members than a GET: the tag is that of the GET.
-    const path = location === undefined ? asked.path : String(location).slice(asked.base.length)
-    return { ...answer, fields: { ...answer.fields, etag: this.#readTag(asked, path) ?? etag } }
+    const path = location === undefined ? mocked.path : String(location).slice(mocked.base.length)
+    return { ...answer, fields: { ...answer.fields, etag: this.#readTag(mocked, path) ?? etag } }
   }
 
   // Preconditions
 
   /** RFC 9110 §13.2.2, where the GET of the same address declares an ETag. */
-  #judgePreconditions(asked: MockedRequest): void {
-    const { request, route, operation, path } = asked
-    const given = parsePreconditions(request.fields)
-    if (given.ifMatch === undefined && given.ifNoneMatch === undefined) return
+  #judgePreconditions(mocked: MockedRequest): void {
+    const { request, route, operation, path } = mocked
+    const preconditions = parsePreconditions(request.fields)
+    if (preconditions.ifMatch === undefined && preconditions.ifNoneMatch === undefined) return
     const reads = route.operations.get('GET')
     if (!reads || !this.#hasTag(findSuccess(reads)?.[1])) return
     // An example stands for an item that no request has created: it can still be created.
     const isFree =
-      given.ifNoneMatch === '*' && !isReading(request) && this.#items.at(path.replace(/\/$/, '')) === undefined
-    const etag = isFree ? undefined : this.#readTag(asked, path)
-    const result = evaluatePreconditions(given, request.method, etag === undefined ? undefined : { etag })
+      preconditions.ifNoneMatch === '*' && !isReading(request) && this.#items.at(path.replace(/\/$/, '')) === undefined
+    const etag = isFree ? undefined : this.#readTag(mocked, path)
+    const result = evaluatePreconditions(preconditions, request.method, etag === undefined ? undefined : { etag })
     if (result === 'not-modified') throw new EarlyResponse({ status: 304, fields: etag === undefined ? {} : { etag } })
     if (result === 'failed')
       throw new EarlyResponse(
@@ -146,12 +146,12 @@ class OpenApiSite {
       )
   }
   /** The tag that a GET of this address would now have. */
-  #readTag({ request, ...asked }: MockedRequest, path: string): string | undefined {
+  #readTag({ request, ...mocked }: MockedRequest, path: string): string | undefined {
     const { route, values } = this.#findRoute(path) ?? {}
     const operation = route?.operations.get('GET')
     if (!route || !values || !operation || this.#items.at(path.replace(/\/$/, '')) === 'gone') return undefined
     const reading: Request = { ...request, method: 'GET', fields: {} }
-    const { etag } = this.#answerWell({ ...asked, request: reading, path, route, values, operation }, undefined).fields
+    const { etag } = this.#answerWell({ ...mocked, request: reading, path, route, values, operation }, undefined).fields
     return etag === undefined ? undefined : String(etag)
   }
   #hasTag(response: Json | undefined): boolean {
@@ -246,16 +246,16 @@ class OpenApiSite {
     if (typeof json !== 'object' || json === null) return json
     const known = this.#sent.get(json)
     if (known !== undefined) return known
-    const made = Array.isArray(json) ? json.map((each: Json) => this.#toSent(each)) : this.#toSentObject(objectOf(json))
-    this.#sent.set(json, made)
-    return made
+    const sent = Array.isArray(json) ? json.map((each: Json) => this.#toSent(each)) : this.#toSentObject(objectOf(json))
+    this.#sent.set(json, sent)
+    return sent
   }
   #toSentObject(schema: JsonObject): Json {
-    const sent = Object.entries(schema).map(([name, each]) => [name, this.#toSent(each ?? null)] as const)
+    const members = Object.entries(schema).map(([name, each]) => [name, this.#toSent(each ?? null)] as const)
     const isSent = (name: Json): boolean =>
       readSchemaFacts(this.#document, objectOf(schema['properties'])[String(name)]).schema['readOnly'] !== true
     const { required } = schema
-    return { ...Object.fromEntries(sent), ...(Array.isArray(required) && { required: required.filter(isSent) }) }
+    return { ...Object.fromEntries(members), ...(Array.isArray(required) && { required: required.filter(isSent) }) }
   }
 
   /** (1) */
@@ -323,12 +323,12 @@ class OpenApiSite {
     return { seed, name: name || operation.id, item: 1, idOf: () => undefined, given: examples }
   }
 
-  #answerWell(asked: MockedRequest, content: Json | undefined): Response {
-    const { operation, request } = asked
+  #answerWell(mocked: MockedRequest, content: Json | undefined): Response {
+    const { operation, request } = mocked
     const [status = 'default', response = {}] = findSuccess(operation) ?? []
     const number = /^\d+$/.test(status) ? Number(status) : 200
     return this.#write(request, number, response, this.#placeOf(operation), example =>
-      this.#applyState(asked, content, example),
+      this.#applyState(mocked, content, example),
     )
   }
 
@@ -375,12 +375,12 @@ class OpenApiSite {
   // State
 
   /** (3) */
-  #applyState(asked: MockedRequest, content: Json | undefined, example: Json) {
-    const { operation, path, base, route } = asked
+  #applyState(mocked: MockedRequest, content: Json | undefined, example: Json) {
+    const { operation, path, base, route } = mocked
     const address = path.replace(/\/$/, '')
     const itemsBelow = this.#routes.find(each => isItemOf(each.template, route.template))
     const body = objectOf(content)
-    if (route.names.length > 0 && /\}$/.test(route.template)) return this.#applyToItem(asked, address, body, example)
+    if (route.names.length > 0 && /\}$/.test(route.template)) return this.#applyToItem(mocked, address, body, example)
     if (!itemsBelow) return { content: this.#echo(operation, example, body) }
     const parameter = itemsBelow.names.at(-1) ?? 'id'
     if (operation.method === 'GET') return { content: this.#listItems(address, parameter, example) }

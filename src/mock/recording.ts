@@ -145,8 +145,8 @@ const isPackage = (type: string): boolean => /^multipart\//i.test(type)
 
 /** (1) */
 function recordAnswer({ status, fields, content }: WholeAnswer, known: readonly string[]): RecordedAnswer {
-  const kept = Object.entries(fields).filter(([name]) => keptFields.has(name))
-  const masked = kept.map(([name, value]) => [name, maskText(value, known)] as const)
+  const keptEntries = Object.entries(fields).filter(([name]) => keptFields.has(name))
+  const masked = keptEntries.map(([name, value]) => [name, maskText(value, known)] as const)
   const start = { status, fields: Object.fromEntries(masked) }
   const type = fields['content-type'] ?? ''
   if (content.length === 0) return start
@@ -165,7 +165,7 @@ export function createReplay(folder: string): (request: Request) => Promise<Resp
   const recordings = new Map(readRecordings(folder).map(each => [each.key, each]))
   if (recordings.size === 0)
     throw new Error(`${folder} has no recordings: make some by --record ${folder} --to ADDRESS`)
-  const asked = new Map<string, number>()
+  const repetitions = new Map<string, number>()
   return async request => {
     const content = (await request.content.bytes(contentMax)) ?? new Uint8Array(0)
     const key = digestRequest(request, content, listKnown(request, content))
@@ -174,8 +174,8 @@ export function createReplay(folder: string): (request: Request) => Promise<Resp
       return respond(404, {
         detail: `no recording of ${request.method} ${maskTarget(request.target)} with this content`,
       })
-    const times = asked.get(key) ?? 0
-    asked.set(key, times + 1)
+    const times = repetitions.get(key) ?? 0
+    repetitions.set(key, times + 1)
     const { status, fields, text, octets } = found.answers[Math.min(times, found.answers.length - 1)] ?? {
       status: 404,
       fields: {},
@@ -198,13 +198,13 @@ function readRecordings(folder: string): readonly Recording[] {
 
 /** Replaces the service's addresses by the mock's, so that its links lead here. */
 function replaceOrigin({ status, fields, content }: WholeAnswer, origin: string, request: Request): Response {
-  const here = `${request.scheme}://${request.fields['host'] ?? 'localhost'}`
-  const kept = Object.entries(fields).filter(([name]) => keptFields.has(name))
-  const moved = kept.map(([name, value]) => [name, value.replaceAll(origin, here)] as const)
+  const address = `${request.scheme}://${request.fields['host'] ?? 'localhost'}`
+  const keptEntries = Object.entries(fields).filter(([name]) => keptFields.has(name))
+  const moved = keptEntries.map(([name, value]) => [name, value.replaceAll(origin, address)] as const)
   const start = { status, fields: Object.fromEntries(moved) }
   if (content.length === 0) return start
   const isWords = isTextContent(fields['content-type'] ?? '') && !isPackage(fields['content-type'] ?? '')
-  return { ...start, content: isWords ? Buffer.from(content).toString('utf8').replaceAll(origin, here) : content }
+  return { ...start, content: isWords ? Buffer.from(content).toString('utf8').replaceAll(origin, address) : content }
 }
 
 // The canonical request

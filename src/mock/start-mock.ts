@@ -208,8 +208,8 @@ async function startMisbehaving(
 }
 
 const behavioursOf = ({ fields }: Request, always: readonly Misbehaviour[]): readonly Misbehaviour[] | string => {
-  const asked = fields['mock-behavior']
-  return asked === undefined ? always : parseMisbehaviours(asked)
+  const behaviours = fields['mock-behavior']
+  return behaviours === undefined ? always : parseMisbehaviours(behaviours)
 }
 
 async function answerMisbehaving(answer: Serve, request: Request, always: readonly Misbehaviour[]): Promise<Response> {

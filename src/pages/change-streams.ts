@@ -75,8 +75,8 @@ export class ChangeStreams {
 
   #add({ name }: StreamReader, by: 1 | -1): void {
     this.count += by
-    const left = (this.#ofReader.get(name) ?? 0) + by
-    if (left > 0) this.#ofReader.set(name, left)
+    const count = (this.#ofReader.get(name) ?? 0) + by
+    if (count > 0) this.#ofReader.set(name, count)
     else this.#ofReader.delete(name)
   }
 }

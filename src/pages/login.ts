@@ -121,8 +121,8 @@ async function signOut(context: FaceContext, entry: Entry, openid: OpenIdSignIn 
   if (isCrossOrigin(entry, context.settings)) return refuseForeignForm(context) // (2)
   const form = await readForm(entry.request, formOctets)
   const to = typeof form === 'number' ? '' : (form.get('to') ?? '')
-  const here = redirectWithCookie(context, entry.request, to, '', 0)
-  return openid ? signOutThere(context, openid, entry, to, here) : here
+  const response = redirectWithCookie(context, entry.request, to, '', 0)
+  return openid ? signOutThere(context, openid, entry, to, response) : response
 }
 
 /**

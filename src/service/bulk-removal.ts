@@ -46,7 +46,7 @@ export async function removeItems(
   transact: Transact,
 ): Promise<Outcome> {
   const { resource } = operation
-  const { asked, removable } = selectRemovable(change, operation)
+  const { matching, removable } = selectRemovable(change, operation)
   const party = change.call.admitted.party
   if (resource.within !== undefined)
     await store.read(reader => requirePlace({ ...change, reader }, resource, undefined))
@@ -54,7 +54,7 @@ export async function removeItems(
     store.read(reader => reader.list(resource.name, { sort: [], size: 1, counted: false, party, ...query, ...options }))
   const count = async (query: ItemQuery): Promise<number> => (await list(query, { counted: 'exact' })).total ?? 0
   // Counting looks at every item.
-  const stays = asked === removable ? 0 : (await count(asked)) - (await count(removable))
+  const stays = matching === removable ? 0 : (await count(matching)) - (await count(removable))
   let progress: BulkProgress = { removed: 0, referred: 0, changed: 0 }
   let from: Query['from']
   for (;;) {
@@ -81,11 +81,11 @@ export async function removeItems(
 function selectRemovable({ call, about }: BulkChange, { resource, grants }: OperationOf<'bulk'>) {
   const restrict = (to: readonly Grant[]): Query['within'] => readRestriction(to, call.admitted.caller, about.now)
   const filters = [...(call.query?.filters ?? []), ...parentFilters(resource, call)]
-  const asked = { filters, within: restrict(readGrants(resource)) }
-  const within = commonRestriction(asked.within, restrict(grants))
-  const states = missingStateFilters(resource, asked.filters)
-  if (states.length === 0 && within === 'all') return { asked, removable: asked }
-  return { asked, removable: { filters: [...asked.filters, ...states], within } }
+  const matching = { filters, within: restrict(readGrants(resource)) }
+  const within = commonRestriction(matching.within, restrict(grants))
+  const states = missingStateFilters(resource, matching.filters)
+  if (states.length === 0 && within === 'all') return { matching, removable: matching }
+  return { matching, removable: { filters: [...matching.filters, ...states], within } }
 }
 
 /** The states that allow removal, unless the query asks for one of them. */

@@ -165,9 +165,9 @@ function createExchangeServing(app: Implementation, parts: ServiceParts, read: S
     const operation = `${port}.${exchange}`
     const effects: CallEffects = { deed: undefined, isJobQueued: false }
     const queued = () => (effects.isJobQueued = true)
-    const whose = { caller, party, operation, face, request, signal: gone }
+    const facts = { caller, party, operation, face, request, signal: gone }
     const about = {
-      ...whose,
+      ...facts,
       app,
       now: clock(),
       faults,
@@ -299,8 +299,8 @@ class Changes {
     effects.isJobQueued = operation.kind === 'startJob'
     call.headers?.answer.clear()
     const change = this.#describeChange(call, writer, effects)
-    const whose = { request: call.request, operation: operation.name, subject: caller.subject }
-    const end = this.#parts.watch?.(whose, 'call')
+    const facts = { request: call.request, operation: operation.name, subject: caller.subject }
+    const end = this.#parts.watch?.(facts, 'call')
     try {
       return await (call.once
         ? performOnce(call, call.once, writer, change.about.now, () => performRecorded(change, effects, perform))

@@ -44,10 +44,10 @@ export async function listProvided(
   query: Query,
   reader: Pick<StoreReader, 'get'>,
 ): Promise<ItemPage> {
-  const asked = toProviderQuery(query)
+  const providerQuery = toProviderQuery(query)
   const match = (items: readonly Snapshot[]) => selectMatches(resource, query, items, reader)
-  const reply = await provider.list(asked, context)
-  if (isPage(reply)) return collectPage({ resource, provider, context, query, asked, match }, reply)
+  const reply = await provider.list(providerQuery, context)
+  if (isPage(reply)) return collectPage({ resource, provider, context, query, providerQuery, match }, reply)
   const order = compileOrder(resource, query)
   return cutList((await match(reply.map(each => toSnapshot(resource, each)))).sort(order), query, order)
 }
@@ -74,7 +74,7 @@ const toProviderPlace = ({ id, keys }: PagePlace, sort: Query['sort']) => ({
 
 interface PagedRead extends ExternalEntry {
   readonly query: Query
-  readonly asked: ProviderQuery<Values>
+  readonly providerQuery: ProviderQuery<Values>
   readonly match: (items: readonly Snapshot[]) => Promise<Snapshot[]>
 }
 interface Batch {
@@ -87,7 +87,7 @@ interface Batch {
 
 /** (4): reads the provider's pages until one of ours is full and the next one has a row. */
 async function collectPage(look: PagedRead, first: ProviderPage<Values>): Promise<ItemPage> {
-  const { query, asked } = look
+  const { query, providerQuery } = look
   const { size, offset = 0, from } = query
   const countsAll = query.counted === 'exact' && first.total === undefined
   const found: Snapshot[] = []
@@ -95,21 +95,21 @@ async function collectPage(look: PagedRead, first: ProviderPage<Values>): Promis
   let at: Batch = { matches: [], looked: 0, last: undefined, more: false }
   for await (at of walkBatches(look, first)) {
     count += at.matches.length
-    found.push(...at.matches.slice(0, asked.limit - found.length))
-    if (!countsAll && (found.length === asked.limit || at.looked >= providedExaminedMax)) break
+    found.push(...at.matches.slice(0, providerQuery.limit - found.length))
+    if (!countsAll && (found.length === providerQuery.limit || at.looked >= providedExaminedMax)) break
   }
   const isWhole = !from && !at.more
   return fitPage(found.slice(offset, offset + size), query, {
     total: first.total ?? (isWhole && isCounted(query, count) ? count : undefined),
     behind: from !== undefined || offset > 0,
-    ahead: found.length === asked.limit,
-    ...(at.more && found.length < asked.limit && at.last && { end: { row: at.last, looked: at.looked } }),
+    ahead: found.length === providerQuery.limit,
+    ...(at.more && found.length < providerQuery.limit && at.last && { end: { row: at.last, looked: at.looked } }),
   })
 }
 
 /** Matching rows of the provider's pages, in the direction of the query. */
 async function* walkBatches(look: PagedRead, first: ProviderPage<Values>): AsyncGenerator<Batch> {
-  const { resource, provider, context, query, asked, match } = look
+  const { resource, provider, context, query, providerQuery, match } = look
   const visited = new Set(query.from ? [query.from.id] : [])
   const direction = query.from?.backwards ? 'before' : 'after'
   let page = first
@@ -127,7 +127,7 @@ async function* walkBatches(look: PagedRead, first: ProviderPage<Values>): Async
     yield { matches, looked, last, more: page.more }
     if (!page.more || !last) return
     const place = toProviderPlace(placeOf(last, query), query.sort)
-    const next = await provider.list({ ...asked, counted: false, [direction]: place }, context)
+    const next = await provider.list({ ...providerQuery, counted: false, [direction]: place }, context)
     page = isPage(next)
       ? next
       : failByProvider(resource, 'gives an array where it gave a page: give a page for each place')

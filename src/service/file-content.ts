@@ -105,7 +105,7 @@ export async function stageContent(
   content: AsyncIterable<Uint8Array>,
   limit: number,
 ): Promise<ReceivedFile | undefined> {
-  const held: Uint8Array[] = []
+  const pieces: Uint8Array[] = []
   let length = 0
   let buffer: StagingBuffer | undefined
   try {
@@ -113,11 +113,11 @@ export async function stageContent(
     for await (const piece of consumePieces(content, () => buffer !== undefined)) {
       length += piece.length
       if (length > limit) break
-      held.push(piece)
+      pieces.push(piece)
       if (!buffer && length > pieceOctets) buffer = new StagingBuffer(staging)
-      if (buffer) for (const each of held.splice(0)) await buffer.add(each)
+      if (buffer) for (const each of pieces.splice(0)) await buffer.add(each)
     }
-    if (length <= limit) return buffer ? await buffer.done(length) : inMemoryFile(joinOctets(held))
+    if (length <= limit) return buffer ? await buffer.done(length) : inMemoryFile(joinOctets(pieces))
   } catch (thrown) {
     await discardStaged(staging.store, buffer?.name)
     throw thrown

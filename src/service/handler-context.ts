@@ -62,8 +62,8 @@ function setAnswerHeader({ app, operation, headers }: ContextFacts, name: string
   const declared = headersOf(app.contract).filter(each => each.name === name && isOfResponse(each))
   const [first] = declared.length === 0 ? [noHeader] : checkValue(fieldsOfHeaders(declared), { [name]: value })
   if (first) throw new Error(`${operation}: invalid header of a handler: ${name} ${first.detail}`)
-  const written = headers?.write(name, value)
-  if (written !== undefined) headers?.answer.set(name, written)
+  const text = headers?.write(name, value)
+  if (text !== undefined) headers?.answer.set(name, text)
 }
 const noHeader = { detail: 'is not a declared header of answers' }
 

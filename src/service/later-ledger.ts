@@ -32,11 +32,11 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
       return remembered.fingerprint === fingerprint ? remembered.id : refuse({ kind: 'key-reused' })
     },
     find: async id => toCall(await store.read(reader => reader.job(id))),
-    end: (id, { state, failure, answer, basis: asked }) =>
+    end: (id, { state, failure, answer, basis }) =>
       store.write(async writer => {
         const row = await writer.job(id)
         if (row?.state !== 'running') return false
-        const update = { state, failure, output: answer, input: asked, progress: state === 'completed' ? 1 : 0 }
+        const update = { state, failure, output: answer, input: basis, progress: state === 'completed' ? 1 : 0 }
         await writer.putJob({ ...row, ...update, modified: clock() })
         return true
       }),
@@ -88,9 +88,9 @@ async function rememberMade(
 }
 
 /** `running` from the beginning: none of them is queued. */
-const waitingRow = ({ id, job, caller, party, basis: asked, created, due }: LaterCall): JobRow => ({
+const waitingRow = ({ id, job, caller, party, basis, created, due }: LaterCall): JobRow => ({
   ...{ id, job, party, created, due, state: 'running', progress: 0, owner: caller.subject ?? '' },
-  ...{ caller: packTyped(caller), input: asked, output: undefined, failure: undefined },
+  ...{ caller: packTyped(caller), input: basis, output: undefined, failure: undefined },
   ...{ tries: 1, version: 0, modified: created, leased: due, turn: 0 },
 })
 

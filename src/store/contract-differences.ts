@@ -80,16 +80,16 @@ function* findTableDifferences(
   const undeclared = listUndeclared(table, was).filter(({ name }) => !drop.includes(`${table.name}.${name}`))
   for (const each of undeclared)
     if (!each.is.optional && !each.is.filled) differences.push(describeUndeclared(table, each))
-  for (const kept of table.fields) {
-    const is = was.get(kept.stored)
-    const now = declaredSignature(table, kept)
+  for (const declared of table.fields) {
+    const is = was.get(declared.stored)
+    const now = declaredSignature(table, declared)
     if (is === undefined)
       differences.push(
-        ...(yield* checkNewField(place.dialect, table, kept, now)),
-        ...suspectRenamedField(table, kept.field, now, undeclared),
+        ...(yield* checkNewField(place.dialect, table, declared, now)),
+        ...suspectRenamedField(table, declared.field, now, undeclared),
       )
-    else differences.push(...(yield* checkChangedField({ ...place, table, kept }, parseSignature(is), now)))
-    if (undeclared.some(({ name }) => name === kept.field)) differences.push(describeTwoNames(table, kept))
+    else differences.push(...(yield* checkChangedField({ ...place, table, kept: declared }, parseSignature(is), now)))
+    if (undeclared.some(({ name }) => name === declared.field)) differences.push(describeTwoNames(table, declared))
   }
   return differences
 }

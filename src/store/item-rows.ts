@@ -57,7 +57,7 @@ export interface ItemUpdate {
 
 export function compileItems(table: Table, dialect: Dialect): ItemStatements {
   const columns = columnsOf(table)
-  const written = [...columns.map(each => each.name), ...table.words.map(each => each.column)]
+  const names = [...columns.map(each => each.name), ...table.words.map(each => each.column)]
   const at = quoteName(table.name)
   const own = joinList([
     ...systemColumns.map(quoteName),
@@ -91,8 +91,8 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
     getForChange: make(sql`select ${own} from ${at} where "id" = ${parameterAt(0)} ${dialect.locking}`),
     version: make(sql`select "_version" from ${at} where "id" = ${parameterAt(0)}`),
     insert: make(
-      sql`${dialect.insertRow} ${at} (${head}${written.length === 0 ? sql`` : sql`, ${quoteNames(written)}`})
-        values (${parameterAt(0)}, ${followingVersion(sql`coalesce(${former}, 0)`, parameterAt(3))}, ${parameterAt(1)}, ${parameterAt(1)}, ${parameterAt(2)}${rest(written.length, 4)})
+      sql`${dialect.insertRow} ${at} (${head}${names.length === 0 ? sql`` : sql`, ${quoteNames(names)}`})
+        values (${parameterAt(0)}, ${followingVersion(sql`coalesce(${former}, 0)`, parameterAt(3))}, ${parameterAt(1)}, ${parameterAt(1)}, ${parameterAt(2)}${rest(names.length, 4)})
         on conflict ("id") do nothing returning "_version", exists ${former}`,
     ),
     update: createUpdates(table, compileUpdate),

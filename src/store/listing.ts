@@ -311,16 +311,16 @@ function chooseLooked(
   filters: readonly Sql[],
   grants: readonly Sql[],
   sought: readonly Sql[],
-): Pick<LookParts, 'looked' | 'asked'> {
+): Pick<LookParts, 'examined' | 'tested'> {
   const form = { filters: query.filters, sort: query.sort }
   return findMissingOrder(table.resource, table.lists, form) === undefined
-    ? { looked: [...filters, ...grants], asked: sought }
-    : { looked: grants, asked: [...filters, ...sought] }
+    ? { examined: [...filters, ...grants], tested: sought }
+    : { examined: grants, tested: [...filters, ...sought] }
 }
 
 interface LookParts {
-  readonly looked: readonly Sql[]
-  readonly asked: readonly Sql[]
+  readonly examined: readonly Sql[]
+  readonly tested: readonly Sql[]
   readonly columns: Sql
   /** The condition of the cursor. */
   readonly beyond: Sql
@@ -329,12 +329,12 @@ interface LookParts {
   readonly part: Sql
 }
 
-function nearTexts(table: Table, { looked, asked, columns, beyond, order, part }: LookParts): NearTexts {
+function nearTexts(table: Table, { examined, tested, columns, beyond, order, part }: LookParts): NearTexts {
   const at = quoteName(table.name)
-  const from = sql`from ${at} where ${allOf(looked)}`
+  const from = sql`from ${at} where ${allOf(examined)}`
   const next = sql`${from} ${beyond} order by ${order}`
   const among = (place: Sql, most = examinedMax): Sql =>
-    sql`from (select * ${place} limit ${sql.lit(most)}) as ${at} where ${allOf(asked)}`
+    sql`from (select * ${place} limit ${sql.lit(most)}) as ${at} where ${allOf(tested)}`
   const matches = (place: Sql, counted: Sql): Sql =>
     sql`select count(*) from (select 1 ${among(place)} ${counted}) as "matches"`
   const rows = (cursor: Sql): Sql =>

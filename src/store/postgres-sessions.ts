@@ -263,10 +263,10 @@ class PooledTransaction implements StatementRunner {
   async #query(query: PostgresQuery): Promise<readonly Cells[]> {
     if (this.#isOver || !this.#client) throw new Unavailable(1, late) // (3)
     this.#gatherMessages(this.#client)
-    const asked = this.#client.query(query)
-    this.#last = asked.then(ignore, ignore)
+    const result = this.#client.query(query)
+    this.#last = result.then(ignore, ignore)
     try {
-      return (await asked).rows as Cell[][] // the columns are declared with the types of cells
+      return (await result).rows as Cell[][] // the columns are declared with the types of cells
     } catch (thrown) {
       this.failed ??= thrown
       throw toStoreError(thrown)

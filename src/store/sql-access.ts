@@ -149,9 +149,9 @@ export class SqlReader implements StoreReader {
     return chain(found, row => row && { id, version: Number(row[0]), to: textOfCell(row[1]) })
   }
 
-  list(resource: string, asked: Query): Maybe<ItemPage> {
+  list(resource: string, criteria: Query): Maybe<ItemPage> {
     const items = itemsOf(this.schema, resource)
-    const query = asked.sort.length > 0 ? asked : { ...asked, sort: declaredOrder(items.table.resource) }
+    const query = criteria.sort.length > 0 ? criteria : { ...criteria, sort: declaredOrder(items.table.resource) }
     const itemOf = (row: Cells): Snapshot => this.schema.recent.item(items, row)
     return chain(this.#planSearch(items, query), plan => {
       const compiled = this.#compile(items, query, plan.lead)
@@ -171,12 +171,12 @@ export class SqlReader implements StoreReader {
     { table }: ItemStatements,
     query: Query,
     { looks }: SearchPlan,
-    { run: { page, near }, ...asked }: CompiledList,
+    { run: { page, near }, ...statement }: CompiledList,
   ): Maybe<PageRows> {
     const { lengths } = this.schema
     const statements = near && looks ? [looks === 'near' ? near.page : near.farPage] : page
     const bounds = { size: query.size, octets: lengths.boundOf(table.name, query) }
-    return chain(this.#pageRows(statements, asked, bounds), rows => {
+    return chain(this.#pageRows(statements, statement, bounds), rows => {
       const fitting = countFitting(rows, query)
       lengths.note(table.name, fitting.longest)
       return { rows, fitting }
@@ -205,8 +205,8 @@ export class SqlReader implements StoreReader {
       const fitting = countFitting(rows, { size, octets })
       if (fitting.count < rows.length) return rows
       const remaining = { size: size - fitting.count, octets: octets && Math.max(1, octets - fitting.octets) }
-      const asked = { values: values.with(limitAt, remaining.size + 1), limitAt }
-      return chain(this.#pageRows(others, asked, remaining), more => [...rows, ...more])
+      const remainder = { values: values.with(limitAt, remaining.size + 1), limitAt }
+      return chain(this.#pageRows(others, remainder, remaining), more => [...rows, ...more])
     })
   }
 
@@ -342,8 +342,8 @@ export class SqlReader implements StoreReader {
    */
   octets(content: string, from: number, to: number): Maybe<Uint8Array | undefined> {
     const at = from % pieceOctets
-    const most = Math.min(this.schema.dialect.answer, pieceOctets - at, to - from)
-    const cells = [content, (from - at) / pieceOctets, at + 1, most] // substr counts from 1
+    const length = Math.min(this.schema.dialect.answer, pieceOctets - at, to - from)
+    const cells = [content, (from - at) / pieceOctets, at + 1, length] // substr counts from 1
     // The declared type of the column.
     return chain(this.on.first(this.schema.records.octets, cells), row => row?.[0] as Uint8Array | undefined)
   }
@@ -381,11 +381,11 @@ export class SqlReader implements StoreReader {
   nextTurn(jobs: readonly string[], party: string, until?: number): ReturnType<StoreReader['nextTurn']> {
     if (jobs.length === 0) return { turn: 0, waiting: 0 }
     const { turn, dueTurn } = this.schema.records
-    const asked =
+    const turns =
       until === undefined
         ? this.on.first(turn(jobs.length), [party, ...jobs])
         : this.on.first(dueTurn(jobs.length), [party, until, ...jobs])
-    return chain(asked, row => {
+    return chain(turns, row => {
       const [waiting, last, first] = row ?? []
       return { waiting: Number(waiting), turn: Math.max(Number(last ?? -1) + 1, Number(first ?? 0)) }
     })

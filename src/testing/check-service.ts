@@ -48,10 +48,13 @@ export interface CheckServiceReport extends CheckReport {
  * @throws what `serve` throws for a contract or a seed with mistakes; TypeError for a caller that
  * the seed does not have
  */
-export async function checkService(app: Implementation, asked: CheckServiceOptions = {}): Promise<CheckServiceReport> {
-  requireKnownMembers('the options of checkService', asked, optionMembers)
+export async function checkService(
+  app: Implementation,
+  checkOptions: CheckServiceOptions = {},
+): Promise<CheckServiceReport> {
+  requireKnownMembers('the options of checkService', checkOptions, optionMembers)
   requireSoundContract(app)
-  const { callers, settings, messageSecurity, allowChanges = true, ...given } = asked
+  const { callers, settings, messageSecurity, allowChanges = true, ...given } = checkOptions
   const seed = app.seed() // once: it may draw passwords
   const { createMemoryTransport, parseCaller, runCheck } = await import('../check/index.ts')
   const probers = chooseCallers(seed.people ?? [], callers).map(parseCaller)

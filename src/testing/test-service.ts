@@ -101,10 +101,10 @@ const address = 'http://service.test'
 export async function startTestService<const S extends AnyService>(
   contract: S,
   app: Implementation,
-  asked: TestServiceOptions = {},
+  testOptions: TestServiceOptions = {},
 ): Promise<TestService<S>> {
-  requireKnownMembers('the options of startTestService', asked, optionMembers)
-  const { now = '2026-01-01T00:00:00Z', sinks = [], schedules = [], ...options } = asked
+  requireKnownMembers('the options of startTestService', testOptions, optionMembers)
+  const { now = '2026-01-01T00:00:00Z', sinks = [], schedules = [], ...options } = testOptions
   if (![app.contract, app.contract.declared].includes(contract as unknown as Service))
     throw new TypeError(`the implementation is not of this contract: give the one that implement(…) was given`)
   requireSoundContract(app)

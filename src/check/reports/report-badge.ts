@@ -10,10 +10,10 @@ export function writeBadge({ verdicts }: CheckReport): string {
   const passed = verdicts.filter(({ status }) => status === 'pass').length
   const failed = verdicts.filter(({ status }) => status === 'fail').length
   const judged = passed + failed
-  const said =
+  const result =
     judged === 0 ? 'nothing judged' : failed === 0 ? `${passed} of ${judged} pass` : `${failed} of ${judged} fail`
   const color = judged === 0 ? '#595959' : failed === 0 ? '#1a7f37' : '#b42318'
-  return drawBadge('diglot check', said, color)
+  return drawBadge('diglot check', result, color)
 }
 
 function drawBadge(label: string, said: string, color: string): string {

@@ -6,11 +6,11 @@ import { writeExchange } from './exchange-text.ts'
 /** A report in the XML of JUnit: a test case for each rule. */
 export function writeJunitReport({ verdicts, startedAt, tookMs, address }: CheckReport): string {
   const suites = Map.groupBy(verdicts, ({ rule }) => sectionOf(rule))
-  const written = [...suites].map(
+  const elements = [...suites].map(
     ([name, cases]) =>
       `  <testsuite name="${toXmlText(name)}" hostname="${toXmlText(address)}" timestamp="${startedAt}" ${writeCounts(cases)}>\n${cases.map(writeCase).join('')}  </testsuite>\n`,
   )
-  return `<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="diglot check" time="${(tookMs / 1000).toFixed(3)}" ${writeCounts(verdicts)}>\n${written.join('')}</testsuites>\n`
+  return `<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="diglot check" time="${(tookMs / 1000).toFixed(3)}" ${writeCounts(verdicts)}>\n${elements.join('')}</testsuites>\n`
 }
 
 const writeCounts = (verdicts: readonly RuleVerdict[]): string => {

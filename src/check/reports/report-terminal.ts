@@ -33,12 +33,12 @@ export function writeTerminalReport(report: CheckReport, known: ReadonlySet<stri
 
 function writeFailure({ rule, findings }: RuleVerdict, isKnown: boolean): string {
   const [first, ...others] = findings.filter(({ holds }) => !holds)
-  const shown = (first?.evidence ?? []).slice(-2).map(exchange => {
+  const exchanges = (first?.evidence ?? []).slice(-2).map(exchange => {
     const { request, response } = writeExchange(exchange)
     return `${indentLines(request, '    > ')}${indentLines(response, '    < ')}`
   })
   const more = others.map(({ says }) => `  and: ${says}\n`).join('')
-  return `${isKnown ? 'KNOWN' : 'FAIL '} ${rule.id}  ${rule.says}\n  ${first?.says ?? ''}\n${shown.join('')}${more}`
+  return `${isKnown ? 'KNOWN' : 'FAIL '} ${rule.id}  ${rule.says}\n  ${first?.says ?? ''}\n${exchanges.join('')}${more}`
 }
 
 function indentLines(text: string, mark: string): string {

@@ -73,8 +73,8 @@ export function expectReplyAction(trial: Trial, { probe, answered }: AddressedEx
   const described = trial.bench.service.soap.find(({ document }) => document === probe.endpoint.document)
   if (!/:Action=["']/.test(described?.described.text ?? '')) return
   const { reply } = probe.operation.addressedAs
-  const given = readBlockText(answered, 'Action')
-  trial.expect(given === reply, `its Action is ${reply}${given === reply ? '' : `, not ${given}`}`, answered)
+  const stated = readBlockText(answered, 'Action')
+  trial.expect(stated === reply, `its Action is ${reply}${stated === reply ? '' : `, not ${stated}`}`, answered)
 }
 
 /** Core §3.2: two messages have different identifiers. */

@@ -44,9 +44,9 @@ export const bindingRules: readonly CheckRule[] = [
             trial.expect(/\bPOST\b/.test(refused.fields['allow'] ?? ''), 'its Allow has POST', refused)
         }
         for (const method of ['HEAD', 'OPTIONS']) {
-          const asked = await trial.send(method, endpoint.path, { as })
-          const isProper = asked.status < 500 || [501, 503].includes(asked.status)
-          trial.expect(isProper, `${method} of an endpoint is answered${isProper ? '' : ` ${asked.status}`}`, asked)
+          const outcome = await trial.send(method, endpoint.path, { as })
+          const isProper = outcome.status < 500 || [501, 503].includes(outcome.status)
+          trial.expect(isProper, `${method} of an endpoint is answered${isProper ? '' : ` ${outcome.status}`}`, outcome)
         }
       }
     },
@@ -68,11 +68,11 @@ export const bindingRules: readonly CheckRule[] = [
       for (const exchange of trial.bench.exchanges.filter(({ mediaType }) => mediaType !== 'multipart/related')) {
         const message = readSoapMessage(exchange)
         if (!message) continue
-        const said = exchange.fields['content-type'] ?? ''
-        const isRight = exchange.mediaType === message.words.mediaType && /charset="?utf-8"?/i.test(said)
+        const contentType = exchange.fields['content-type'] ?? ''
+        const isRight = exchange.mediaType === message.words.mediaType && /charset="?utf-8"?/i.test(contentType)
         trial.expect(
           isRight,
-          `SOAP ${message.words.number} comes as ${message.words.mediaType}; charset=utf-8${isRight ? '' : `, not ${said}`}`,
+          `SOAP ${message.words.number} comes as ${message.words.mediaType}; charset=utf-8${isRight ? '' : `, not ${contentType}`}`,
           exchange,
         )
       }

@@ -104,9 +104,9 @@ function writeDeclaredBlocks({ document }: SoapEndpointTarget, { input }: WsdlOp
 
 /** The name in the attribute `qname` in Clark's notation; a value that names nothing unchanged. */
 export function readNamedElement(element: Element): string {
-  const said = element.attributes.find(({ name }) => name.uri === '' && name.local === 'qname')?.value ?? ''
-  const name = element.qname(said.trim())
-  return name === undefined ? `"${said}"` : `{${name.uri}}${name.local}`
+  const qname = element.attributes.find(({ name }) => name.uri === '' && name.local === 'qname')?.value ?? ''
+  const name = element.qname(qname.trim())
+  return name === undefined ? `"${qname}"` : `{${name.uri}}${name.local}`
 }
 
 /** SOAP 1.2 Part 1 §5.4.8: the blocks that a MustUnderstand fault names; it need not name any. */

@@ -209,11 +209,12 @@ export const faultRules: readonly CheckRule[] = [
       }
       for (const each of trial.bench.exchanges) {
         const message = readSoapMessage(each)
-        const asked = versionOfRequest(each)
-        if (!message || asked === undefined || message.fault?.code === 'VersionMismatch') continue
-        if (message.words.number !== asked)
-          trial.expect(false, `a message of SOAP ${asked} is answered by one of SOAP ${message.words.number}`, each)
-        if (hasForeignFault(message)) trial.expect(false, `a Fault of SOAP ${asked} is of its Envelope’s version`, each)
+        const requested = versionOfRequest(each)
+        if (!message || requested === undefined || message.fault?.code === 'VersionMismatch') continue
+        if (message.words.number !== requested)
+          trial.expect(false, `a message of SOAP ${requested} is answered by one of SOAP ${message.words.number}`, each)
+        if (hasForeignFault(message))
+          trial.expect(false, `a Fault of SOAP ${requested} is of its Envelope’s version`, each)
       }
       expectDeclaredUpgrade(trial)
     },

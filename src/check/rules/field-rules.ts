@@ -359,8 +359,8 @@ async function readInTwoTypes(
     await trial.send('GET', path, { as, fields: { accept: one } }),
     await trial.send('GET', path, { as, fields: { accept: two } }),
   ]
-  const given = new Set(reads.map(({ mediaType }) => mediaType))
-  return given.size === 2 && reads.every(({ status }) => status === 200) ? reads : []
+  const mediaTypes = new Set(reads.map(({ mediaType }) => mediaType))
+  return mediaTypes.size === 2 && reads.every(({ status }) => status === 200) ? reads : []
 }
 
 const sameIdentity = (one: ProbeExchange, other: ProbeExchange): boolean =>

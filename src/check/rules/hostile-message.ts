@@ -45,8 +45,8 @@ export function expectRefused(trial: Trial, what: string, refused: ProbeExchange
   const isBlamed = fault
     ? !/^(?:Receiver|Server)$/.test(fault.code ?? '')
     : refused.status >= 400 && refused.status < 500
-  const given = fault?.code ?? refused.status
-  trial.expect(isBlamed, `${what} is refused as the fault of its sender${isBlamed ? '' : `, not ${given}`}`, refused)
+  const code = fault?.code ?? refused.status
+  trial.expect(isBlamed, `${what} is refused as the fault of its sender${isBlamed ? '' : `, not ${code}`}`, refused)
   trial.expect(refused.reply.tookMs < quickMs, `${what} is answered within ${quickMs} ms`, refused)
 }
 

@@ -176,8 +176,8 @@ export const httpAttacks: readonly CheckRule[] = [
     says: 'markup in a request is never markup in a page of the response',
     how: 'GET of a path and a query with a script, asking for HTML',
     probe: async (trial: Trial) => {
-      const written = encodeURIComponent(script)
-      for (const target of [`/no-such-7f3a${written}`, `${trial.bench.service.basePath}?q=${written}`]) {
+      const encoded = encodeURIComponent(script)
+      for (const target of [`/no-such-7f3a${encoded}`, `${trial.bench.service.basePath}?q=${encoded}`]) {
         const read = await trial.send('GET', target, { fields: { accept: 'text/html' } })
         const isRun = /html|xml|svg/.test(read.mediaType) && read.text.includes(script)
         trial.expect(!isRun, 'a script is not shown as markup', read)

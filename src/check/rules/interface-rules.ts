@@ -55,14 +55,14 @@ export const interfaceRules: readonly CheckRule[] = [
       if (!trial.bench.transport.versions.includes('2'))
         trial.skip('the address speaks HTTP/1.1 alone; HTTP/2 needs an https address')
       const { path, as } = await readSomeItem(trial.bench)
-      const one = await trial.send('GET', path, { as })
+      const item = await trial.send('GET', path, { as })
       const two = await trial.send('GET', path, { as, version: '2' })
       const isSame =
-        one.status === two.status &&
-        one.mediaType === two.mediaType &&
-        one.fields['etag'] === two.fields['etag'] &&
-        textOf(one) === textOf(two)
-      trial.expect(isSame, 'HTTP/2 gives what HTTP/1.1 gives', one, two)
+        item.status === two.status &&
+        item.mediaType === two.mediaType &&
+        item.fields['etag'] === two.fields['etag'] &&
+        textOf(item) === textOf(two)
+      trial.expect(isSame, 'HTTP/2 gives what HTTP/1.1 gives', item, two)
     },
   },
   {
@@ -71,13 +71,13 @@ export const interfaceRules: readonly CheckRule[] = [
     how: 'GET of one item, again on a connection of its own after other requests, and with the cookie of an unknown session: status, media type and content are equal',
     probe: async (trial: Trial) => {
       const { path, as, collection } = await readSomeItem(trial.bench)
-      const one = await trial.send('GET', path, { as })
+      const item = await trial.send('GET', path, { as })
       await trial.send('GET', collection.path)
       const two = await trial.send('GET', path, { as, ownConnection: true })
-      trial.expect(textOf(one) === textOf(two), 'requests in between change nothing', one, two)
+      trial.expect(textOf(item) === textOf(two), 'requests in between change nothing', item, two)
       const three = await trial.send('GET', path, { as, fields: { cookie: 'session=unknown; SESSIONID=unknown' } })
-      const isSame = one.status === three.status && textOf(one) === textOf(three)
-      trial.expect(isSame, 'an unknown session changes nothing', one, three)
+      const isSame = item.status === three.status && textOf(item) === textOf(three)
+      trial.expect(isSame, 'an unknown session changes nothing', item, three)
     },
   },
   {
@@ -130,7 +130,7 @@ export const interfaceRules: readonly CheckRule[] = [
       await expectListedTypes(trial, collection)
       const types = listPlainTypes(trial, collection.itemPath?.operations['GET'])
       const tried = types.length > 0 ? types : ['application/json', 'application/xml', 'text/html']
-      const given: ProbeExchange[] = []
+      const exchanges: ProbeExchange[] = []
       for (const accept of tried) {
         const read = await trial.send('GET', path, { as, fields: { accept } })
         if (types.length > 0)
@@ -139,12 +139,12 @@ export const interfaceRules: readonly CheckRule[] = [
             `Accept: ${accept} gives that type`,
             read,
           )
-        if (read.status === 200) given.push(read)
+        if (read.status === 200) exchanges.push(read)
         if (read.status === 200) expectForm(trial, read)
       }
-      const isSeveral = new Set(given.map(({ mediaType }) => mediaType)).size > 1
+      const isSeveral = new Set(exchanges.map(({ mediaType }) => mediaType)).size > 1
       if (!isSeveral) trial.skip('the item has one media type: several are allowed, not asked for')
-      trial.expect(true, 'there is more than one media type', ...given)
+      trial.expect(true, 'there is more than one media type', ...exchanges)
     },
   },
   {
@@ -365,10 +365,10 @@ function expectForm(trial: Trial, { mediaType, json, text, reply, fields }: Prob
 /** Content that changes by itself, so a cache must not guess. */
 async function expectCachingOfMade(trial: Trial): Promise<void> {
   for (const start of [watchSomeJob, createSomeSearch]) {
-    const made = await start(trial.bench).catch(() => undefined)
-    if (made?.location === undefined) continue
-    const read = await trial.send('GET', made.location, { as: made.as })
-    if (read.status === 200) trial.expect(saysCaching(read), `${made.location} has Cache-Control or Expires`, read)
+    const started = await start(trial.bench).catch(() => undefined)
+    if (started?.location === undefined) continue
+    const read = await trial.send('GET', started.location, { as: started.as })
+    if (read.status === 200) trial.expect(saysCaching(read), `${started.location} has Cache-Control or Expires`, read)
   }
 }
 

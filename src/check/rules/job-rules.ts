@@ -90,10 +90,10 @@ const tellingResults = 3
 /** The results of a search by q for nonsense words differ from those without q. */
 function expectSelection(trial: Trial, all: ProbeExchange, found: readonly ProbeExchange[]): void {
   const names = namesOnPage(all.json)
-  const told = found.filter(({ isSuccess }) => isSuccess)
-  if (names.length < tellingResults || told.length === 0) return
-  const isIgnored = told.every(each => sameJson([...namesOnPage(each.json)], [...names]))
-  trial.expect(!isIgnored, 'q selects results: a word that nothing has gives others than no word', all, ...told)
+  const successes = found.filter(({ isSuccess }) => isSuccess)
+  if (names.length < tellingResults || successes.length === 0) return
+  const isIgnored = successes.every(each => sameJson([...namesOnPage(each.json)], [...names]))
+  trial.expect(!isIgnored, 'q selects results: a word that nothing has gives others than no word', all, ...successes)
 }
 
 /** Another search, for nonsense words; without q in its content, it returns its usual results. */
@@ -103,9 +103,9 @@ async function searchNonsense(trial: Trial, { posted, as }: StartedPost): Promis
   const schema = search && schemaOfContent(service.openapi, memberAt(search.operations['POST'], 'requestBody'))
   if (!search || memberAt(schema, 'properties', 'q') === undefined) return []
   const json = { ...asRecord(contentFor(trial.bench, search)), q: senselessWords[0] ?? '' }
-  const made = await trial.send('POST', search.path, { as, json })
-  const { location } = made.fields
-  const path = made.isSuccess && location !== undefined ? toPath(trial.bench, location, search.path) : undefined
+  const created = await trial.send('POST', search.path, { as, json })
+  const { location } = created.fields
+  const path = created.isSuccess && location !== undefined ? toPath(trial.bench, location, search.path) : undefined
   if (path === undefined) return []
   addPlainRemoval(trial.bench, path, as)
   return [await trial.send('GET', path, { as })]

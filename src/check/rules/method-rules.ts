@@ -139,9 +139,9 @@ export const methodRules: readonly CheckRule[] = [
         trial.expect(sameJson(memberAt(after.json, name), value), `${name} is what the patch sets`, patched, after)
       }
       if (!accepted.includes('application/merge-patch+json')) return
-      const made = await changeMember(trial.bench, item, 'PATCH')
-      expectChanged(trial, made, 'PATCH')
-      if (made && accepted.includes('application/json-patch+json')) await expectPatchedBack(trial, item, made)
+      const change = await changeMember(trial.bench, item, 'PATCH')
+      expectChanged(trial, change, 'PATCH')
+      if (change && accepted.includes('application/json-patch+json')) await expectPatchedBack(trial, item, change)
     },
   },
   {

@@ -63,8 +63,8 @@ async function checkFilter(
 ): Promise<void> {
   const query = writeFilters(filters)
   const filtered = await trial.send('GET', `${path}?${query}`, { as: reader })
-  const given = itemsOf(filtered.json) ?? []
-  const isSelected = given.length > 0 && given.every(item => filters.every(each => matches(item, each)))
+  const items = itemsOf(filtered.json) ?? []
+  const isSelected = items.length > 0 && items.every(item => filters.every(each => matches(item, each)))
   trial.expect(isSelected, `${query} selects by its value${filters.length > 1 ? 's' : ''}`, filtered)
 }
 

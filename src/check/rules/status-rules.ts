@@ -172,12 +172,12 @@ export const statusRules: readonly CheckRule[] = [
           if (!collection.itemPath?.operations[method]) continue
           const type = method === 'PUT' ? 'application/json' : 'application/merge-patch+json'
           const fields = { 'content-type': type, ...(await currentMatch(trial.bench, path, as)) }
-          const sent = await trial.send(method, path, { as, content: '{"', fields })
-          const isRefused = sent.status >= 400 && sent.status < 500
+          const exchange = await trial.send(method, path, { as, content: '{"', fields })
+          const isRefused = exchange.status >= 400 && exchange.status < 500
           trial.expect(
             isRefused,
-            `${method} of what is not JSON is answered 4xx${isRefused ? '' : `, not ${sent.status}`}`,
-            sent,
+            `${method} of what is not JSON is answered 4xx${isRefused ? '' : `, not ${exchange.status}`}`,
+            exchange,
           )
         }
       }
@@ -410,8 +410,8 @@ async function listSpentActions(
   performed: OfferedAction,
 ): Promise<readonly OfferedAction[]> {
   const after = await trial.send('GET', item.path, { as: findSender(trial.bench, before) })
-  const left = listOffered(trial.bench, item, after).map(({ path }) => path)
-  const others = listOffered(trial.bench, item, before).filter(({ path }) => !left.includes(path))
+  const offered = listOffered(trial.bench, item, after).map(({ path }) => path)
+  const others = listOffered(trial.bench, item, before).filter(({ path }) => !offered.includes(path))
   return [performed, ...others.filter(({ path }) => path !== performed.path)]
 }
 

@@ -46,9 +46,9 @@ export class LogOutput {
   #finish(): boolean {
     const until = performance.now() + (this.#lost === 0 ? waitMs : 0) // (3)
     while (this.#rest.length > 0) {
-      const written = writeSome(this.#file, this.#rest)
-      if (typeof written === 'number') this.#rest = this.#rest.subarray(written)
-      else if (written === 'never' || performance.now() >= until) return false
+      const count = writeSome(this.#file, this.#rest)
+      if (typeof count === 'number') this.#rest = this.#rest.subarray(count)
+      else if (count === 'never' || performance.now() >= until) return false
       else Atomics.wait(sleeper, 0, 0, retryMs)
     }
     return true

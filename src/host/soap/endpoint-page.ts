@@ -143,12 +143,12 @@ function describePage<O>(
   title: string,
 ): PageFrame {
   const prefix = prefixOf(context.settings)
-  const here = `${prefix}${entry.path}${entry.query === '' ? '' : `?${entry.query}`}`
+  const address = `${prefix}${entry.path}${entry.query === '' ? '' : `?${entry.query}`}`
   const visitor: PageVisitor = {
     name: subject,
     roles,
-    signIn: `${prefix}/login?to=${encodeURIComponent(here)}`,
-    signOut: { href: `${prefix}/logout`, back: here },
+    signIn: `${prefix}/login?to=${encodeURIComponent(address)}`,
+    signOut: { href: `${prefix}/logout`, back: address },
   }
   const { title: service } = context.app.contract
   const start = prefix + home

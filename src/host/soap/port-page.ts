@@ -85,7 +85,7 @@ function writePort(context: FaceContext, port: Port, operations: readonly PagedE
 
 function writeMessagePage(port: Port, entry: Entry, { name, exchange }: PagedExchange, trial: SoapTrial): PageMarkup {
   const { input, output, action, faults } = exchange
-  const asked = input === 'empty' ? 'an empty Body' : nameElement(input.name)
+  const request = input === 'empty' ? 'an empty Body' : nameElement(input.name)
   const answer =
     output === undefined
       ? 'without an answer'
@@ -93,7 +93,7 @@ function writeMessagePage(port: Port, entry: Entry, { name, exchange }: PagedExc
   const about =
     writeParagraph(exchange.description) +
     writeAbout(
-      `Its message is ${asked}, ${answer}.${action === '' ? '' : ` Action ${action}.`}`,
+      `Its message is ${request}, ${answer}.${action === '' ? '' : ` Action ${action}.`}`,
       Object.entries(faults).map(([fault, root]) => [fault, nameElement(root.name)]),
     )
   if (port.security !== undefined) return about + writeSecureNote()
@@ -128,8 +128,8 @@ function writeExampleLinks(port: Port, name: string): PageMarkup {
 
 function beginTrial(port: Port, { pairs }: Entry, { name, exchange }: PagedExchange): SoapTrial {
   const spoken = listSpoken(port.soap)
-  const asked = new Map(pairs).get('version')
-  const version = spoken.find(({ number }) => number === asked) ?? spoken[0]
+  const requested = new Map(pairs).get('version')
+  const version = spoken.find(({ number }) => number === requested) ?? spoken[0]
   const envelope = needsPackage(exchange.input) ? undefined : writeExampleEnvelope(port, name, exchange, version)
   return { version, isDraft: true, ...(envelope !== undefined && { envelope }) }
 }

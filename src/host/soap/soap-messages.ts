@@ -33,15 +33,18 @@ export function createMessageView(context: FaceContext): MessageWriter {
   return (version, operation, source, outcome) => {
     const view = views.get(version)
     const message = view?.messages.get(operation.name)
-    const written = view?.bound.get(operation.name)
-    if (!view || !message?.response || !written) return undefined
+    const boundOperation = view?.bound.get(operation.name)
+    if (!view || !message?.response || !boundOperation) return undefined
     const row = requestValues(message.request, source)
     return {
       address: `/soap/${version}`,
       action: message.action,
       request: writeEnvelope(soap12, writeRequestBody(view.namespace, message, row)),
       response: writeShown(source.shownCharacters, outcome, shown =>
-        writeEnvelope(soap12, written.write(responseValues(message, source.query, shown), inlineWriting, soap12)),
+        writeEnvelope(
+          soap12,
+          boundOperation.write(responseValues(message, source.query, shown), inlineWriting, soap12),
+        ),
       ),
     }
   }

@@ -129,8 +129,8 @@ function describeValue(root: AnyRootElement): string {
 const membersShown = 8
 const writeShape = (names: readonly string[]): string => {
   if (names.length === 0) return '{}'
-  const shown = names.slice(0, membersShown).map(writeMemberKey)
-  return `{ ${[...shown, ...(names.length > membersShown ? ['…'] : [])].join(', ')} }`
+  const members = names.slice(0, membersShown).map(writeMemberKey)
+  return `{ ${[...members, ...(names.length > membersShown ? ['…'] : [])].join(', ')} }`
 }
 const tellFaults = (names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`Faults: ${names.join(', ')}.`]

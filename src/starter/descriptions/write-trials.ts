@@ -52,7 +52,7 @@ function writeResourceTrials(all: readonly Resource[], resource: Resource, calle
   if (!plan && resource.isSingle) return []
   if (!plan && resource.within !== undefined) return []
   if (!plan) return [writeBothFaces(`${resource.name} are listed`, false, caller, writeListing(resource))]
-  const made = plan.resources.map(each => {
+  const items = plan.resources.map(each => {
     const draft = writeDraft(
       each,
       name => `${createdConstantOf(all.find(({ name: of }) => of === name) ?? resource)}.id`,
@@ -62,10 +62,10 @@ function writeResourceTrials(all: readonly Resource[], resource: Resource, calle
   const item = createdConstantOf(resource)
   if (resource.isSingle) {
     const read = `assert.deepEqual(await ${writeAccess(resource)}.get(), ${item})`
-    return [writeBothFaces(`${resource.name} is created and read`, plan.waits, caller, [...made, read])]
+    return [writeBothFaces(`${resource.name} is created and read`, plan.waits, caller, [...items, read])]
   }
   const read = `assert.equal((await ${writeAccess(resource)}.get(${item}.id${writeParent(all, resource)})).id, ${item}.id)`
-  return [writeBothFaces(`one of ${resource.name} is created and read`, plan.waits, caller, [...made, read])]
+  return [writeBothFaces(`one of ${resource.name} is created and read`, plan.waits, caller, [...items, read])]
 }
 /** A nested item is created and read within another item that the test has created. */
 function writeParent(all: readonly Resource[], resource: Resource): string {
@@ -151,10 +151,15 @@ function writeExchangeTrials(port: Port, name: string, exchange: PortExchange): 
   const [whole, accepted] = typeof exchange.output === 'object' ? [200, 200] : [204, exchange.output ? 200 : 202]
   const action = quoteLiteral(exchange.action)
   const ask = `${port.soap === '1.2' ? 'askSoap12' : 'askSoap'}${example.parts.length > 0 ? 'WithParts' : ''}`
-  const given = [quoteLiteral(port.port), action, quoteSample(example.xml), ...example.parts.map(writeSamplePart)]
+  const argumentTexts = [
+    quoteLiteral(port.port),
+    action,
+    quoteSample(example.xml),
+    ...example.parts.map(writeSamplePart),
+  ]
   return [
     writeExchangeTrial(`${place} by REST`, `askRest(${operation}, ${quoteSample(spreadJson(example.json))})`, whole),
-    writeExchangeTrial(`${place} by SOAP`, `${ask}(${given.join(', ')})`, accepted),
+    writeExchangeTrial(`${place} by SOAP`, `${ask}(${argumentTexts.join(', ')})`, accepted),
   ]
 }
 /** On several lines, if it has members and this changes nothing. */

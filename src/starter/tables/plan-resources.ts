@@ -40,16 +40,16 @@ export interface PlannedService {
 
 /** @param casts whether statements name the types of columns, as PostgreSQL requires */
 export function planResources({ tables, losses }: FoundTables, casts: boolean): PlannedService {
-  const said = [...losses]
+  const allLosses = [...losses]
   const kept = tables.flatMap(found => {
     const { table, losses } = applyChecks(found)
     const why = whyLeftOut(table)
-    said.push(...(why === undefined ? losses : [{ place: table.name, detail: `${why}: it is left out` }]))
+    allLosses.push(...(why === undefined ? losses : [{ place: table.name, detail: `${why}: it is left out` }]))
     return why === undefined ? [table] : []
   })
   const names = nameResources(kept)
-  const resources = kept.map(table => planResource(table, kept, names, casts, said))
-  return { resources, losses: said }
+  const resources = kept.map(table => planResource(table, kept, names, casts, allLosses))
+  return { resources, losses: allLosses }
 }
 
 const keyKinds: readonly (SqlColumn['kind'] | undefined)[] = ['text', 'int', 'long', 'uuid', 'enum', 'date']
@@ -273,8 +273,8 @@ const writeBounds = (
   facets: Readonly<Record<string, string | undefined>>,
   write: (bound: string) => string,
 ): string => {
-  const given = Object.entries(facets).flatMap(([name, bound]) =>
+  const options = Object.entries(facets).flatMap(([name, bound]) =>
     bound === undefined ? [] : [`${name}: ${write(bound)}`],
   )
-  return given.length === 0 ? '' : `{ ${given.join(', ')} }`
+  return options.length === 0 ? '' : `{ ${options.join(', ')} }`
 }

@@ -144,9 +144,9 @@ const writeDerive = (name: string, uniques: PlannedResource['uniques']): string 
   `      derive: async (ctx, draft, current) => {
 ${uniques
   .map(fields => {
-    const given = fields.map(field => `draft.${field} !== undefined`).join(' && ')
+    const condition = fields.map(field => `draft.${field} !== undefined`).join(' && ')
     const filter = fields.map(field => `${field}: draft.${field}`).join(', ')
-    return `        if (${given} && (await hasOther(ctx.items.all.list(${quoteConstant(name)}, { ${filter} }), current?.id)))
+    return `        if (${condition} && (await hasOther(ctx.items.all.list(${quoteConstant(name)}, { ${filter} }), current?.id)))
           ctx.conflict('another item has the same ${fields.join(' and ')}')\n`
   })
   .join('')}        return {}
