@@ -23,6 +23,16 @@ test('Part 2 appendix F: a linear pattern accepts what the expression of JavaScr
   )
 })
 
+/** Hardly any two of its parts are alike, so that no set of places is reached twice. */
+function mixedText(length: number): string {
+  let state = 1
+  const next = () => {
+    state = (state * 1103515245 + 12345) % 2 ** 31
+    return state > 2 ** 30 ? 'a' : 'b'
+  }
+  return `${Array.from({ length }, next).join('')}b${'a'.repeat(1900)}`
+}
+
 /** Each takes a backtracking engine seconds or more for these texts. */
 const costly: readonly (readonly [pattern: string, text: string])[] = [
   ['[\\s\\S]*[a-z]+@[\\s\\S]*', 'a'.repeat(200_000)],
@@ -30,6 +40,9 @@ const costly: readonly (readonly [pattern: string, text: string])[] = [
   ['(a|a)*', `${'a'.repeat(200_000)}!`],
   ['(a?){40}a{40}', 'a'.repeat(39)],
   ['.*.*.*=.*', 'a'.repeat(50_000)],
+  ['(a|aa)'.repeat(30), `${'a'.repeat(60)}b`],
+  ['(a{1,40}){1,40}', 'a'.repeat(4000)],
+  ['b?.*a.{1900}', mixedText(20_000)],
 ]
 for (const [source, given] of costly)
   test(`${source} takes time in proportion to the text`, async () => {
@@ -37,6 +50,13 @@ for (const [source, given] of costly)
     assert.ok(matches)
     await assertCpuMsBelow(1000, () => assert.equal(matches(given), false))
   })
+
+test('a text of a thousand different sets of places is followed to its end', () => {
+  const matches = compileXsdMatcher('c?(.*a.{300}|d+)')
+  const [text, expression] = [mixedText(3000), /^c?(.*a.{300}|d+)$/]
+  for (let length = 2970; length < 3000; length++)
+    assert.equal(matches?.(text.slice(0, length)), expression.test(text.slice(0, length)), String(length))
+})
 
 test('a pattern with too many steps is not compiled', () => {
   assert.equal(compileXsdMatcher('(a{0,3000}b){0,3000}'), undefined)

@@ -77,11 +77,15 @@ export const compileXsdMatcher = (pattern: string): ((text: string) => boolean) 
     return text => linear.test(text)
   })
 
-/** A single quantifier of one character never backtracks: any engine matches it in one way. */
+/**
+ * A single quantifier of one character never backtracks: any engine matches it in one way. Each bar
+ * may double the ways, as in `(a|aa)(a|aa)`.
+ */
 function hasOneWay(source: string): boolean {
   const bare = source.replace(/\\[\s\S]/g, 'a').replace(/\[[^\]]*\]+/g, 'a')
   const quantifiers = bare.match(/[*+]|\?(?!:)|\{\d+,\d*\}|\)\{/g) ?? []
-  return quantifiers.length <= 1 && !/\)[*+{]/.test(bare)
+  const bars = bare.match(/\|/g) ?? []
+  return quantifiers.length <= 1 && bars.length <= 4 && !/\)[*+{]/.test(bare)
 }
 
 function compile<T>(pattern: string, make: (source: string) => T): T | undefined {
