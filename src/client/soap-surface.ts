@@ -6,6 +6,7 @@ import { messageNameOf } from '../contract/filter-field.ts'
 import type { Values } from '../contract/implement.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { Message } from '../contract/xml-message.ts'
+import { AnswerError } from './errors.ts'
 import type { CallOptions } from './options.ts'
 import { type DownloadedFile, type FetchedPage, Results, toDownloadedFile } from './results.ts'
 import type {
@@ -156,17 +157,27 @@ function fetchResults(
   common: Values,
   options: RequestOptions | undefined,
 ): Results<Values> {
-  const fetchPage = async (cursor: Values): Promise<FetchedPage<Values>> => {
+  /** `seen`: the cursors so far; a list that leads back to one would never end. */
+  const fetchPage = async (cursor: Values, seen = new Set<unknown>()): Promise<FetchedPage<Values>> => {
     const reply = await call(message, joinInput(message, { ...common, ...cursor }, where), options)
     const { total, next } = reply
+    if (typeof next === 'string' && seen.has(next)) throw refuseCircle(message, next)
     return {
       items: subjectOf(message, reply) as unknown as readonly Values[], // a list, by the contract
       ...(typeof total === 'number' && { total }),
-      fetchNext: typeof next === 'string' ? () => fetchPage({ cursor: next }) : undefined,
+      fetchNext: typeof next === 'string' ? () => fetchPage({ cursor: next }, seen.add(next)) : undefined,
     }
   }
   return new Results(() => fetchPage({}))
 }
+
+/** The messages are valid one by one, so the error has none of their content. */
+const refuseCircle = ({ operation }: Message, cursor: string): AnswerError =>
+  new AnswerError(operation.name, 'structure', `next leads back to a page that has been read, cursor ${cursor}`, {
+    status: 200,
+    fields: {},
+    content: new Uint8Array(),
+  })
 
 // Files
 

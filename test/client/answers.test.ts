@@ -451,3 +451,19 @@ describe('blocks that are understood here', () => {
     assert.equal(thrown instanceof AnswerError && thrown.why, 'invalid')
   })
 })
+
+test('pages of a list whose cursors go in a circle end with an error', async () => {
+  const page = (cursor: number) =>
+    `<ListProductsResponse xmlns="${ns}"><products/><next>c${cursor}</next></ListProductsResponse>`
+  const { client, sent } = recordRequests(({ text }) => {
+    const asked = Number(/<cursor>c(\d)/.exec(text)?.[1] ?? 0)
+    return came(200, mediaType['1.2'], envelope('1.2', page((asked % 4) + 1)))
+  })
+  await assert.rejects(
+    async () => {
+      for await (const _ of client.products.list().pages()) assert.ok(sent.length < 9)
+    },
+    (thrown: unknown) => thrown instanceof AnswerError && thrown.why === 'structure' && /c1/.test(thrown.message),
+  )
+  assert.equal(sent.length, 5)
+})

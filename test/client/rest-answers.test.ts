@@ -259,6 +259,11 @@ describe('lists', () => {
   })
 })
 
+test('a removal that does not say how many it has removed is an error, not NaN', async () => {
+  const { api } = await serve([json({ removed: 1 })])
+  assert.equal((await failure(api.orders.removeAll({ state: 'cancelled' }), AnswerError)).why, 'structure')
+})
+
 describe('time', () => {
   const forever = { timeLimit: Number.POSITIVE_INFINITY } as const
   test('a limit longer than a timer can be is none', async () => {

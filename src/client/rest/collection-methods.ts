@@ -181,5 +181,7 @@ export async function removeMatching(
   const target = addQuery(await methods.findTarget(operation, undefined, options), methods.resource, { where })
   const reply = await methods.session.wire.ask({ operation, method: 'DELETE', target, options })
   const { removed, refused, more } = readDocument(operation, reply).members
-  return { removed: Number(removed), refused: Number(refused), ...(more === true && { more }) }
+  if (typeof removed !== 'number' || typeof refused !== 'number')
+    return refuseReply(operation, 'structure', 'removed and refused are missing', reply)
+  return { removed, refused, ...(more === true && { more }) }
 }
