@@ -104,21 +104,23 @@ export const frontRows: readonly FrontRow[] = [
   {
     number: 6,
     of: 'front',
-    question: 'Is the target a resource? (OPTIONS * is about the server; TRACE and CONNECT are not supported)',
+    question: 'Is the target a resource? (OPTIONS * is about the server; CONNECT is not supported)',
     no: ['not-allowed'],
     answers: [204],
-    source: 'RFC 9110 §9.3.6–§9.3.8',
+    source: 'RFC 9110 §9.3.6, §9.3.7',
     concerns: method => !knownMethods.includes(method) || method === 'OPTIONS',
     ask: requireResource,
   },
   {
     number: 7,
     of: 'front',
-    question: 'Does the server know the method?',
+    question: 'Does the server know the method? (TRACE is known, and no target supports it: row 13)',
     no: ['unknown-method'],
     source: 'RFC 9110 §15.6.2',
     concerns: method => !knownMethods.includes(method),
-    ask: () => refuseAtFront({ kind: 'unknown-method' }),
+    ask: ({ request }) => {
+      if (request.method !== 'TRACE') refuseAtFront({ kind: 'unknown-method' })
+    },
   },
   {
     number: 8,
@@ -179,7 +181,7 @@ function parseAddress(entry: EntryDraft): void {
 
 const everyMethod = writeAllow(knownMethods)
 function requireResource({ request: { method, target } }: EntryDraft): Response | undefined {
-  if (method === 'TRACE' || method === 'CONNECT') refuseAtFront({ kind: 'not-allowed', allow: everyMethod })
+  if (method === 'CONNECT') refuseAtFront({ kind: 'not-allowed', allow: everyMethod })
   return target === '*' ? { status: 204, fields: { allow: everyMethod, 'cache-control': 'no-store' } } : undefined
 }
 
