@@ -8,7 +8,8 @@ import type { ProbeReply } from './probe-message.ts'
 export class InvalidHead extends Error {}
 
 const headOctetsMax = 256 * 1024
-const replyOctetsMax = 32 * 1024 * 1024
+/** More octets of one response are not kept. */
+export const replyOctetsMax = 32 * 1024 * 1024
 
 type Framing = 'none' | 'chunked' | 'until close' | number
 

@@ -2,7 +2,7 @@
  * HTTP/1.1 over a plain or TLS socket, one message at a time, for a checker: nothing is repaired,
  * repeated, decoded or hidden. HTTP/2 is Node's, only over TLS. What always holds:
  *  (1) A request ends: with a response, or with `Unreachable` within its time limit.
- *  (2) No more than `repliesOctetsMax` octets of a response are kept.
+ *  (2) No more than some `replyOctetsMax` octets of a response, or of a conversation, are kept.
  *  (3) A connection is reused only after a complete response that did not close it.
  *  (4) If the peer closes such a connection without a response, an idempotent request is sent once
  *      more, on a new one (RFC 9112 §9.3.1).
@@ -25,7 +25,7 @@ import {
   Unreachable,
 } from './probe-message.ts'
 import { openProbeTunnel } from './proxy-socket.ts'
-import { InvalidHead, ReplyReader } from './reply-reader.ts'
+import { InvalidHead, ReplyReader, replyOctetsMax } from './reply-reader.ts'
 
 /** How the checker connects to a service. */
 export interface SocketOptions {
@@ -187,7 +187,7 @@ class SocketCarrier {
     const raw = tunnel && (await tunnel.catch(ignoreLateError))
     if (tunnel && !raw) return { reply: undefined, replies: 0, isClosed: true }
     const socket = this.#connect(raw)
-    const received: Uint8Array[] = []
+    const received = new KeptOctets()
     let isClosed = false
     let quiet: NodeJS.Timeout | undefined
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -197,7 +197,7 @@ class SocketCarrier {
       resolve()
     }
     socket.on('data', (piece: Uint8Array) => {
-      received.push(piece)
+      if (!received.keep(piece)) resolve()
       clearTimeout(quiet)
       quiet = setTimeout(resolve, quietMs)
     })
@@ -211,7 +211,7 @@ class SocketCarrier {
     clearTimeout(timer)
     clearTimeout(quiet)
     socket.destroy()
-    return { ...readConversation(Buffer.concat(received), performance.now() - startMs), isClosed }
+    return { ...readConversation(received.join(), performance.now() - startMs), isClosed }
   }
 
   /** (3) */
@@ -229,31 +229,51 @@ class SocketCarrier {
       ...request.fields,
     })
     if (!stream) throw new Unreachable('the peer does not speak HTTP/2')
-    const pieces: Uint8Array[] = []
+    const pieces = new KeptOctets()
     let status = 0
     let lines: (readonly [string, string])[] = []
-    stream.setTimeout(limitMs, () => stream.close())
+    let isLate = false
+    let isWhole = true
+    const timer = setTimeout(() => {
+      isLate = true
+      stream.close()
+    }, limitMs)
     stream.on('response', head => {
       status = Number(head[':status'])
       lines = Object.entries(head).flatMap(([name, value]) =>
         name.startsWith(':') ? [] : [value].flat().map(each => [name, String(each)] as const),
       )
     })
-    stream.on('data', (piece: Uint8Array) => pieces.push(piece))
+    stream.on('data', (piece: Uint8Array) => {
+      if (pieces.keep(piece)) return
+      isWhole = false
+      stream.close()
+    })
     stream.once('error', thrown => reject(new Unreachable(thrown.message)))
-    stream.once('close', () =>
-      status === 0
-        ? reject(new Unreachable(`no complete response within ${limitMs} ms`))
-        : resolve({
-            status,
-            lines,
-            content: Buffer.concat(pieces),
-            isWhole: true,
-            tookMs: performance.now() - startMs,
-          }),
-    )
+    stream.once('close', () => {
+      clearTimeout(timer)
+      if (isLate || status === 0) reject(new Unreachable(`no complete response within ${limitMs} ms`))
+      else resolve({ status, lines, content: pieces.join(), isWhole, tookMs: performance.now() - startMs })
+    })
     stream.end(request.content)
     return promise
+  }
+}
+
+/** What has arrived, up to the octets that are kept of a response. */
+class KeptOctets {
+  readonly #pieces: Uint8Array[] = []
+  #length = 0
+
+  /** Whether more may follow. */
+  keep(piece: Uint8Array): boolean {
+    if (this.#length <= replyOctetsMax) this.#pieces.push(piece)
+    this.#length += piece.length
+    return this.#length <= replyOctetsMax
+  }
+
+  join(): Buffer {
+    return Buffer.concat(this.#pieces)
   }
 }
 

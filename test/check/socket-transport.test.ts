@@ -1,8 +1,10 @@
 /** RFC 9112: the prober reads each framing, hides nothing, and always ends. */
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
-import { after, it } from 'node:test'
+import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { after, describe, it } from 'node:test'
 import { openSocketTransport, Unreachable } from '../../src/check/index.ts'
+import { issueCertificate } from '../client/issued.ts'
 
 const limitMs = 300
 
@@ -85,3 +87,56 @@ for (const [title, answer, ends] of [
     const { send } = await startPeer(answer, ends)
     await assert.rejects(send('GET'), Unreachable)
   })
+
+const pair = issueCertificate('server')
+describe('(1), (2) over HTTP/2', { skip: pair ? false : 'skipped: no openssl here' }, () => {
+  /** A stream that is answered so. */
+  async function sendHttp2(answer: (stream: ServerHttp2Stream) => void, timeMs = limitMs) {
+    const server = createSecureServer({ ...pair }).on('stream', (stream: ServerHttp2Stream) => {
+      stream.on('error', () => {})
+      stream.respond({ ':status': 200 })
+      answer(stream)
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    after(() => server.close())
+    const { port } = server.address() as AddressInfo // it listens on a port
+    const transport = await openSocketTransport(`https://127.0.0.1:${port}`, { insecure: true })
+    after(() => transport.close())
+    return transport.send({ method: 'GET', target: '/', fields: {}, version: '2' }, timeMs)
+  }
+  it('a peer that goes on and on is unreachable, within the time limit', async () => {
+    const startMs = performance.now()
+    const drip = (stream: ServerHttp2Stream) => {
+      let left = 10
+      const timer = setInterval(() => (left-- > 0 ? stream.write('a') : stream.end()), limitMs / 3)
+      stream.once('close', () => clearInterval(timer))
+    }
+    await assert.rejects(sendHttp2(drip), Unreachable)
+    assert.ok(performance.now() - startMs < 3 * limitMs)
+  })
+  it('content beyond the limit is cut, and not whole', async () => {
+    const flood = (stream: ServerHttp2Stream) => stream.end(Buffer.alloc(40 * 1024 * 1024))
+    const { content, isWhole } = await sendHttp2(flood, 20_000)
+    assert.equal(isWhole, false)
+    assert.ok(content.length < 33 * 1024 * 1024, String(content.length))
+  })
+})
+
+it('(2) a conversation ends before it fills the memory', async () => {
+  const flood = (socket: Socket) => {
+    const write = () => {
+      while (!socket.destroyed && socket.write(Buffer.alloc(1024 * 1024)));
+    }
+    socket.on('drain', write).write('HTTP/1.1 200 OK\r\n\r\n')
+    write()
+  }
+  const server = createServer(socket => flood(socket.on('error', () => {})))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  after(() => server.close())
+  const { port } = server.address() as AddressInfo // it listens on a port
+  const transport = await openSocketTransport(`http://127.0.0.1:${port}`)
+  after(() => transport.close())
+  const limits = { limitMs: 20_000, quietMs: 20_000 }
+  const { reply } = (await transport.converse?.([{ octets: Buffer.from('GET / HTTP/1.1\r\n\r\n') }], limits)) ?? {}
+  assert.ok(reply && reply.content.length < 34 * 1024 * 1024, String(reply?.content.length))
+})
