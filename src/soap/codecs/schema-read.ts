@@ -18,6 +18,7 @@ import { clarkNames, equalsText, type SimpleCodec, simpleCodecOf } from '../../c
 import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
 import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
+import { divideRun, type EarlierRows, earlierGroups, noEarlierRows, type RunPlace } from './divided-run.ts'
 import { addFlaw, checkEncodings, readNil, refuseContent, takePart } from './literal-read.ts'
 import {
   beginsParticle,
@@ -307,28 +308,34 @@ function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: Liter
 }
 
 /** From the first child to the first element that does not belong to these particles. */
-function readSequence(parts: readonly ParticlePlan[], cursor: Cursor, reading: LiteralReading, row: ElementRow): void {
+function readSequence(
+  parts: readonly ParticlePlan[],
+  cursor: Cursor,
+  reading: LiteralReading,
+  row: ElementRow,
+  earlier = noEarlierRows,
+): void {
   for (let at = 0; at < parts.length; at++) {
     const part = parts[at] as ParticlePlan // within the bounds of the list
-    if (!part.isMany && cursor.event === 'start' && mayTake(part, 0, cursor.name))
-      row[part.key] = readParticle(part, cursor, reading)
-    else setMember(part, readRepeated(parts, at, cursor, reading), row)
+    if (!part.isMany && cursor.event === 'start' && mayTake(part, 0, cursor.name)) {
+      const isGroup = part.kind === 'sequence' || part.kind === 'choice'
+      const groups = isGroup ? earlierGroups({ parts, at, row, earlier }) : noEarlierRows
+      row[part.key] = readParticle(part, cursor, reading, groups)
+    } else setMember(part, readRepeated({ parts, at, row, earlier }, cursor, reading), row)
   }
 }
 
 /** Reads as many values of the particle as there are, within its occurrence bounds. */
-function readRepeated(
-  parts: readonly ParticlePlan[],
-  at: number,
-  cursor: Cursor,
-  reading: LiteralReading,
-): readonly unknown[] {
+function readRepeated(place: RunPlace, cursor: Cursor, reading: LiteralReading): readonly unknown[] {
+  const { parts, at } = place
   const part = parts[at] as ParticlePlan // its callers took it from there
   const values: unknown[] = []
+  const earlier = (): readonly ElementRow[] => values as ElementRow[] // only groups ask for them
   while (values.length < part.max && cursor.event === 'start' && mayTake(part, values.length, cursor.name))
-    values.push(readParticle(part, cursor, reading))
+    values.push(readParticle(part, cursor, reading, earlier))
   while (values.length < countRequired(part, values.length)) {
     if (!isEmptiableOnce(part)) {
+      if (values.length > 0 && divideRun(place, values)) break
       refuseLacking(cursor, reading, parts.slice(at), part)
       break
     }
@@ -365,12 +372,17 @@ function setMember({ key, isMany }: ParticlePlan, values: readonly unknown[], ro
 }
 
 /** From the `start` of its first element to behind its last one. */
-function readParticle(part: ParticlePlan, cursor: Cursor, reading: LiteralReading): unknown {
+function readParticle(
+  part: ParticlePlan,
+  cursor: Cursor,
+  reading: LiteralReading,
+  earlier: EarlierRows = noEarlierRows,
+): unknown {
   if (part.kind === 'sequence' || part.kind === 'choice') {
     const { name } = cursor
     const branch = part.parts.find(each => beginsParticle(each, name))
     const row: ElementRow = {}
-    readSequence(part.kind === 'sequence' ? part.parts : branch ? [branch] : [], cursor, reading, row)
+    readSequence(part.kind === 'sequence' ? part.parts : branch ? [branch] : [], cursor, reading, row, earlier)
     return row
   }
   const value = part.kind === 'element' ? readPlannedElement(part, cursor, reading) : readAnyElement(cursor, reading)
