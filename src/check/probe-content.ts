@@ -68,6 +68,7 @@ export const sameJson = (one: Json | undefined, other: Json | undefined): boolea
     : writeJson(sortMembers(one)) === writeJson(sortMembers(other))
 function sortMembers(value: Json): Json {
   if (Array.isArray(value)) return value.map(each => sortMembers(each))
+  if (value === 0) return 0 // JSON Schema §4.2.2: −0 is the same number
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(asRecord(value))

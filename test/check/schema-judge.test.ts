@@ -23,6 +23,8 @@ const cases: readonly (readonly [clause: string, schema: Json, allowed: Json, re
   ['OpenAPI 3.0 nullable', { type: 'string', nullable: true }, null, 1, /string/],
   ['Validation §6.1.2 enum', { enum: ['a', { b: 1 }] }, { b: 1 }, 'c', /one of \["a",\{"b":1\}\]/],
   ['Validation §6.1.3 const', { const: 'a' }, 'a', 'b', /says "a"/],
+  ['Core §4.2.2 const −0', { const: 0 }, -0, 1, /says 0/],
+  ['Core §4.2.2 enum −0', { enum: [[0], { a: -0 }] }, { a: 0 }, { a: 1 }, /one of/],
   ['Validation §6.2.1 multipleOf', { multipleOf: 0.01 }, 19.99, 19.999, /has multipleOf 0.01/],
   ['Validation §6.2.2 maximum', { maximum: 3 }, 3, 4, /has maximum 3/],
   ['Validation §6.2.5 exclusiveMinimum', { exclusiveMinimum: 3 }, 4, 3, /has exclusiveMinimum 3/],
