@@ -74,13 +74,13 @@ export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): 
 const hasForeignKey = ({ exchange, ...service }: AnswerDemand): boolean =>
   exchange !== undefined && !service.trust.isEmpty && !isServiceCertificate(exchange.to, service)
 
-const policyOf = ({ isEncrypted, attachments, exchange }: AnswerDemand): SecurityPolicy => ({
+const policyOf = ({ isEncrypted, protectsTokens, attachments, exchange }: AnswerDemand): SecurityPolicy => ({
   required: true,
   anyOf: [
     {
       ...(exchange ? { caller: 'exchange', symmetric: exchange.form } : { caller: 'x509' }),
       timestamp: true,
-      signed: ['Body', 'Timestamp', attachments],
+      signed: ['Body', 'Timestamp', ...(protectsTokens ? (['SigningToken'] as const) : []), attachments],
       ...(isEncrypted && { encrypted: ['Body', 'Attachments'] }),
     },
   ],

@@ -69,6 +69,8 @@ export interface AnswerDemand {
   readonly isConfirmed: boolean
   /** The answers that were taken with these keys, where nothing ties them to their requests. */
   readonly taken: AnswerMemory
+  /** Its signature covers the certificate that made it. */
+  readonly protectsTokens: boolean
   /** How its attachments are signed. */
   readonly attachments: SignedAttachments
   /** The key of the exchange proves it, in this form; it was sent to the holder of `to`. */
@@ -196,6 +198,7 @@ function prepareExchange(
       isEncrypted: answers === 'encrypted',
       isConfirmed,
       taken: memoryOf(keys.given),
+      protectsTokens: demand.signed?.includes('SigningToken') === true,
       attachments: attachmentsOf(demand),
       exchange,
       trust: keys.trust,
@@ -260,7 +263,7 @@ function protectionFor(demand: Demand, keys: PreparedKeys, username: Protection[
   const { caller, signed = [], encrypted = [], confirmations = [] } = demand
   const { pair } = keys
   const isHolder = caller === 'saml' && confirmations.includes('holder-of-key')
-  const others = signed.filter(part => part === 'Timestamp' || part === 'Token')
+  const others = signed.filter(part => part === 'Timestamp' || part === 'Token' || part === 'SigningToken')
   const parts: readonly CoveredPart[] = ['Headers', ...others, 'Body', attachmentsOf(demand)]
   const to = receiverOf(keys)
   const { assertion } = keys.given

@@ -68,6 +68,11 @@ export interface ExchangeSecurity {
   /** What signatures cover of attachments, which only ports have. Default: `content`. */
   readonly attachments?: AttachmentForm
   /**
+   * True: each signature also covers the certificate or the assertion whose key made it, as
+   * policies with ProtectTokens demand (WS-SecurityPolicy 1.3 §6.5). Default: it may leave it out.
+   */
+  readonly protectTokens?: boolean
+  /**
    * Requests and answers have a Timestamp, although nothing signs it, as a TransportBinding with
    * IncludeTimestamp demands (WS-SecurityPolicy 1.3 §7.3). Default: only signed messages have one.
    */
@@ -213,7 +218,7 @@ const known = {
 } as const
 
 function findUnknownValues(
-  { callers, encrypted, answers, confirmed, symmetric, attachments, timestamp }: ExchangeSecurity,
+  { callers, encrypted, answers, confirmed, symmetric, attachments, protectTokens, timestamp }: ExchangeSecurity,
   place: string,
 ): readonly string[] {
   const tell = (where: string, values: readonly unknown[], of: readonly unknown[]) =>
@@ -248,6 +253,7 @@ function findUnknownValues(
     ...tell('confirmed', [confirmed], known.truth),
     ...tell('symmetric', [symmetric], known.symmetric),
     ...tell('attachments', [attachments], known.attachments),
+    ...tell('protectTokens', [protectTokens], known.truth),
     ...tell('timestamp', [timestamp], known.truth),
   ]
 }
@@ -258,7 +264,7 @@ function findExchangeMistakes(exchange: ExchangeSecurity, place: string): readon
 }
 
 function findContradictions(
-  { callers, encrypted, answers, confirmed, symmetric, timestamp }: ExchangeSecurity,
+  { callers, encrypted, answers, confirmed, symmetric, protectTokens, timestamp }: ExchangeSecurity,
   place: string,
 ): readonly string[] {
   const proofs = callers.map(proofOf)
@@ -283,6 +289,7 @@ function findContradictions(
     ...(confirmed !== undefined && !answers
       ? [`${place}.confirmed says what signed answers confirm, which no message here has: remove it, or add answers`]
       : []),
+    ...findIdleProtection(protectTokens, symmetric, proofs, place),
     ...(symmetric && nameless.length > 0
       ? [`${place} is symmetric, and ${nameless.join(', ')} cannot endorse a signature: name x509 alone`]
       : []),
@@ -292,4 +299,20 @@ function findContradictions(
         ]
       : []),
   ]
+}
+
+/** WS-SecurityPolicy 1.3 §6.5: only a certificate or an assertion travels with its signature. */
+function findIdleProtection(
+  protectTokens: boolean | undefined,
+  symmetric: KeyForm | undefined,
+  proofs: readonly (CallerProof & { readonly signed: boolean })[],
+  place: string,
+): readonly string[] {
+  if (protectTokens === undefined) return []
+  if (symmetric)
+    return [`${place}.protectTokens is about certificates that sign, and a key of the exchange signs here: remove it`]
+  const tokenless = proofs.filter(({ by, signed }) => !signed || by === 'secret').map(({ by }) => by)
+  return tokenless.length === 0
+    ? []
+    : [`${place}.protectTokens is about tokens that sign, and ${tokenless.join(', ')} has none: remove it`]
 }

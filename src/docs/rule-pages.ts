@@ -205,6 +205,7 @@ function writeExchangeRule(
     confirmed,
     symmetric,
     attachments = 'content',
+    protectTokens,
     timestamp,
   }: ExchangeSecurity | SecurityRule,
   mayAttach: boolean,
@@ -222,6 +223,9 @@ function writeExchangeRule(
         : 'Nothing has to be encrypted; use TLS.',
     ),
     ...(mayAttach ? [writeText(attachmentTexts[attachments])] : []),
+    ...(protectTokens
+      ? [writeText('Each signature also covers the token that made it (WS-SecurityPolicy §6.5, ProtectTokens).')]
+      : []),
     ...(timestamp ? [writeText('Requests and answers have a Timestamp, although nothing signs it.')] : []),
     writeText(answer),
   ].join('')

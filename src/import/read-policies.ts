@@ -198,6 +198,8 @@ interface RequestDemand {
   /** It has a Timestamp that nothing signs. */
   readonly isStamped: boolean
   readonly symmetric: KeyForm | undefined
+  /** Signatures cover the tokens that made them. */
+  readonly protectTokens: boolean
   /** How attachments are signed, if the message has any. */
   readonly attachments: AttachmentForm | undefined
 }
@@ -217,14 +219,16 @@ function readExchangePolicy(
     each.isEncrypted === first.isEncrypted &&
     each.isStamped === first.isStamped &&
     each.symmetric === first.symmetric &&
+    each.protectTokens === first.protectTokens &&
     each.attachments === first.attachments
   const same = demands.flatMap(each => (each.caller && isAlike(each) ? [each.caller] : []))
   const callers = same.filter((each, at) => same.findIndex(other => isSameProof(each, other)) === at)
-  const { isEncrypted, isStamped, symmetric } = first
+  const { isEncrypted, isStamped, symmetric, protectTokens } = first
   const base = {
     callers,
     ...(symmetric && { symmetric }),
     ...(isEncrypted && { encrypted: true }),
+    ...(protectTokens && { protectTokens }),
     ...(isStamped && { timestamp: true }),
   }
   const sayForm = (form: AttachmentForm | undefined) => form === 'complete' && { attachments: form }
@@ -282,7 +286,8 @@ function readRequest(assertions: Alternative, message: WsdlMessage | undefined):
   if (block) failUnsupported(`the header block ${nameOfBlock(block)}, which the WSDL does not describe`)
   const attachments = binding && readAttachments(assertions, message)
   const isStamped = !binding && isTransportStamped(assertions)
-  const facts = { isEncrypted, isStamped, symmetric: undefined, attachments }
+  const protectTokens = binding !== undefined && hasInside(binding, 'ProtectTokens')
+  const facts = { isEncrypted, isStamped, symmetric: undefined, protectTokens, attachments }
   if (binding?.name.local === 'SymmetricBinding')
     return { ...facts, caller: readEndorser(endorsing, supporting), symmetric: readKeyForm(binding) }
   if (endorsing) failUnsupported(endorsing.name.local)
@@ -346,8 +351,9 @@ function readAnswer(assertions: Alternative, isAwaited: boolean): ExchangeSecuri
 function findBinding(assertions: Alternative): Element | undefined {
   const binding = assertions.find(({ name }) => /^A?[Ss]ymmetricBinding$/.test(name.local))
   if (!binding) return undefined
-  const unmet = findInside(binding, ['EncryptSignature', 'ProtectTokens'])
-  if (unmet) failUnsupported(unmet.name.local)
+  if (hasInside(binding, 'EncryptSignature')) failUnsupported('EncryptSignature')
+  if (binding.name.local === 'SymmetricBinding' && hasInside(binding, 'ProtectTokens'))
+    failUnsupported('ProtectTokens with a SymmetricBinding')
   if (!hasInside(binding, 'IncludeTimestamp')) failUnsupported('signed messages without a Timestamp')
   if (listInside(binding).some(each => each.name.local === 'Layout' && hasInside(each, 'LaxTsLast')))
     failUnsupported('LaxTsLast, a Timestamp behind everything else')

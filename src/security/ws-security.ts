@@ -8,6 +8,7 @@ import {
   type CoveredPart,
   exchangePolicyOf,
   findPolicyMistakes,
+  protectsTokens,
   type SecurityPolicy,
 } from './policy/policy.ts'
 import type { Decryption, VerificationContext } from './policy/verification-context.ts'
@@ -53,7 +54,11 @@ export function createWsSecurity(
       ({ envelope, attached }, now) =>
         protectMessage(envelope, protection, now, attached)
     if (!answers) return isStamped ? { ...read, protect: protectBy({ timestamp: {} }) } : read
-    const covered: readonly CoveredPart[] = [...answerParts, answeredAttachmentsOf(exchange) ?? 'Attachments']
+    const covered: readonly CoveredPart[] = [
+      ...answerParts,
+      ...(protectsTokens(exchange) ? (['SigningToken'] as const) : []),
+      answeredAttachmentsOf(exchange) ?? 'Attachments',
+    ]
     const protection = compileAnswerProtection(
       proven,
       { parts: covered, encrypts: answers === 'encrypted', confirms: exchange.confirmed !== false },

@@ -63,7 +63,7 @@ async function attack(shape: Shape, message: string) {
 
 // Wrapping: parts that are signed, moved to every place while another replaces them
 
-const bySignature = ['signed', 'vouchedName', 'holder', 'vouched', 'secret', 'settings', 'open'] as const
+const bySignature = ['signed', 'protected', 'vouchedName', 'holder', 'vouched', 'secret', 'settings', 'open'] as const
 const byEncryption = ['sealed', 'direct', 'derived'] as const
 const evilBody = (body: string) => body.replace(/(<s:Body[^>]*>).*<\/s:Body>/s, `$1${createNote('evil')}</s:Body>`)
 const wrapped: readonly (readonly [shape: Shape, tag: string, forge: (element: string) => string])[] = [
@@ -75,6 +75,7 @@ const wrapped: readonly (readonly [shape: Shape, tag: string, forge: (element: s
         [shape, 'wsu:Timestamp', (stamp: string) => stamp.replaceAll('2030-06-01', '2030-06-02')],
       ] as const,
   ),
+  ['protected', 'wsse:BinarySecurityToken', token => token.replace(/wsu:Id="[^"]*"/, '')],
   ['vouchedName', 'wsse:UsernameToken', token => token.replace('>leaf<', '>plain<')],
 ]
 /** All of them were sent once: 21,440. Each run takes its share, the same each time. */

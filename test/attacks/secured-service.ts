@@ -27,6 +27,7 @@ const saml = (...confirmations: readonly ('bearer' | 'holder-of-key' | 'sender-v
 })
 const rules = {
   signed: { callers: ['x509'], answers: 'signed' },
+  protected: { callers: ['x509'], answers: 'signed', protectTokens: true },
   sealed: { callers: ['x509'], encrypted: true, answers: 'encrypted' },
   direct: { callers: ['x509'], symmetric: 'direct', encrypted: true, answers: 'encrypted' },
   derived: { callers: ['x509'], symmetric: 'derived', encrypted: true, answers: 'encrypted' },
@@ -149,6 +150,7 @@ let serial = 0
 /** What an honest sender adds for each shape. */
 const protections: Readonly<Record<Shape, (by: Pair, now: number) => Protection>> = {
   signed: by => signatureOf(by),
+  protected: by => signatureOf(by, ['SigningToken']),
   settings: by => signatureOf(by),
   open: by => signatureOf(by),
   sealed: by => ({ ...signatureOf(by), encryption, encryptsFirst: true }),

@@ -94,6 +94,7 @@ const username = (kind: string): string =>
 const named = [{ by: 'username', passwords: ['text'], signed: false }] as const
 
 const met: readonly (readonly [says: string, policy: Attached, rule: ExchangeSecurity])[] = [
+  ['§6.5, ProtectTokens', { binding: mutual({ more: '<sp:ProtectTokens/>' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], protectTokens: true, answers: 'signed', confirmed: false }],
   ['Rampart, WSS 1.0', { binding: mutual({ layout: 'Strict' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], answers: 'signed', confirmed: false }],
   ['CXF, WSS 1.0, parts at messages', { binding: mutual() + wss10, ...both(parts('SignedParts', header('To'), header('Action'))) }, { callers: [{ by: 'x509' }], answers: 'signed', confirmed: false }],
   ['CXF, encrypted before it is signed', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + wss11(), ...both(signedBody + parts('EncryptedParts')) }, { callers: [{ by: 'x509' }], encrypted: true, answers: 'encrypted', confirmed: false }],

@@ -64,6 +64,12 @@ const rules = {
   '/soap/derived': { callers: ['x509'], symmetric: 'derived', answers: 'signed' },
   '/soap/derived-sealed': { callers: ['x509'], symmetric: 'derived', encrypted: true, answers: 'encrypted' },
   '/soap/loose': { callers: ['x509'], answers: 'signed', confirmed: false },
+  '/soap/protected': { callers: ['x509'], encrypted: true, answers: 'encrypted', protectTokens: true },
+  '/soap/protected-holder': {
+    callers: [{ by: 'saml', confirmations: ['holder-of-key'] }],
+    answers: 'signed',
+    protectTokens: true,
+  },
   '/soap/loose-shared': { callers: ['x509'], symmetric: 'direct', answers: 'signed', confirmed: false },
 } satisfies Record<string, SecurityRule>
 type Path = keyof typeof rules
@@ -263,6 +269,7 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
       '/soap/named',
       '/soap/holder',
       '/soap/loose',
+      '/soap/protected',
       ...symmetric,
     ] as const) {
       for (const version of ['1.1', '1.2'] as const) {
@@ -298,7 +305,7 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
           assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
           kept.former = answered
           const own = isSymmetric(path) ? exchangeAttacks(answered) : attacks
-          for (const [name, change] of path === '/soap/encrypted' ? sealedAttacks : own) {
+          for (const [name, change] of path === '/soap/encrypted' || path === '/soap/protected' ? sealedAttacks : own) {
             attack = change
             await assert.rejects(attacked.GetOrder({ id: 'o-1' }), { name: 'AnswerError', why: 'unproven' }, name)
           }
@@ -409,7 +416,12 @@ function proofOf(path: Path, name: Name) {
   const [caller] = rules[path].callers
   const isUser = typeof caller === 'object' && caller.by === 'username'
   const digest = isUser && caller.passwords?.[0] === 'digest'
-  const method = path === '/soap/holder' ? 'holder-of-key' : path === '/soap/bearer' ? 'bearer' : undefined
+  const method =
+    path === '/soap/holder' || path === '/soap/protected-holder'
+      ? 'holder-of-key'
+      : path === '/soap/bearer'
+        ? 'bearer'
+        : undefined
   return {
     user: isUser ? { username: name, password: `${name}-secret`, digest } : undefined,
     assertion: method && (() => assertionFor(name, method)),

@@ -50,7 +50,7 @@ const compileExchangePolicy = (rule: ExchangeSecurity, mayAttach: boolean): Exch
 
 function compileDemand(
   proof: CallerProof & { readonly signed: boolean },
-  { encrypted = false, symmetric, attachments = 'content', timestamp = false }: ExchangeSecurity,
+  { encrypted = false, symmetric, attachments = 'content', protectTokens = false, timestamp = false }: ExchangeSecurity,
   mayAttach: boolean,
 ): Demand {
   const { by: caller, passwords, confirmations, signed } = proof
@@ -59,6 +59,7 @@ function compileDemand(
     'Body',
     'Timestamp',
     ...(isTokenApart(proof) ? (['Token'] as const) : []),
+    ...(protectTokens ? (['SigningToken'] as const) : []),
     ...(mayAttach ? ([attached] as const) : []),
   ]
   const sealed: readonly CoveredPart[] = mayAttach ? ['Body', 'Attachments'] : ['Body']

@@ -12,11 +12,12 @@ import { canDecrypt, canDecryptBySuite, findSigningFlaw } from './pair-flaws.ts'
 import type { VerificationContext } from './verification-context.ts'
 
 /**
- * A part that can be covered: the token that names the caller, all header blocks that the receiver
- * processes, all attachments, or the header blocks with a name. `Attachments` signs their content,
+ * A part that can be covered: the token that names the caller, the certificate or assertion whose
+ * key signs (`SigningToken`, only signed), all header blocks that the receiver processes, all
+ * attachments, or the header blocks with a name. `Attachments` signs their content,
  * `CompleteAttachments` also the fields that describe it.
  */
-export type CoveredPart = 'Body' | 'Timestamp' | 'Token' | 'Headers' | SignedAttachments | Name
+export type CoveredPart = 'Body' | 'Timestamp' | 'Token' | 'SigningToken' | 'Headers' | SignedAttachments | Name
 
 /** SwA Profile 1.1 §5.3. */
 export type SignedAttachments = 'Attachments' | 'CompleteAttachments'
@@ -90,6 +91,10 @@ export const signedAttachmentsOf = (parts: readonly CoveredPart[] = []): SignedA
 /** How replies to these messages sign attachments: as the messages do. */
 export const answeredAttachmentsOf = ({ anyOf }: ExchangePolicy): SignedAttachments | undefined =>
   signedAttachmentsOf(anyOf.flatMap(({ signed = [] }) => signed))
+
+/** Whether replies to these messages sign the certificate that signs them: as the messages do. */
+export const protectsTokens = ({ anyOf }: ExchangePolicy): boolean =>
+  anyOf.some(({ signed = [] }) => signed.includes('SigningToken'))
 
 /** The same policy, with attachments signed and encrypted where the Body is. */
 export function coverAttachments(policy: SecurityPolicy): SecurityPolicy {
@@ -254,10 +259,11 @@ function requireEncryption(
     ],
     [!encrypted.includes('CompleteAttachments'), 'cannot demand encrypted CompleteAttachments; name Attachments'],
     [!encrypted.includes('Headers'), 'cannot demand encrypted Headers; name the blocks'],
+    [!encrypted.includes('SigningToken'), 'cannot demand an encrypted SigningToken, which proves nothing then'],
   ]
 }
 
-function requireCoverable({ caller, signed = [], encrypted = [] }: Demand): readonly Requirement[] {
+function requireCoverable({ caller, symmetric, signed = [], encrypted = [] }: Demand): readonly Requirement[] {
   const blocks = [...signed, ...encrypted].filter(part => typeof part !== 'string')
   return [
     ...blocks.map(
@@ -267,5 +273,9 @@ function requireCoverable({ caller, signed = [], encrypted = [] }: Demand): read
       ],
     ),
     [caller !== 'secret' || !signed.includes('Token'), 'has no Token to sign; remove Token from signed'],
+    [
+      !signed.includes('SigningToken') || !(symmetric || caller === 'secret' || caller === 'exchange'),
+      'signs with a key that no token brings; remove SigningToken from signed',
+    ],
   ]
 }

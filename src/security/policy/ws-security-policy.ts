@@ -128,7 +128,7 @@ function writeTokens(demand: Demand, how: BindingFacts): string {
   if (signed.length === 0) return `${how.isConfidential ? writeTransportBinding(demand) : ''}${supporting}`
   if (caller === 'secret') return ''
   if (demand.symmetric) return `${writeSymmetricBinding(demand.symmetric, how)}${endorsingToken}${writeWss11(how)}`
-  return `${writeBinding(isKey ? writeToken(demand) : x509Token, how)}${supporting}${writeWss11(how)}`
+  return `${writeBinding(isKey ? writeToken(demand) : x509Token, signed, how)}${supporting}${writeWss11(how)}`
 }
 
 const isHolderOfKey = ({ confirmations = [] }: Demand): boolean => confirmations.every(kind => kind === 'holder-of-key')
@@ -152,7 +152,7 @@ const writeTransportBinding = ({ timestamp }: Demand): string =>
   )}</sp:TransportBinding>`
 
 /** WS-SecurityPolicy §7.5. */
-function writeBinding(token: string, { encrypts }: BindingFacts): string {
+function writeBinding(token: string, signed: readonly CoveredPart[], { encrypts }: BindingFacts): string {
   return `<sp:AsymmetricBinding>${wrapInPolicy(
     `<sp:InitiatorToken>${wrapInPolicy(token)}</sp:InitiatorToken>`,
     `<sp:RecipientToken>${wrapInPolicy(recipientToken)}</sp:RecipientToken>`,
@@ -160,6 +160,7 @@ function writeBinding(token: string, { encrypts }: BindingFacts): string {
     layout,
     '<sp:IncludeTimestamp/>',
     encrypts ? '<sp:EncryptBeforeSigning/>' : '',
+    signed.includes('SigningToken') ? '<sp:ProtectTokens/>' : '',
     '<sp:OnlySignEntireHeadersAndBody/>',
   )}</sp:AsymmetricBinding>`
 }

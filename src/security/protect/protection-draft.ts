@@ -22,6 +22,7 @@ export class ProtectionDraft {
   /** The parts next to the envelope. */
   attached: readonly SentPart[]
   #token: Element | undefined
+  #signingToken: Element | undefined
 
   /** @throws TypeError if the text is not an envelope with a Body */
   constructor(text: string, isMandatory: boolean, attached: readonly SentPart[] = []) {
@@ -55,6 +56,18 @@ export class ProtectionDraft {
     this.#token = this.add(text)
   }
 
+  /** Adds the token whose key signs next. */
+  addSigningToken(text: string): Element {
+    this.#signingToken = this.add(text)
+    return this.#signingToken
+  }
+
+  /** The token that names the caller signs next, too. */
+  signByToken(): Element | undefined {
+    this.#signingToken = this.#token
+    return this.#token
+  }
+
   /** The token that names the caller, if one was added. */
   get token(): Element | undefined {
     return this.#token
@@ -75,6 +88,7 @@ export class ProtectionDraft {
     if (part === 'Body') return [this.#body]
     if (part === 'Timestamp') return this.security.elements(n.TimestampName)
     if (part === 'Token') return this.#token ? [this.#token] : this.security.elements(n.BinarySecurityTokenName)
+    if (part === 'SigningToken') return this.#signingToken ? [this.#signingToken] : []
     if (part === 'Headers') return this.#header.elements().filter(each => each !== this.security)
     if (part === 'Attachments' || part === 'CompleteAttachments') return []
     return this.#header.elements(part)

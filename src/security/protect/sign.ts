@@ -57,7 +57,7 @@ export interface Signing {
 /** Adds a Signature to the Security block. @returns its SignatureValue */
 export function signParts(draft: ProtectionDraft, signing: Signing): Buffer {
   const keyInfo = writeKeyInfo(draft, signing.by)
-  return signTargets(draft, signing, keyInfo, listTargets(draft, signing.parts)).value
+  return signTargets(draft, signing, keyInfo, [...new Set(listTargets(draft, signing.parts))]).value
 }
 
 /** The target of one reference of a signature. */
@@ -152,11 +152,11 @@ const identifierAttributes = [n.wsuId, n.upperIdAttribute, n.assertionIdAttribut
 
 /** The content of a KeyInfo; a certificate that is sent along goes before the signature. */
 export function writeKeyInfo(draft: ProtectionDraft, by: Signing['by']): string {
-  if (by === 'assertion') return writeAssertionReference(draft.token)
+  if (by === 'assertion') return writeAssertionReference(draft.signByToken())
   if ('name' in by) return `<ds:KeyName>${escapeText(by.name)}</ds:KeyName>`
   if (by.refer !== 'direct') return writeCertificateReference(by.certificate, by.refer)
   const id = createId('X509')
-  draft.add(writeBinaryToken(id, n.x509v3Uri, by.certificate.der))
+  draft.addSigningToken(writeBinaryToken(id, n.x509v3Uri, by.certificate.der))
   return writeTokenReference(`<wsse:Reference URI="#${id}" ValueType="${n.x509v3Uri}"/>`)
 }
 

@@ -24,8 +24,9 @@ import { failSecurity } from '../security-fault.ts'
 import { isInside } from '../tree/tree-edit.ts'
 import { CipherValueName } from '../vocabulary.ts'
 import { type ExaminedBlock, type Incoming, isSignerKnown, type Signer } from './incoming.ts'
-import { readBinaryToken } from './key-info.ts'
+import { isCertificateToken, readBinaryToken, readCertificates } from './key-info.ts'
 import type { Assertion } from './saml.ts'
+import type { VerifiedSignature } from './signature.ts'
 import { readAuthenticator } from './ticket-use.ts'
 import { type UsernameToken, verifyUsername } from './username-token.ts'
 
@@ -82,7 +83,10 @@ export class Authentication {
     if (demand.timestamp && !stamped) return 'no Timestamp'
     if (demand.signed?.length && !this.#mayCover(demand)) return 'signed by another party than demanded'
     if (demand.symmetric && !this.#areKeysOf(demand.symmetric)) return `keys are not ${demand.symmetric}`
-    const isSigned = (part: CoveredPart) => this.#elementsOf(part, token).every(each => signature!.elements.has(each))
+    const isSigned = (part: CoveredPart) =>
+      part === 'SigningToken'
+        ? signature !== undefined && coversItsToken(signature)
+        : this.#elementsOf(part, token).every(each => signature!.elements.has(each))
     const unsigned = demand.signed?.find(part => !isSigned(part))
     if (unsigned) return `${nameOfPart(unsigned)} is not signed`
     const added = demand.signed?.length && this.#message.processed?.find(each => !signature!.elements.has(each))
@@ -176,7 +180,7 @@ export class Authentication {
     if (part === 'Body') return [this.#message.body]
     if (part === 'Timestamp') return this.#found.stamped ? [this.#found.stamped.element] : []
     if (part === 'Token') return token === true ? [] : [token]
-    if (part === 'Headers' || part === 'Attachments' || part === 'CompleteAttachments') return [] // checked separately
+    if (typeof part === 'string') return [] // checked separately
     return this.#message.header?.elements(part) ?? []
   }
 
@@ -281,5 +285,17 @@ const exchangePartner: Caller = { subject: 'the service', roles: [], claims: {} 
  * after it.
  */
 const ticketLifeMs = 600_000
+
+/**
+ * WS-SecurityPolicy 1.3 §6.5: the token whose key made the signature is among what it covers, or
+ * what a reference to its certificate stands for (WSS §8.3).
+ */
+function coversItsToken({ signer, elements }: VerifiedSignature<Signer>): boolean {
+  if (signer.kind === 'saml') return elements.has(signer.assertion.element)
+  if (signer.kind !== 'x509') return false
+  if (signer.token) return elements.has(signer.token)
+  const { der } = signer.certificate
+  return [...elements].some(each => isCertificateToken(each) && readCertificates(each).der.equals(der))
+}
 
 const nameOfPart = (part: CoveredPart): string => (typeof part === 'string' ? part : part.local)

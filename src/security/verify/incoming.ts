@@ -44,7 +44,13 @@ export interface Incoming {
  * sender, about whom the key says nothing.
  */
 export type Signer =
-  | { readonly kind: 'x509'; readonly key: KeyObject; readonly certificate: Certificate }
+  | {
+      readonly kind: 'x509'
+      readonly key: KeyObject
+      readonly certificate: Certificate
+      /** The token of the message that brought the certificate. */
+      readonly token: Element | undefined
+    }
   | { readonly kind: 'secret'; readonly key: KeyObject; readonly name: string }
   | { readonly kind: 'saml'; readonly key: KeyObject; readonly assertion: Assertion }
   | { readonly kind: 'exchange'; readonly key: KeyObject; readonly source: ExchangeKey }

@@ -263,7 +263,8 @@ class Examination {
     if (reference.names?.some(name => this.#guard.secrets?.has(name))) requireNothingBeside(reference)
     const trust = this.#guard.trust ?? failSecurity('SecurityTokenUnavailable', 'no certificate is trusted here')
     const certificate = requireTrusted(reference, trust, this.#now)
-    return { kind: 'x509', key: certificate.key, certificate }
+    const token = reference.kind === 'token' ? reference.element : undefined
+    return { kind: 'x509', key: certificate.key, certificate, token }
   }
 
   /** The one assertion of the block; verified once. */
