@@ -228,7 +228,6 @@ const smallFiles: Readonly<Record<string, string>> = {
   'http/write-json.ts': 'no browser loads the readers of http/json.ts',
   'import/loss.ts': 'every reader of descriptions tells its losses by it',
   'pages/look.ts': 'each mount of the front door is a file',
-  'security/policy/algorithm-suite.ts': 'published by one, obeyed by others',
   'store/read-thread-port.ts': 'both sides of a thread load it, and neither loads the other',
   'starter/own-package.ts': 'the commands ask for it without the texts of a new project',
 }

@@ -74,8 +74,9 @@ export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): 
 const hasForeignKey = ({ exchange, ...service }: AnswerDemand): boolean =>
   exchange !== undefined && !service.trust.isEmpty && !isServiceCertificate(exchange.to, service)
 
-const policyOf = ({ isEncrypted, protectsTokens, attachments, exchange }: AnswerDemand): SecurityPolicy => ({
+const policyOf = ({ isEncrypted, isWeak, protectsTokens, attachments, exchange }: AnswerDemand): SecurityPolicy => ({
   required: true,
+  ...(isWeak && { allow: ['sha1'] as const }),
   anyOf: [
     {
       ...(exchange ? { caller: 'exchange', symmetric: exchange.form } : { caller: 'x509' }),

@@ -12,7 +12,7 @@ import { toXmlName } from '../contract/xml-message.ts'
 import type { Certificate } from '../security/crypto/certificate.ts'
 import { type CertificateSource, type PrivateKeySource, readCertificateList } from '../security/crypto/key-source.ts'
 import { type Anchors, CertificateTrust } from '../security/crypto/trust.ts'
-import { suiteCipher, suiteTransport } from '../security/policy/algorithm-suite.ts'
+import { algorithmsOf, type SuiteAlgorithms, suiteTransport } from '../security/policy/algorithm-suite.ts'
 import { compileDeclaredPolicy } from '../security/policy/declared-policy.ts'
 import { prepareDecryption } from '../security/policy/means.ts'
 import {
@@ -69,6 +69,8 @@ export interface AnswerDemand {
   readonly isConfirmed: boolean
   /** The answers that were taken with these keys, where nothing ties them to their requests. */
   readonly taken: AnswerMemory
+  /** Signatures by SHA-1 are accepted. */
+  readonly isWeak: boolean
   /** Its signature covers the certificate that made it. */
   readonly protectsTokens: boolean
   /** How its attachments are signed. */
@@ -140,10 +142,11 @@ export function compileOperationSecurity(
 ): (operation: string) => OperationSecurity | undefined {
   const keys = prepareKeys(given ?? {})
   const policy: SecurityPolicy = compileDeclaredPolicy(rule, toXmlName, true)
+  const suite = algorithmsOf(policy.suite)
   const operations = new Map<ExchangePolicy, OperationSecurity>()
   const prepare = (exchange: ExchangePolicy): OperationSecurity | undefined => {
     if (exchange.isOptional) return undefined
-    const prepared = operations.get(exchange) ?? prepareExchange(exchange, keys, username)
+    const prepared = operations.get(exchange) ?? prepareExchange(exchange, suite, keys, username)
     operations.set(exchange, prepared)
     return prepared
   }
@@ -176,6 +179,7 @@ function prepareKeys(given: ClientKeys): PreparedKeys {
 
 function prepareExchange(
   { anyOf, answers, confirmed: isConfirmed = true }: ExchangePolicy,
+  suite: SuiteAlgorithms,
   keys: PreparedKeys,
   username: Protection['username'],
 ): OperationSecurity {
@@ -184,10 +188,12 @@ function prepareExchange(
   if (!demand) throw new TypeError(`the contract demands proof of the caller: give ${missing.join(', or ')}`)
   if (answers && !demand.symmetric && keys.trust.isEmpty)
     throw new TypeError('the contract demands signed answers: give keys.service, the signers to accept')
+  if (suite.hash === 'sha1' && keys.pair && keys.pair.key.asymmetricKeyType !== 'rsa')
+    throw new TypeError(`keys.key is not an RSA key, by which ${suite.name} signs: give one`)
   const { assertion } = keys.given
-  const exchange = demand.symmetric && exchangeFor(demand, demand.symmetric, keys)
+  const exchange = demand.symmetric && { ...exchangeFor(demand, demand.symmetric, keys), suite }
   if (answers && !isConfirmed && !exchange) requireOtherSigner(keys)
-  const fixed: Protection = exchange ? { timestamp: {}, exchange } : protectionFor(demand, keys, username)
+  const fixed: Protection = exchange ? { timestamp: {}, exchange } : protectionFor(demand, suite, keys, username)
   return {
     protection: caller =>
       typeof assertion === 'function' && demand.caller === 'saml'
@@ -198,6 +204,7 @@ function prepareExchange(
       isEncrypted: answers === 'encrypted',
       isConfirmed,
       taken: memoryOf(keys.given),
+      isWeak: suite.hash === 'sha1',
       protectsTokens: demand.signed?.includes('SigningToken') === true,
       attachments: attachmentsOf(demand),
       exchange,
@@ -259,7 +266,12 @@ export function isServiceCertificate(
   return name !== undefined && trusted?.commonNames.length === 1 && trusted.commonNames[0] === name
 }
 
-function protectionFor(demand: Demand, keys: PreparedKeys, username: Protection['username']): Protection {
+function protectionFor(
+  demand: Demand,
+  { hash, cipher }: SuiteAlgorithms,
+  keys: PreparedKeys,
+  username: Protection['username'],
+): Protection {
   const { caller, signed = [], encrypted = [], confirmations = [] } = demand
   const { pair } = keys
   const isHolder = caller === 'saml' && confirmations.includes('holder-of-key')
@@ -267,24 +279,26 @@ function protectionFor(demand: Demand, keys: PreparedKeys, username: Protection[
   const parts: readonly CoveredPart[] = ['Headers', ...others, 'Body', attachmentsOf(demand)]
   const to = receiverOf(keys)
   const { assertion } = keys.given
+  const prepared = prepareProtection(
+    {
+      ...(signed.length > 0 &&
+        pair && {
+          signature: {
+            key: pair.key,
+            by: isHolder ? 'assertion' : { certificate: pair.certificate },
+            parts,
+          },
+        }),
+      ...(encrypted.length > 0 && to && { encryption: { to, cipher, transport: suiteTransport } }),
+    },
+    'keys',
+  )
   return {
     ...(demand.timestamp && { timestamp: {} }),
     ...(caller === 'username' && username && { username: choosePassword(username, demand) }),
     ...(caller === 'saml' && typeof assertion === 'string' && { assertion }),
-    ...prepareProtection(
-      {
-        ...(signed.length > 0 &&
-          pair && {
-            signature: {
-              key: pair.key,
-              by: isHolder ? 'assertion' : { certificate: pair.certificate },
-              parts,
-            },
-          }),
-        ...(encrypted.length > 0 && to && { encryption: { to, cipher: suiteCipher, transport: suiteTransport } }),
-      },
-      'keys',
-    ),
+    ...prepared,
+    ...(prepared.signature && { signature: { ...prepared.signature, hash } }),
     encryptsFirst: true,
   }
 }

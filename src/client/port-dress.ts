@@ -2,7 +2,13 @@
  * What messages to another party's port wear: what the policies of its WSDL demand, and what the
  * options of a client or the settings of a bridge add.
  */
-import type { PortPolicy, SecurityRule } from '../contract/endpoint-rule.ts'
+import {
+  type ExchangeSecurity,
+  isWeakSuite,
+  type PortPolicy,
+  type SecurityRule,
+  sayWeakness,
+} from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
 import { type MembersOf, requireKnownMembers } from '../contract/member-kinds.ts'
 import { createMessageDress, type DressOptions, type MessageDress } from './dressed-message.ts'
@@ -23,6 +29,8 @@ export const portDressMembers: MembersOf<PortDressOptions> = {
 /** The place of an option, for errors: the text before its name and after it. */
 export type DressPlace = readonly [before: string, after: string]
 
+const isWeakRule = ({ suite }: ExchangeSecurity): boolean => isWeakSuite(suite)
+
 /** @throws TypeError that says what is missing or superfluous, and where to give it */
 export function createPortDress(
   of: Pick<Port, 'port' | 'security'>,
@@ -40,6 +48,11 @@ export function createPortDress(
   if (first)
     throw new TypeError(
       `the port ${port}: the policy of ${first[0]} demands ${first[1]}: give ${before}rule or ${before}security${after}`,
+    )
+  const weak = own || options.security ? undefined : [...(policy?.security.values() ?? [])].find(isWeakRule)
+  if (weak)
+    throw new TypeError(
+      `the port ${port}: the policy demands ${sayWeakness(weak.suite)}; if the partner cannot, give ${before}rule with suite: '${weak.suite}'${after}`,
     )
   const rule = own === 'none' ? undefined : (own ?? (options.security ? undefined : declared))
   if (!rule && options.keys)

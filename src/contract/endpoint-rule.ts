@@ -22,6 +22,26 @@ export type KeyForm = 'direct' | 'derived'
  */
 export type AttachmentForm = 'content' | 'complete'
 
+/**
+ * The algorithms of both sides (WS-SecurityPolicy 1.3 §6.1). Those without `Sha256` in their names
+ * sign with SHA-1, for which collisions can be computed: only for partners who cannot change.
+ */
+export type AlgorithmSuite =
+  | 'Basic256Sha256'
+  | 'Basic192Sha256'
+  | 'Basic128Sha256'
+  | 'Basic256'
+  | 'Basic192'
+  | 'Basic128'
+
+/** Whether signatures of a suite are by SHA-1. */
+export const isWeakSuite = (suite: AlgorithmSuite | undefined): boolean =>
+  suite === 'Basic256' || suite === 'Basic192' || suite === 'Basic128'
+
+/** What a suite with SHA-1 gives up, and the cure. */
+export const sayWeakness = (suite: AlgorithmSuite | undefined): string =>
+  `${suite}, whose signatures use SHA-1: whoever chooses a part of what a partner signs may get a signature for something else, so agree on ${suite}Sha256`
+
 /** One way to name the caller. */
 export interface CallerProof {
   readonly by: ProofKind
@@ -67,6 +87,11 @@ export interface ExchangeSecurity {
   readonly symmetric?: KeyForm
   /** What signatures cover of attachments, which only ports have. Default: `content`. */
   readonly attachments?: AttachmentForm
+  /**
+   * How messages are signed and encrypted; all operations of an endpoint have the same. Default:
+   * `Basic256Sha256`.
+   */
+  readonly suite?: AlgorithmSuite
   /**
    * True: each signature also covers the certificate or the assertion whose key made it, as
    * policies with ProtectTokens demand (WS-SecurityPolicy 1.3 §6.5). Default: it may leave it out.
@@ -189,6 +214,7 @@ export function findRuleMistakes(
   return [
     ...findExchangeMistakes(rule, place),
     ...findIdleAttachments(rule, place, common.some(hasAttachments)),
+    ...findOtherSuites(rule, place),
     ...own.flatMap(([name, each]) => [
       ...(operations.includes(name) ? [] : [`${place}.operations has ${name}: use ${operations.join(', ')}`]),
       ...(each === 'none'
@@ -200,6 +226,14 @@ export function findRuleMistakes(
     ]),
   ]
 }
+
+/** The algorithms of a message are checked before its Body says which operation it is for. */
+const findOtherSuites = ({ suite, operations = {} }: SecurityRule, place: string): readonly string[] =>
+  Object.entries(operations).flatMap(([name, each]) =>
+    each === 'none' || each.suite === suite
+      ? []
+      : [`${place}.operations.${name}.suite differs from that of ${place}: give all operations one suite`],
+  )
 
 const findIdleAttachments = ({ attachments }: ExchangeSecurity, place: string, hasAny: boolean): readonly string[] =>
   attachments === undefined || hasAny
@@ -214,11 +248,12 @@ const known = {
   answers: ['signed', 'encrypted'],
   symmetric: ['direct', 'derived'],
   attachments: ['content', 'complete'],
+  suite: ['Basic256Sha256', 'Basic192Sha256', 'Basic128Sha256', 'Basic256', 'Basic192', 'Basic128'],
   truth: [true, false],
 } as const
 
 function findUnknownValues(
-  { callers, encrypted, answers, confirmed, symmetric, attachments, protectTokens, timestamp }: ExchangeSecurity,
+  { callers, encrypted, answers, confirmed, symmetric, attachments, suite, protectTokens, timestamp }: ExchangeSecurity,
   place: string,
 ): readonly string[] {
   const tell = (where: string, values: readonly unknown[], of: readonly unknown[]) =>
@@ -253,6 +288,7 @@ function findUnknownValues(
     ...tell('confirmed', [confirmed], known.truth),
     ...tell('symmetric', [symmetric], known.symmetric),
     ...tell('attachments', [attachments], known.attachments),
+    ...tell('suite', [suite], known.suite),
     ...tell('protectTokens', [protectTokens], known.truth),
     ...tell('timestamp', [timestamp], known.truth),
   ]
@@ -264,7 +300,7 @@ function findExchangeMistakes(exchange: ExchangeSecurity, place: string): readon
 }
 
 function findContradictions(
-  { callers, encrypted, answers, confirmed, symmetric, protectTokens, timestamp }: ExchangeSecurity,
+  { callers, encrypted, answers, confirmed, symmetric, suite, protectTokens, timestamp }: ExchangeSecurity,
   place: string,
 ): readonly string[] {
   const proofs = callers.map(proofOf)
@@ -288,6 +324,9 @@ function findContradictions(
       : []),
     ...(confirmed !== undefined && !answers
       ? [`${place}.confirmed says what signed answers confirm, which no message here has: remove it, or add answers`]
+      : []),
+    ...(suite !== undefined && proofs.every(({ signed }) => !signed)
+      ? [`${place}.suite says how messages are signed, and none is signed here: remove it`]
       : []),
     ...findIdleProtection(protectTokens, symmetric, proofs, place),
     ...(symmetric && nameless.length > 0

@@ -2,6 +2,7 @@
  * What a contract leaves open although most services would not, found at start, each with its cure.
  * A service with a warning starts nevertheless.
  */
+import { endpointsOf, isWeakSuite, sayWeakness } from './endpoint-rule.ts'
 import type { Port } from './exchange.ts'
 import type { AnyField, Fields } from './field.ts'
 import { findUnservedLists } from './list-index.ts'
@@ -23,8 +24,20 @@ export function findContractWarnings(contract: Service): readonly string[] {
     ...places.flatMap(([place, fields]) => unboundedLists(place, fields)),
     ...contract.resources.flatMap(resource => unreadableReferences(contract, resource)),
     ...contract.ports.flatMap(closedExchanges),
+    ...findWeakSuites(contract),
     ...contract.resources.flatMap(resource => findUnservedLists(resource, contract)),
   ]
+}
+
+/** Each time that a service starts, since partners are asked to change. */
+function findWeakSuites(contract: Service): readonly string[] {
+  const rules = [
+    ...endpointsOf(contract).map(({ path, security }) => [`the endpoint ${path}`, security] as const),
+    ...contract.ports.map(({ port, security }) => [`the port ${port}`, security] as const),
+  ]
+  return rules.flatMap(([place, rule]) =>
+    typeof rule === 'object' && isWeakSuite(rule.suite) ? [`${place} has ${sayWeakness(rule.suite)}`] : [],
+  )
 }
 
 /** How many exchanges a line names. */

@@ -205,6 +205,7 @@ function writeExchangeRule(
     confirmed,
     symmetric,
     attachments = 'content',
+    suite,
     protectTokens,
     timestamp,
   }: ExchangeSecurity | SecurityRule,
@@ -223,6 +224,7 @@ function writeExchangeRule(
         : 'Nothing has to be encrypted; use TLS.',
     ),
     ...(mayAttach ? [writeText(attachmentTexts[attachments])] : []),
+    ...(suite ? [writeText(`The algorithms are those of ${suite} (WS-SecurityPolicy §6.1).`)] : []),
     ...(protectTokens
       ? [writeText('Each signature also covers the token that made it (WS-SecurityPolicy §6.5, ProtectTokens).')]
       : []),

@@ -5,6 +5,7 @@
  */
 
 import {
+  type AlgorithmSuite,
   type AttachmentForm,
   type CallerProof,
   type ExchangeSecurity,
@@ -198,6 +199,7 @@ interface RequestDemand {
   /** It has a Timestamp that nothing signs. */
   readonly isStamped: boolean
   readonly symmetric: KeyForm | undefined
+  readonly suite: AlgorithmSuite | undefined
   /** Signatures cover the tokens that made them. */
   readonly protectTokens: boolean
   /** How attachments are signed, if the message has any. */
@@ -209,7 +211,8 @@ function readExchangePolicy(
   { request, answer }: ExchangeWays,
   { input, output }: Pick<WsdlOperation, 'input' | 'output'>,
 ): ExchangeSecurity | undefined {
-  const read = request.map(each => attemptDemand(() => readRequest(each, input)))
+  const [answered = []] = answer
+  const read = request.map(each => attemptDemand(() => readRequest(each, input, answered)))
   const demands = read.filter((each): each is RequestDemand => !(each instanceof UnsupportedDemand))
   const [first] = demands
   const [unmet] = read
@@ -219,15 +222,17 @@ function readExchangePolicy(
     each.isEncrypted === first.isEncrypted &&
     each.isStamped === first.isStamped &&
     each.symmetric === first.symmetric &&
+    each.suite === first.suite &&
     each.protectTokens === first.protectTokens &&
     each.attachments === first.attachments
   const same = demands.flatMap(each => (each.caller && isAlike(each) ? [each.caller] : []))
   const callers = same.filter((each, at) => same.findIndex(other => isSameProof(each, other)) === at)
-  const { isEncrypted, isStamped, symmetric, protectTokens } = first
+  const { isEncrypted, isStamped, symmetric, suite, protectTokens } = first
   const base = {
     callers,
     ...(symmetric && { symmetric }),
     ...(isEncrypted && { encrypted: true }),
+    ...(suite && { suite }),
     ...(protectTokens && { protectTokens }),
     ...(isStamped && { timestamp: true }),
   }
@@ -269,7 +274,7 @@ function refuseUnreadDemands(assertions: Alternative): void {
     failUnsupported('encrypted header blocks')
 }
 
-function readRequest(assertions: Alternative, message: WsdlMessage | undefined): RequestDemand {
+function readRequest(assertions: Alternative, message: WsdlMessage | undefined, answer: Alternative): RequestDemand {
   refuseUnreadDemands(assertions)
   const binding = findBinding(assertions)
   const [supporting, ...others] = assertions.filter(({ name }) => supportingTokens.test(name.local))
@@ -286,8 +291,9 @@ function readRequest(assertions: Alternative, message: WsdlMessage | undefined):
   if (block) failUnsupported(`the header block ${nameOfBlock(block)}, which the WSDL does not describe`)
   const attachments = binding && readAttachments(assertions, message)
   const isStamped = !binding && isTransportStamped(assertions)
+  const suite = binding && readSuite(binding, [...assertions, ...answer])
   const protectTokens = binding !== undefined && hasInside(binding, 'ProtectTokens')
-  const facts = { isEncrypted, isStamped, symmetric: undefined, protectTokens, attachments }
+  const facts = { isEncrypted, isStamped, symmetric: undefined, suite, protectTokens, attachments }
   if (binding?.name.local === 'SymmetricBinding')
     return { ...facts, caller: readEndorser(endorsing, supporting), symmetric: readKeyForm(binding) }
   if (endorsing) failUnsupported(endorsing.name.local)
@@ -357,22 +363,26 @@ function findBinding(assertions: Alternative): Element | undefined {
   if (!hasInside(binding, 'IncludeTimestamp')) failUnsupported('signed messages without a Timestamp')
   if (listInside(binding).some(each => each.name.local === 'Layout' && hasInside(each, 'LaxTsLast')))
     failUnsupported('LaxTsLast, a Timestamp behind everything else')
-  requireSuite(binding, assertions)
+  readSuite(binding, assertions)
   return binding
 }
 
 /**
- * WS-SecurityPolicy 1.3 §6.1: the suites with SHA-256 sign alike, and differ in how they encrypt;
- * a symmetric binding always encrypts its key.
+ * WS-SecurityPolicy 1.3 §6.1. Suites of one hash sign alike, so where nothing is encrypted another
+ * one takes the place of one that could not encrypt; a symmetric binding always encrypts its key.
  */
-function requireSuite(binding: Element, assertions: Alternative): void {
-  const [suite] = listInside(requireInside(binding, ['AlgorithmSuite']))
-  const name = suite?.name.local ?? 'of no suite'
-  if (name === 'Basic256Sha256') return
+function readSuite(binding: Element, assertions: Alternative): AlgorithmSuite | undefined {
+  const [found] = listInside(requireInside(binding, ['AlgorithmSuite']))
+  const name = found?.name.local ?? 'of no suite'
+  const [, cipher, hash, transport] = /^(Basic(?:128|192|256)|TripleDes)(Sha256)?(Rsa15)?$/.exec(name) ?? []
+  if (cipher === undefined) return failUnsupported(`the algorithms ${name}`)
+  const isUsable = cipher !== 'TripleDes' && transport === undefined
   const encrypts =
     binding.name.local === 'SymmetricBinding' || assertions.some(each => each.name.local === 'EncryptedParts')
-  if (encrypts || !/^(?:Basic(?:128|192|256)|TripleDes)Sha256(?:Rsa15)?$/.test(name))
-    failUnsupported(`the algorithms ${name}`)
+  if (encrypts && !isUsable)
+    failUnsupported(`the algorithms ${name}, of which ${transport ? 'RSA PKCS#1 v1.5' : 'Triple DES'} is not supported`)
+  if (!isUsable) return hash ? undefined : 'Basic256'
+  return name === 'Basic256Sha256' ? undefined : (name as AlgorithmSuite)
 }
 /**
  * WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: what travels next to an envelope is signed if the Body is,

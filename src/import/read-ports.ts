@@ -1,6 +1,6 @@
 /** The ports of a WSDL as a contract declares them, whether or not a service has them. */
 
-import type { PortPolicy } from '../contract/endpoint-rule.ts'
+import { isWeakSuite, type PortPolicy, sayWeakness } from '../contract/endpoint-rule.ts'
 import {
   type DeclaredActions,
   type ExchangeBody,
@@ -84,6 +84,8 @@ export function readPorts(
         losses.add(`port ${name}`, `its policy demands ${demand}: messages are sent and read without it`, 'transport')
       for (const demand of listTransportDemands(each.binding, operations))
         losses.add(`port ${name}`, `its policy demands ${demand}`, 'transport')
+      const weak = [...policy.security.values()].find(({ suite }) => isWeakSuite(suite))
+      if (weak) losses.add(`port ${name}`, `its policy demands ${sayWeakness(weak.suite)}`, 'transport')
       if (each.address !== undefined)
         addresses.set(name, { [each.binding.soap]: each.address.trim(), ...addresses.get(name) })
     }

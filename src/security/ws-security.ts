@@ -1,7 +1,7 @@
 /** WS-Security behind the interface of the SOAP face: `soap/security-port.ts`. */
 import { refuse } from '../service/refusal.ts'
 import type { ProtectAnswer, VerifyMessage } from '../soap/security-port.ts'
-import { suiteCipher, suiteKeyOctets, suiteTransport } from './policy/algorithm-suite.ts'
+import { algorithmsOf, type SuiteAlgorithms, suiteTransport } from './policy/algorithm-suite.ts'
 import { findSigningFlaw } from './policy/pair-flaws.ts'
 import {
   answeredAttachmentsOf,
@@ -61,7 +61,12 @@ export function createWsSecurity(
     ]
     const protection = compileAnswerProtection(
       proven,
-      { parts: covered, encrypts: answers === 'encrypted', confirms: exchange.confirmed !== false },
+      {
+        parts: covered,
+        encrypts: answers === 'encrypted',
+        confirms: exchange.confirmed !== false,
+        suite: algorithmsOf(policy.suite),
+      },
       context.signs,
       evidence.now,
     )
@@ -75,21 +80,22 @@ interface AnswerForm {
   readonly parts: readonly CoveredPart[]
   readonly encrypts: boolean
   readonly confirms: boolean
+  readonly suite: SuiteAlgorithms
 }
 
 /** The proof in the reply to a proven message: that it is the service's, for this message. */
 function compileAnswerProtection(
   { confirms: signatures, signer, keyForms }: VerifiedMessage,
-  { parts, encrypts, confirms }: AnswerForm,
+  { parts, encrypts, confirms, suite }: AnswerForm,
   signs: Decryption | undefined,
   now: number,
 ): Protection {
   const answering: Protection = { timestamp: {}, ...(confirms && { confirms: signatures }) }
   if (signer?.kind === 'exchange') {
     const [form = 'direct'] = keyForms
-    if (encrypts && form === 'direct' && signer.source.octets.length !== suiteKeyOctets)
-      return failSecurity('InvalidSecurityToken', `an exchange key that is not of ${suiteKeyOctets} octets`)
-    return { ...answering, exchange: { key: signer.source, form, signed: parts, encrypts } }
+    if (encrypts && form === 'direct' && signer.source.octets.length !== suite.keyOctets)
+      return failSecurity('InvalidSecurityToken', `an exchange key that is not of ${suite.keyOctets} octets`)
+    return { ...answering, exchange: { key: signer.source, form, signed: parts, encrypts, suite } }
   }
   if (!signs) return failSecurity('InvalidSecurity', 'an answer that nothing can sign') // or the start has failed
   const flaw = findSigningFlaw(signs, now)
@@ -97,13 +103,13 @@ function compileAnswerProtection(
   const { key, certificate } = signs
   return {
     ...answering,
-    signature: { key, by: { certificate, refer: 'direct' }, parts },
-    ...(encrypts && { encryption: encryptionTo(signer), encryptsFirst: true }),
+    signature: { key, by: { certificate, refer: 'direct' }, parts, hash: suite.hash },
+    ...(encrypts && { encryption: encryptionTo(signer, suite), encryptsFirst: true }),
   }
 }
 
-function encryptionTo(signer: Signer | undefined): Encryption {
+function encryptionTo(signer: Signer | undefined, { cipher }: SuiteAlgorithms): Encryption {
   if (signer?.kind !== 'x509')
     return failSecurity('InvalidSecurityToken', 'a message without a certificate to which its answer can be encrypted')
-  return { to: signer.certificate, parts: ['Body', 'Attachments'], cipher: suiteCipher, transport: suiteTransport }
+  return { to: signer.certificate, parts: ['Body', 'Attachments'], cipher, transport: suiteTransport }
 }

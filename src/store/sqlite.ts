@@ -298,7 +298,8 @@ function createWriters(
     return count
   }
   const compile = createRecurringCompiler()
-  const run = <T>(steps: () => Steps<T>): Promise<T> => queue.add(noAccess, () => runMigration(steps(), running, compile))
+  const run = <T>(steps: () => Steps<T>): Promise<T> =>
+    queue.add(noAccess, () => runMigration(steps(), running, compile))
   const settle = async (): Promise<void> => {
     while (await run(() => settleSearches(schema))) await sleep(fillPauseMs)
   }

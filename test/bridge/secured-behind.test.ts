@@ -417,7 +417,16 @@ test('a policy that cannot be met does not start, unless the map says what messa
     [symmetric('') + endorsing.replaceAll('Endorsing', 'SignedEndorsing'), /demands SignedEndorsingSupportingTokens/],
     [symmetric('') + endorsing + bodyOf('EncryptedParts'), /signed before they are encrypted/],
     [asymmetric(suite) + endorsing, /demands EndorsingSupportingTokens/],
-    [asymmetric(suiteOf('TripleDesRsa15')), /the algorithms TripleDesRsa15/],
+    [
+      asymmetric(suiteOf('TripleDesRsa15'), '<sp:EncryptBeforeSigning/>') +
+        bodyOf('SignedParts') +
+        bodyOf('EncryptedParts'),
+      /the algorithms TripleDesRsa15/,
+    ],
+    [
+      asymmetric(suiteOf('Basic256')) + bodyOf('SignedParts') + confirmed,
+      /Basic256, whose signatures use SHA-1.*give behind\.rule with suite: 'Basic256' in the map/,
+    ],
     [asymmetric(suite) + bodyOf('EncryptedParts') + confirmed, /signed before they are encrypted/],
     [`<sp:SupportingTokens>${nested('<sp:KerberosToken/>')}</sp:SupportingTokens>`, /KerberosToken/],
   ]

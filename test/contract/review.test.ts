@@ -875,6 +875,19 @@ test('an exchange that no caller may call is a warning', () => {
   ])
   assert.deepEqual(findContractWarnings(withDesk([anyone], {}).contract), [])
 })
+test('WS-SecurityPolicy 1.3 §6.1: SHA-1 in signatures is a warning at each start', () => {
+  const security = { callers: ['x509'], suite: 'Basic128' } as const
+  const Signed = port('Signed', { ...desk([anyone]), security })
+  const endpoints = { '/soap/old': { security } }
+  const found = findContractWarnings(
+    app([resource('x', { fields: id }).rules(read)], { ports: [Signed], endpoints }).contract,
+  )
+  assert.deepEqual(
+    found.map(each => each.replace(/: whoever .*/, '')),
+    ['the endpoint /soap/old', 'the port Signed'].map(place => `${place} has Basic128, whose signatures use SHA-1`),
+  )
+  assert.match(found[0] ?? '', /agree on Basic128Sha256$/)
+})
 test('WSDL 1.1 §5.11 an attachment is a part of a message', () => {
   const type = x.namespace('urn:t').type('Deep', { octets: x.attachment(x.base64Binary, 'image/png') })
   const Element = x.namespace('urn:t').element('Element', type)

@@ -99,7 +99,11 @@ const met: readonly (readonly [says: string, policy: Attached, rule: ExchangeSec
   ['CXF, WSS 1.0, parts at messages', { binding: mutual() + wss10, ...both(parts('SignedParts', header('To'), header('Action'))) }, { callers: [{ by: 'x509' }], answers: 'signed', confirmed: false }],
   ['CXF, encrypted before it is signed', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + wss11(), ...both(signedBody + parts('EncryptedParts')) }, { callers: [{ by: 'x509' }], encrypted: true, answers: 'encrypted', confirmed: false }],
   ['CXF, only requests are encrypted', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + wss11(), input: signedBody + parts('EncryptedParts'), output: signedBody }, { callers: [{ by: 'x509' }], encrypted: true, answers: 'signed', confirmed: false }],
-  ['Basic128Sha256, which signs alike', { binding: mutual({ suite: 'Basic128Sha256' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], answers: 'signed', confirmed: false }],
+  ['Basic128Sha256', { binding: mutual({ suite: 'Basic128Sha256' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], suite: 'Basic128Sha256', answers: 'signed', confirmed: false }],
+  ['CXF, Basic128Sha256 that encrypts', { binding: mutual({ suite: 'Basic128Sha256', more: '<sp:EncryptBeforeSigning/>' }) + confirming, ...both(signedBody + parts('EncryptedParts')) }, { callers: [{ by: 'x509' }], encrypted: true, suite: 'Basic128Sha256', answers: 'encrypted' }],
+  ['Basic192Sha256, in answers alone', { binding: mutual({ suite: 'Basic192Sha256', more: '<sp:EncryptBeforeSigning/>' }) + confirming, input: signedBody, output: signedBody + parts('EncryptedParts') }, { callers: [{ by: 'x509' }], suite: 'Basic192Sha256', answers: 'encrypted' }],
+  ['WCF and WebLogic, SHA-1', { binding: mutual({ suite: 'Basic256' }) + confirming + signedBody }, { callers: [{ by: 'x509' }], suite: 'Basic256', answers: 'signed' }],
+  ['WCF, SHA-1, which signs alike', { binding: mutual({ suite: 'TripleDesRsa15' }) + confirming + signedBody }, { callers: [{ by: 'x509' }], suite: 'Basic256', answers: 'signed' }],
   ['Basic256Sha256Rsa15, which signs alike', { binding: mutual({ suite: 'Basic256Sha256Rsa15' }) + confirming + signedBody }, { callers: [{ by: 'x509' }], answers: 'signed' }],
   ['WCF, TransportWithMessageCredential', { binding: overTls('<sp:IncludeTimestamp/>') + username('SignedSupportingTokens') + wss11() + trust }, { callers: named, timestamp: true }],
   ['WCF, of its first version', { binding: overTls('<sp:IncludeTimestamp/>') + username('SignedSupportingTokens'), uri: sp11 }, { callers: named, timestamp: true }],
@@ -111,8 +115,9 @@ for (const [says, policy, rule] of met)
     assert.deepEqual(read(policy), { rule, unmet: undefined, addressing: false }))
 
 const refused: readonly (readonly [says: string, policy: Attached, unmet: RegExp])[] = [
-  ['§6.1: WCF and WebLogic, SHA-1', { binding: mutual({ suite: 'Basic256' }) + confirming + signedBody }, /the algorithms Basic256$/],
-  ['§6.1: CXF, Basic128Sha256 that encrypts', { binding: mutual({ suite: 'Basic128Sha256', more: '<sp:EncryptBeforeSigning/>' }) + confirming, ...both(signedBody + parts('EncryptedParts')) }, /the algorithms Basic128Sha256$/],
+  ['§6.1: Triple DES that encrypts', { binding: mutual({ suite: 'TripleDesSha256', more: '<sp:EncryptBeforeSigning/>' }) + confirming, ...both(signedBody + parts('EncryptedParts')) }, /the algorithms TripleDesSha256, of which Triple DES is not supported/],
+  ['§6.1: keys by RSA PKCS#1 v1.5', { binding: mutual({ suite: 'Basic256Sha256Rsa15', more: '<sp:EncryptBeforeSigning/>' }) + confirming, input: signedBody, output: signedBody + parts('EncryptedParts') }, /the algorithms Basic256Sha256Rsa15, of which RSA PKCS#1 v1\.5 is not supported/],
+  ['§6.1: a suite of its own', { binding: mutual({ suite: 'Basic256GCM' }) + confirming + signedBody }, /the algorithms Basic256GCM$/],
   ['§6.3: WCF, signed before it is encrypted', { binding: mutual() + confirming, ...both(signedBody + parts('EncryptedParts')) }, /signed before they are encrypted/],
   ['§6.4: WCF, an encrypted signature', { binding: mutual({ more: '<sp:EncryptSignature/>' }) + confirming + signedBody }, /EncryptSignature/],
   ['§6.2: no Timestamp', { binding: mutual({ stamp: '' }) + confirming + signedBody }, /signed messages without a Timestamp/],
@@ -141,15 +146,21 @@ test('WS-SecurityPolicy 1.3 §4.3.2: blocks of WS-Addressing that are required d
   assert.deepEqual([addressing, unmet], [true, undefined])
 })
 
-test('WS-SecurityPolicy 1.3 §6.1: another suite is refused where a key is encrypted', () => {
+test('WS-SecurityPolicy 1.3 §6.1: SHA-1 is reported, with what it gives up and the cure', () => {
+  const { losses } = importWith({ binding: mutual({ suite: 'Basic128' }) + confirming + signedBody })
+  assert.match(losses.map(({ detail }) => detail).join(), /Basic128, whose signatures use SHA-1.*Basic128Sha256/)
+})
+
+test('WS-SecurityPolicy 1.3 §6.1: a symmetric binding encrypts its key, so its suite has to', () => {
   const protection = `<sp:ProtectionToken>${nest(x509('Never'))}</sp:ProtectionToken>`
-  const suite = `<sp:AlgorithmSuite>${nest('<sp:Basic128Sha256/>')}</sp:AlgorithmSuite>`
+  const suite = (name: string) => `<sp:AlgorithmSuite>${nest(`<sp:${name}/>`)}</sp:AlgorithmSuite>`
   const endorsing = `<sp:EndorsingSupportingTokens>${nest(x509('AlwaysToRecipient'))}</sp:EndorsingSupportingTokens>`
-  const binding = `<sp:SymmetricBinding>${nest(protection, suite, '<sp:IncludeTimestamp/>')}</sp:SymmetricBinding>`
-  assert.match(
-    read({ binding: binding + endorsing + confirming + signedBody }).unmet ?? '',
-    /the algorithms Basic128Sha256/,
-  )
+  const readWith = (name: string) => {
+    const binding = `<sp:SymmetricBinding>${nest(protection, suite(name), '<sp:IncludeTimestamp/>')}</sp:SymmetricBinding>`
+    return read({ binding: binding + endorsing + confirming + signedBody })
+  }
+  assert.equal(readWith('Basic128Sha256').rule?.suite, 'Basic128Sha256')
+  assert.match(readWith('Basic128Sha256Rsa15').unmet ?? '', /the algorithms Basic128Sha256Rsa15/)
 })
 
 const overHttps = (token: string): string =>

@@ -11,7 +11,7 @@ import { before, describe, it } from 'node:test'
 import { AnswerError, createSoapClient } from '../../src/client/index.ts'
 import type { ClientKeys } from '../../src/client/message-keys.ts'
 import type { PortDressOptions } from '../../src/client/port-dress.ts'
-import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
+import { isWeakSuite, type SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import type { Server } from '../../src/host/serve.ts'
 import { bankRoot, issueBank } from '../host/partner-keys.ts'
 import { createAttacks, freePort, same, standBetween } from './attacker.ts'
@@ -65,6 +65,22 @@ const rules = {
   '/soap/derived-sealed': { callers: ['x509'], symmetric: 'derived', encrypted: true, answers: 'encrypted' },
   '/soap/loose': { callers: ['x509'], answers: 'signed', confirmed: false },
   '/soap/protected': { callers: ['x509'], encrypted: true, answers: 'encrypted', protectTokens: true },
+  '/soap/small': { callers: ['x509'], encrypted: true, answers: 'encrypted', suite: 'Basic128Sha256' },
+  '/soap/small-sealed': {
+    callers: ['x509'],
+    symmetric: 'derived',
+    encrypted: true,
+    answers: 'encrypted',
+    suite: 'Basic128Sha256',
+  },
+  '/soap/sha1': { callers: ['x509'], encrypted: true, answers: 'encrypted', suite: 'Basic256' },
+  '/soap/sha1-sealed': {
+    callers: ['x509'],
+    symmetric: 'direct',
+    encrypted: true,
+    answers: 'encrypted',
+    suite: 'Basic128',
+  },
   '/soap/protected-holder': {
     callers: [{ by: 'saml', confirmations: ['holder-of-key'] }],
     answers: 'signed',
@@ -79,6 +95,8 @@ const symmetric = [
   '/soap/derived',
   '/soap/derived-sealed',
   '/soap/loose-shared',
+  '/soap/small-sealed',
+  '/soap/sha1-sealed',
 ] as const
 const isSymmetric = (path: Path): boolean => symmetric.some(each => each === path)
 const overTls: readonly Path[] = ['/soap/username', '/soap/stamped', '/soap/bearer']
@@ -380,12 +398,14 @@ const statusesByRest = {
 /** What the bridge is given to be a person at a path. */
 function behindOf(path: Path, name: Name): PortDressOptions {
   const { user, assertion } = proofOf(path, name)
+  const rule: SecurityRule = rules[path]
   const own = { ...people[name], service: { certificates: service.certificate } }
   const keys = { ...(!user || path === '/soap/named' ? own : undefined), ...(assertion && { assertion }) }
   const bearer = path === '/soap/bearer'
   return {
     ...(Object.keys(keys).length > 0 && { keys: bearer ? { ...(assertion && { assertion }) } : keys }),
     ...(user && { credentials: user }),
+    ...(isWeakSuite(rule.suite) && { rule }),
   }
 }
 

@@ -22,6 +22,7 @@ export const securityMembers: MembersOf<SecurityRule> = {
   confirmed: true,
   symmetric: true,
   attachments: true,
+  suite: true,
   protectTokens: true,
   timestamp: true,
   operations: true,

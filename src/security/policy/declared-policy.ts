@@ -1,6 +1,12 @@
 /** Turns the contract's `security` into the policy that the checks enforce. */
 import { hasAttachedParts } from '../../contract/attached-parts.ts'
-import { type CallerProof, type ExchangeSecurity, proofOf, type SecurityRule } from '../../contract/endpoint-rule.ts'
+import {
+  type CallerProof,
+  type ExchangeSecurity,
+  isWeakSuite,
+  proofOf,
+  type SecurityRule,
+} from '../../contract/endpoint-rule.ts'
 import type { Port } from '../../contract/exchange.ts'
 import { firstNameOf } from '../../contract/port-security.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
@@ -21,6 +27,8 @@ export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName, m
   return {
     required: true,
     ...usual,
+    ...(rule.suite && { suite: rule.suite }),
+    ...(isWeakSuite(rule.suite) && { allow: ['sha1'] as const }),
     ...(operations.length > 0 && {
       operations: new Map(operations.map(([name, each]) => [firstOf(name), each === 'none' ? open : compile(each)])),
     }),

@@ -3,7 +3,7 @@
  * (`ws-security-policy.ts`) and reviewed at start. A policy that cannot be enforced is an error at
  * start.
  */
-import type { KeyForm, ProofKind, SubjectConfirmation } from '../../contract/endpoint-rule.ts'
+import type { AlgorithmSuite, KeyForm, ProofKind, SubjectConfirmation } from '../../contract/endpoint-rule.ts'
 import { clarkNotation, type Element, type Name } from '../../xml/index.ts'
 import type { Allowance } from '../crypto/algorithm.ts'
 import type { Freshness } from '../verify/timestamp.ts'
@@ -75,6 +75,8 @@ export interface SecurityPolicy extends ExchangePolicy {
   readonly required: boolean
   /** Operations with a policy of their own, by the local name of the request's element. */
   readonly operations?: ReadonlyMap<string, ExchangePolicy>
+  /** How Diglot's own messages are signed and encrypted; default `Basic256Sha256`. */
+  readonly suite?: AlgorithmSuite
   /** Algorithms that only old peers need; default none. */
   readonly allow?: readonly Allowance[]
   readonly freshness?: Partial<Freshness>

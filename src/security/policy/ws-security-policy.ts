@@ -8,9 +8,10 @@
  * directions, so it is attached to the endpoint or the operation only where replies are signed,
  * too; the covered parts are attached to each message.
  */
+import type { AlgorithmSuite } from '../../contract/endpoint-rule.ts'
 import { writeAttribute } from '../../xml/index.ts'
 import { wsuNs } from '../vocabulary.ts'
-import { suiteName, suiteSignature } from './algorithm-suite.ts'
+import { algorithmsOf } from './algorithm-suite.ts'
 import {
   answeredAttachmentsOf,
   type CoveredPart,
@@ -52,11 +53,12 @@ export interface PolicyAttachments {
 /** Decides where a description attaches which policy. */
 export function describeSecurity(policy: SecurityPolicy, messages: DescribedMessages): PolicyAttachments {
   const operations = policy.operations ?? new Map<string, ExchangePolicy>()
-  const usual = describeExchange(policy, 'MessageSecurity', messages)
+  const { suite } = policy
+  const usual = describeExchange(policy, suite, 'MessageSecurity', messages)
   const others = new Map(
     [...operations].map(([name, each]) => [
       name,
-      each.isOptional ? nothing : describeExchange(each, `${name}MessageSecurity`, messages),
+      each.isOptional ? nothing : describeExchange(each, suite, `${name}MessageSecurity`, messages),
     ]),
   )
   const all = [usual, ...others.values()].flatMap(each => [...each.values()])
@@ -78,11 +80,16 @@ interface NamedPolicy {
 type ExchangeAttachments = ReadonlyMap<'both' | 'input' | 'output', NamedPolicy>
 const nothing: ExchangeAttachments = new Map()
 
-function describeExchange(policy: ExchangePolicy, name: string, messages: DescribedMessages): ExchangeAttachments {
+function describeExchange(
+  policy: ExchangePolicy,
+  suite: AlgorithmSuite | undefined,
+  name: string,
+  messages: DescribedMessages,
+): ExchangeAttachments {
   const { anyOf, answers, confirmed = true } = policy
   const isSigned = anyOf.some(({ signed = [] }) => signed.length > 0)
   const encrypts = answers === 'encrypted' || anyOf.some(({ encrypted = [] }) => encrypted.length > 0)
-  const how: BindingFacts = { encrypts, confirms: answers !== undefined && confirmed, ...messages }
+  const how: BindingFacts = { encrypts, confirms: answers !== undefined && confirmed, suite, ...messages }
   const both = writeAlternatives(anyOf.map(demand => writeTokens(demand, how)))
   if (!isSigned) return new Map([['both', { id: name, content: both }]])
   if (!answers) {
@@ -103,6 +110,7 @@ export const writeSecurityPolicy = (policy: SecurityPolicy, id: string): string 
   const how: BindingFacts = {
     encrypts: false,
     confirms: policy.answers !== undefined && policy.confirmed !== false,
+    suite: policy.suite,
     ...messages,
   }
   const ways = policy.anyOf.map(demand => `${writeTokens(demand, how)}${writeRequestParts(demand, messages)}`)
@@ -118,6 +126,7 @@ const writeAlternatives = (ways: readonly string[]): string =>
 interface BindingFacts extends DescribedMessages {
   readonly encrypts: boolean
   readonly confirms: boolean
+  readonly suite: AlgorithmSuite | undefined
 }
 
 /** The binding and the tokens of one direction. */
@@ -125,7 +134,7 @@ function writeTokens(demand: Demand, how: BindingFacts): string {
   const { signed = [], caller } = demand
   const isKey = caller === 'x509' || (caller === 'saml' && isHolderOfKey(demand))
   const supporting = isKey || caller === 'secret' ? '' : writeSupportingToken(demand, how)
-  if (signed.length === 0) return `${how.isConfidential ? writeTransportBinding(demand) : ''}${supporting}`
+  if (signed.length === 0) return `${how.isConfidential ? writeTransportBinding(demand, how) : ''}${supporting}`
   if (caller === 'secret') return ''
   if (demand.symmetric) return `${writeSymmetricBinding(demand.symmetric, how)}${endorsingToken}${writeWss11(how)}`
   return `${writeBinding(isKey ? writeToken(demand) : x509Token, signed, how)}${supporting}${writeWss11(how)}`
@@ -139,24 +148,29 @@ const includeAlways = include('AlwaysToRecipient')
 const x509Token = `<sp:X509Token ${includeAlways}>${wrapInPolicy('<sp:WssX509V3Token10/>')}</sp:X509Token>`
 /** Replies carry the certificate; requests name it by its thumbprint. */
 const recipientToken = `<sp:X509Token ${include('AlwaysToInitiator')}>${wrapInPolicy('<sp:RequireThumbprintReference/>', '<sp:WssX509V3Token10/>')}</sp:X509Token>`
-const suite = `<sp:AlgorithmSuite signatureAlgorithm="${suiteSignature}">${wrapInPolicy(`<sp:${suiteName}/>`)}</sp:AlgorithmSuite>`
+/** Metro reads the signature, by its Java name, from an attribute that the standard leaves open. */
+function writeSuite(suite: AlgorithmSuite | undefined): string {
+  const { name, hash } = algorithmsOf(suite)
+  const signature = hash === 'sha256' ? ' signatureAlgorithm="SHA256withRSA"' : ''
+  return `<sp:AlgorithmSuite${signature}>${wrapInPolicy(`<sp:${name}/>`)}</sp:AlgorithmSuite>`
+}
 const layout = `<sp:Layout>${wrapInPolicy('<sp:Lax/>')}</sp:Layout>`
 
 /** WS-SecurityPolicy §7.3. */
-const writeTransportBinding = ({ timestamp }: Demand): string =>
+const writeTransportBinding = ({ timestamp }: Demand, { suite }: BindingFacts): string =>
   `<sp:TransportBinding>${wrapInPolicy(
     `<sp:TransportToken>${wrapInPolicy(`<sp:HttpsToken>${wrapInPolicy()}</sp:HttpsToken>`)}</sp:TransportToken>`,
-    suite,
+    writeSuite(suite),
     layout,
     timestamp ? '<sp:IncludeTimestamp/>' : '',
   )}</sp:TransportBinding>`
 
 /** WS-SecurityPolicy §7.5. */
-function writeBinding(token: string, signed: readonly CoveredPart[], { encrypts }: BindingFacts): string {
+function writeBinding(token: string, signed: readonly CoveredPart[], { encrypts, suite }: BindingFacts): string {
   return `<sp:AsymmetricBinding>${wrapInPolicy(
     `<sp:InitiatorToken>${wrapInPolicy(token)}</sp:InitiatorToken>`,
     `<sp:RecipientToken>${wrapInPolicy(recipientToken)}</sp:RecipientToken>`,
-    suite,
+    writeSuite(suite),
     layout,
     '<sp:IncludeTimestamp/>',
     encrypts ? '<sp:EncryptBeforeSigning/>' : '',
@@ -169,7 +183,7 @@ function writeBinding(token: string, signed: readonly CoveredPart[], { encrypts 
  * WS-SecurityPolicy §7.4: the key of each exchange is encrypted to the certificate of the service,
  * which the messages do not carry.
  */
-function writeSymmetricBinding(form: KeyForm, { encrypts }: BindingFacts): string {
+function writeSymmetricBinding(form: KeyForm, { encrypts, suite }: BindingFacts): string {
   const token = wrapInPolicy(
     form === 'derived' ? '<sp:RequireDerivedKeys/>' : '',
     '<sp:RequireThumbprintReference/>',
@@ -177,7 +191,7 @@ function writeSymmetricBinding(form: KeyForm, { encrypts }: BindingFacts): strin
   )
   return `<sp:SymmetricBinding>${wrapInPolicy(
     `<sp:ProtectionToken>${wrapInPolicy(`<sp:X509Token ${include('Never')}>${token}</sp:X509Token>`)}</sp:ProtectionToken>`,
-    suite,
+    writeSuite(suite),
     layout,
     '<sp:IncludeTimestamp/>',
     encrypts ? '<sp:EncryptBeforeSigning/>' : '',

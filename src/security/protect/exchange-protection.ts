@@ -9,7 +9,7 @@ import { encodeBase64 } from '../../base/base64.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import { defaultLabel, deriveKey, type ExchangeKey, exchangeKeyOf } from '../crypto/derived-key.ts'
-import { suiteCipher, suiteDerivedOctets, suiteKeyOctets, suiteTransport } from '../policy/algorithm-suite.ts'
+import { type SuiteAlgorithms, suiteTransport, usualSuite } from '../policy/algorithm-suite.ts'
 import type { CoveredPart, KeyForm } from '../policy/policy.ts'
 import type { Decryption } from '../policy/verification-context.ts'
 import * as n from '../vocabulary.ts'
@@ -24,6 +24,8 @@ interface ExchangeUse {
   readonly signed: readonly CoveredPart[]
   /** Whether attachments and the content of the Body are encrypted. */
   readonly encrypts: boolean
+  /** Default: Basic256Sha256. */
+  readonly suite?: SuiteAlgorithms
 }
 
 /**
@@ -52,18 +54,20 @@ export function protectByExchangeKey(
   draft: ProtectionDraft,
   protection: RequestExchange | AnswerExchange,
 ): ExchangeProtected {
-  const { form, signed, encrypts } = protection
-  const secret = 'to' in protection ? sendKey(draft, protection.to) : referToKey(protection.key)
+  const { form, signed, encrypts, suite = usualSuite } = protection
+  const { hash, cipher, derivedOctets } = suite
+  const secret = 'to' in protection ? sendKey(draft, protection.to, suite) : referToKey(protection.key)
   const useFor = (length: number) => (form === 'derived' ? addDerivedKey(draft, secret, length) : secret)
-  const ciphering = encrypts ? useFor(suiteDerivedOctets.encrypt) : undefined
-  const sealed =
-    ciphering && encryptInPlace(draft, sealedParts, { cipher: suiteCipher, isSignedAfter: true, ...ciphering })
-  const signing = useFor(suiteDerivedOctets.sign)
+  const ciphering = encrypts ? useFor(derivedOctets.encrypt) : undefined
+  const sealed = ciphering && encryptInPlace(draft, sealedParts, { cipher, isSignedAfter: true, ...ciphering })
+  const signing = useFor(derivedOctets.sign)
   const key = createSecretKey(signing.secret)
   const endorser = 'to' in protection ? addEndorser(draft, protection.endorsedBy) : undefined
   const targets = [...listTargets(draft, signed), ...(endorser ? [endorser.token] : [])]
-  const { element, value } = signTargets(draft, { key }, signing.reference, targets)
-  const endorsements = endorser ? [signTargets(draft, endorser, endorser.keyInfo, [element]).value] : []
+  const { element, value } = signTargets(draft, { key, hash }, signing.reference, targets)
+  const endorsements = endorser
+    ? [signTargets(draft, { key: endorser.key, hash }, endorser.keyInfo, [element]).value]
+    : []
   for (const each of sealed ? [sealed.list, ...sealed.data] : []) draft.add(each)
   return { exchangeKey: secret.exchangeKey, signatures: [value, ...endorsements] }
 }
@@ -79,9 +83,9 @@ interface ReferredKey extends ReferredSecret {
   readonly exchangeKey: ExchangeKey
 }
 
-function sendKey(draft: ProtectionDraft, to: Certificate): ReferredKey {
+function sendKey(draft: ProtectionDraft, to: Certificate, { keyOctets }: SuiteAlgorithms): ReferredKey {
   const id = createId('EK')
-  const secret = randomBytes(suiteKeyOctets)
+  const secret = randomBytes(keyOctets)
   const sealed = sealKey(to, secret, suiteTransport)
   draft.add(writeEncryptedKey(id, sealed))
   return { secret, reference: writeSentReference(id), exchangeKey: exchangeKeyOf(secret, sealed.octets) }

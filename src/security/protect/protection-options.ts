@@ -4,6 +4,7 @@
  */
 
 import { createPublicKey, KeyObject } from 'node:crypto'
+import type { Hash } from '../crypto/algorithm.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import {
   type CertificateSource,
@@ -22,7 +23,9 @@ import type { ReferenceForm } from './protection-draft.ts'
 import type { Signing } from './sign.ts'
 
 /** The signed parts of a message, and the key. */
-export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
+export interface SigningOptions extends Pick<Signing, 'pss'> {
+  /** Default: SHA-256. */
+  readonly hash?: Exclude<Hash, 'sha1'>
   /** The private key of the certificate or the assertion; the secret, where `by` names one. */
   readonly key: PrivateKeySource | SecretSource
   /**

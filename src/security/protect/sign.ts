@@ -49,7 +49,8 @@ export interface Signing {
     | 'assertion'
   /** The covered parts: all elements of each. SignatureConfirmations are always covered. */
   readonly parts: readonly CoveredPart[]
-  readonly hash?: Exclude<Hash, 'sha1'>
+  /** Default: SHA-256. */
+  readonly hash?: Hash
   /** RSASSA-PSS instead of PKCS#1 v1.5. */
   readonly pss?: boolean
 }

@@ -53,7 +53,7 @@ public final class Cxf {
         context.put(BindingProvider.SOAPACTION_USE_PROPERTY, true);
         context.put(BindingProvider.SOAPACTION_URI_PROPERTY, namespace + "/" + asked.get("operation").getAsString());
         String name = asked.get("as").getAsString();
-        Keys.configure(context, words[0], name, "service");
+        Keys.configure(context, words[0], name, "service", wsdl);
         context.put("security.saml-callback-handler", new Assertions(words[0], name, asked.get("audience").getAsString()));
         Source answer = dispatch.invoke(new StreamSource(new StringReader(asked.get("xml").getAsString())));
         said.addProperty("xml", answer == null ? "<nothing/>" : text(answer));

@@ -81,7 +81,7 @@ public final class Server {
       endpoint.setServiceName(new QName(words[4], "OrdersService"));
       endpoint.setEndpointName(new QName(words[4], newer ? "OrdersSoap12" : "OrdersSoap11"));
       Map<String, Object> context = new HashMap<>();
-      Keys.configure(context, words[0], "service", "useReqSigCert");
+      Keys.configure(context, words[0], "service", "useReqSigCert", words[at]);
       context.put("security.audience-restrictions", "urn:shop");
       context.put("ws-security.return.security.error", "true");
       endpoint.setProperties(context);
