@@ -5,7 +5,7 @@
  */
 import { chain, type Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
-import { endpointsOf, type SecurityRule, type ServedEndpoint } from '../contract/endpoint-rule.ts'
+import { endpointsOf, type NamingForm, type SecurityRule, type ServedEndpoint } from '../contract/endpoint-rule.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import { toXmlName } from '../contract/xml-message.ts'
@@ -20,6 +20,7 @@ import {
   type Demand,
   type ExchangePolicy,
   type KeyForm,
+  protectsAnswers,
   type SecurityPolicy,
   type SignedAttachments,
   signedAttachmentsOf,
@@ -178,22 +179,34 @@ function prepareKeys(given: ClientKeys): PreparedKeys {
 }
 
 function prepareExchange(
-  { anyOf, answers, confirmed: isConfirmed = true }: ExchangePolicy,
+  policy: ExchangePolicy,
   suite: SuiteAlgorithms,
   keys: PreparedKeys,
   username: Protection['username'],
 ): OperationSecurity {
+  const { anyOf, answers, confirmed: isConfirmed = true, reference, unsent = [] } = policy
   const missing = anyOf.map(demand => findMissingKey(demand, keys, username))
   const demand = anyOf[missing.indexOf(undefined)]
   if (!demand) throw new TypeError(`the contract demands proof of the caller: give ${missing.join(', or ')}`)
   if (answers && !demand.symmetric && keys.trust.isEmpty)
     throw new TypeError('the contract demands signed answers: give keys.service, the signers to accept')
+  if (answers && unsent.includes('service') && keys.pinned.length === 0)
+    throw new TypeError(
+      'answers name the certificate of the service and do not carry it: give the certificate itself in keys.service.certificates',
+    )
+  if (reference === 'key-identifier') requireIdentifiers(demand, keys)
   if (suite.hash === 'sha1' && keys.pair && keys.pair.key.asymmetricKeyType !== 'rsa')
     throw new TypeError(`keys.key is not an RSA key, by which ${suite.name} signs: give one`)
   const { assertion } = keys.given
-  const exchange = demand.symmetric && { ...exchangeFor(demand, demand.symmetric, keys), suite }
+  const exchange = demand.symmetric && {
+    ...exchangeFor(demand, demand.symmetric, keys),
+    suite,
+    refer: reference,
+  }
   if (answers && !isConfirmed && !exchange) requireOtherSigner(keys)
-  const fixed: Protection = exchange ? { timestamp: {}, exchange } : protectionFor(demand, suite, keys, username)
+  const fixed: Protection = exchange
+    ? { timestamp: {}, exchange }
+    : protectionFor(demand, { ...suite, reference }, keys, username)
   return {
     protection: caller =>
       typeof assertion === 'function' && demand.caller === 'saml'
@@ -205,7 +218,7 @@ function prepareExchange(
       isConfirmed,
       taken: memoryOf(keys.given),
       isWeak: suite.hash === 'sha1',
-      protectsTokens: demand.signed?.includes('SigningToken') === true,
+      protectsTokens: protectsAnswers(policy),
       attachments: attachmentsOf(demand),
       exchange,
       trust: keys.trust,
@@ -214,6 +227,20 @@ function prepareExchange(
       decrypts: keys.pair && !exchange ? [keys.pair] : [],
     },
   }
+}
+
+/** A certificate has a key identifier only if its authority wrote one. */
+function requireIdentifiers(demand: Demand, keys: PreparedKeys): void {
+  const to = demand.encrypted || demand.symmetric ? receiverOf(keys) : undefined
+  const named = [
+    ['keys.certificate', demand.isNamed ? keys.pair?.certificate : undefined],
+    ['keys.encryptTo', to === undefined ? undefined : readReceiver(to, 'keys.encryptTo')],
+  ] as const
+  for (const [place, certificate] of named)
+    if (certificate && !certificate.subjectKeyIdentifier)
+      throw new TypeError(
+        `${place} has no key identifier, by which messages name it: agree on reference: 'issuer-serial'`,
+      )
 }
 
 /** Without confirmation, a request that comes back would be an answer by its own signer. */
@@ -268,7 +295,7 @@ export function isServiceCertificate(
 
 function protectionFor(
   demand: Demand,
-  { hash, cipher }: SuiteAlgorithms,
+  { hash, cipher, reference = 'thumbprint' }: SuiteAlgorithms & { readonly reference: NamingForm | undefined },
   keys: PreparedKeys,
   username: Protection['username'],
 ): Protection {
@@ -285,11 +312,11 @@ function protectionFor(
         pair && {
           signature: {
             key: pair.key,
-            by: isHolder ? 'assertion' : { certificate: pair.certificate },
+            by: isHolder ? 'assertion' : { certificate: pair.certificate, ...(demand.isNamed && { refer: reference }) },
             parts,
           },
         }),
-      ...(encrypted.length > 0 && to && { encryption: { to, cipher, transport: suiteTransport } }),
+      ...(encrypted.length > 0 && to && { encryption: { to, refer: reference, cipher, transport: suiteTransport } }),
     },
     'keys',
   )

@@ -38,6 +38,11 @@ export type AlgorithmSuite =
 export const isWeakSuite = (suite: AlgorithmSuite | undefined): boolean =>
   suite === 'Basic256' || suite === 'Basic192' || suite === 'Basic128'
 
+/** How a message names a certificate that it does not carry (X.509 Token Profile 1.1 §3.2). */
+export type NamingForm = 'thumbprint' | 'issuer-serial' | 'key-identifier'
+/** The two sides of an exchange. */
+export type ExchangeParty = 'caller' | 'service'
+
 /** What a suite with SHA-1 gives up, and the cure. */
 export const sayWeakness = (suite: AlgorithmSuite | undefined): string =>
   `${suite}, whose signatures use SHA-1: whoever chooses a part of what a partner signs may get a signature for something else, so agree on ${suite}Sha256`
@@ -92,6 +97,13 @@ export interface ExchangeSecurity {
    * `Basic256Sha256`.
    */
   readonly suite?: AlgorithmSuite
+  /** How messages name certificates that they do not carry. Default: `thumbprint`. */
+  readonly reference?: NamingForm
+  /**
+   * Whose certificates the messages that they signed do not carry, but name: the other side has
+   * them in advance (WS-SecurityPolicy 1.3 §5.1.1, IncludeToken Never). Default: of neither side.
+   */
+  readonly unsent?: readonly ExchangeParty[]
   /**
    * True: each signature also covers the certificate or the assertion whose key made it, as
    * policies with ProtectTokens demand (WS-SecurityPolicy 1.3 §6.5). Default: it may leave it out.
@@ -248,18 +260,20 @@ const known = {
   answers: ['signed', 'encrypted'],
   symmetric: ['direct', 'derived'],
   attachments: ['content', 'complete'],
+  reference: ['thumbprint', 'issuer-serial', 'key-identifier'],
+  unsent: ['caller', 'service'],
   suite: ['Basic256Sha256', 'Basic192Sha256', 'Basic128Sha256', 'Basic256', 'Basic192', 'Basic128'],
   truth: [true, false],
 } as const
 
-function findUnknownValues(
-  { callers, encrypted, answers, confirmed, symmetric, attachments, suite, protectTokens, timestamp }: ExchangeSecurity,
-  place: string,
-): readonly string[] {
+function findUnknownValues(exchange: ExchangeSecurity, place: string): readonly string[] {
+  const { callers, encrypted, answers, confirmed, symmetric, attachments, suite, reference, unsent = [] } = exchange
+  const { protectTokens, timestamp } = exchange
   const tell = (where: string, values: readonly unknown[], of: readonly unknown[]) =>
     values
       .filter(each => each !== undefined && !of.includes(each))
       .map(each => `${place}.${where} has ${JSON.stringify(each)}: use ${of.join(', ')}`)
+  if (!Array.isArray(unsent)) return [`${place}.unsent is not a list: name sides such as ['service']`]
   if (!Array.isArray(callers)) return [`${place}.callers is not a list: name ways such as ['x509']`]
   const proofs = callers.map(each => (typeof each === 'object' && each !== null ? each : { by: each }) as CallerProof)
   return [
@@ -289,6 +303,8 @@ function findUnknownValues(
     ...tell('symmetric', [symmetric], known.symmetric),
     ...tell('attachments', [attachments], known.attachments),
     ...tell('suite', [suite], known.suite),
+    ...tell('reference', [reference], known.reference),
+    ...tell('unsent', unsent, known.unsent),
     ...tell('protectTokens', [protectTokens], known.truth),
     ...tell('timestamp', [timestamp], known.truth),
   ]
@@ -299,10 +315,8 @@ function findExchangeMistakes(exchange: ExchangeSecurity, place: string): readon
   return unknown.length > 0 ? unknown : findContradictions(exchange, place)
 }
 
-function findContradictions(
-  { callers, encrypted, answers, confirmed, symmetric, suite, protectTokens, timestamp }: ExchangeSecurity,
-  place: string,
-): readonly string[] {
+function findContradictions(exchange: ExchangeSecurity, place: string): readonly string[] {
+  const { callers, encrypted, answers, confirmed, symmetric, suite, timestamp } = exchange
   const proofs = callers.map(proofOf)
   const unsigned = proofs.filter(({ signed }) => !signed).map(({ by }) => by)
   const nameless = proofs.filter(({ by }) => by !== 'x509').map(({ by }) => by)
@@ -328,7 +342,8 @@ function findContradictions(
     ...(suite !== undefined && proofs.every(({ signed }) => !signed)
       ? [`${place}.suite says how messages are signed, and none is signed here: remove it`]
       : []),
-    ...findIdleProtection(protectTokens, symmetric, proofs, place),
+    ...findIdleProtection(exchange, proofs, place),
+    ...findIdleNaming(exchange, proofs, place),
     ...(symmetric && nameless.length > 0
       ? [`${place} is symmetric, and ${nameless.join(', ')} cannot endorse a signature: name x509 alone`]
       : []),
@@ -342,16 +357,43 @@ function findContradictions(
 
 /** WS-SecurityPolicy 1.3 §6.5: only a certificate or an assertion travels with its signature. */
 function findIdleProtection(
-  protectTokens: boolean | undefined,
-  symmetric: KeyForm | undefined,
+  { protectTokens, symmetric, unsent = [] }: ExchangeSecurity,
   proofs: readonly (CallerProof & { readonly signed: boolean })[],
   place: string,
 ): readonly string[] {
   if (protectTokens === undefined) return []
   if (symmetric)
     return [`${place}.protectTokens is about certificates that sign, and a key of the exchange signs here: remove it`]
+  if (new Set(unsent).size === 2)
+    return [
+      `${place}.protectTokens is about certificates in messages, and unsent leaves them out: remove one of the two`,
+    ]
   const tokenless = proofs.filter(({ by, signed }) => !signed || by === 'secret').map(({ by }) => by)
   return tokenless.length === 0
     ? []
     : [`${place}.protectTokens is about tokens that sign, and ${tokenless.join(', ')} has none: remove it`]
+}
+
+/** What is said about the names of certificates, where no message has one. */
+function findIdleNaming(
+  { encrypted, answers, symmetric, reference, unsent = [] }: ExchangeSecurity,
+  proofs: readonly (CallerProof & { readonly signed: boolean })[],
+  place: string,
+): readonly string[] {
+  const isNaming = encrypted || answers === 'encrypted' || symmetric || unsent.length > 0
+  const isSigning = proofs.some(({ by, signed }) => signed && by !== 'secret')
+  return [
+    ...(reference !== undefined && !isNaming
+      ? [`${place}.reference is about certificates that messages name, and all carry theirs: remove it`]
+      : []),
+    ...(symmetric && unsent.length > 0
+      ? [`${place} is symmetric, where the caller's certificate is sent and signed: remove unsent`]
+      : []),
+    ...(unsent.includes('service') && !answers
+      ? [`${place}.unsent has the service, whose certificate signs nothing here: add answers, or remove it`]
+      : []),
+    ...(unsent.includes('caller') && !isSigning
+      ? [`${place}.unsent has the caller, whose certificate signs nothing here: remove it`]
+      : []),
+  ]
 }

@@ -6,6 +6,7 @@ import {
   type CallerProof,
   type ExchangeSecurity,
   endpointsOf,
+  type NamingForm,
   proofOf,
   type SecurityRule,
   type ServedEndpoint,
@@ -206,6 +207,8 @@ function writeExchangeRule(
     symmetric,
     attachments = 'content',
     suite,
+    unsent = [],
+    reference = 'thumbprint',
     protectTokens,
     timestamp,
   }: ExchangeSecurity | SecurityRule,
@@ -225,6 +228,13 @@ function writeExchangeRule(
     ),
     ...(mayAttach ? [writeText(attachmentTexts[attachments])] : []),
     ...(suite ? [writeText(`The algorithms are those of ${suite} (WS-SecurityPolicy §6.1).`)] : []),
+    ...(unsent.length > 0
+      ? [
+          writeText(
+            `Messages name the certificate of the ${unsent.join(' and that of the ')}, by ${namingTexts[reference]}, and do not carry it: exchange certificates in advance.`,
+          ),
+        ]
+      : []),
     ...(protectTokens
       ? [writeText('Each signature also covers the token that made it (WS-SecurityPolicy §6.5, ProtectTokens).')]
       : []),
@@ -233,6 +243,11 @@ function writeExchangeRule(
   ].join('')
 }
 
+const namingTexts: Readonly<Record<NamingForm, string>> = {
+  thumbprint: 'its thumbprint',
+  'issuer-serial': 'issuer and serial number',
+  'key-identifier': 'its key identifier',
+}
 const attachmentTexts: Readonly<Record<AttachmentForm, string>> = {
   content:
     'Where the Body is signed, so is the content of each attachment; where it is encrypted, so is that (SwA Profile 1.1 §5).',

@@ -8,8 +8,10 @@ import {
   type AlgorithmSuite,
   type AttachmentForm,
   type CallerProof,
+  type ExchangeParty,
   type ExchangeSecurity,
   type KeyForm,
+  type NamingForm,
   type PortPolicy,
   proofOf,
   type SubjectConfirmation,
@@ -200,11 +202,15 @@ interface RequestDemand {
   readonly isStamped: boolean
   readonly symmetric: KeyForm | undefined
   readonly suite: AlgorithmSuite | undefined
+  readonly naming: CertificateNaming
   /** Signatures cover the tokens that made them. */
   readonly protectTokens: boolean
   /** How attachments are signed, if the message has any. */
   readonly attachments: AttachmentForm | undefined
 }
+
+/** Which certificates messages name in place of carrying them, and how. */
+type CertificateNaming = Pick<ExchangeSecurity, 'reference' | 'unsent'>
 
 /** The first alternative for the request that can be met, and all others with the same demands. */
 function readExchangePolicy(
@@ -223,6 +229,7 @@ function readExchangePolicy(
     each.isStamped === first.isStamped &&
     each.symmetric === first.symmetric &&
     each.suite === first.suite &&
+    JSON.stringify(each.naming) === JSON.stringify(first.naming) &&
     each.protectTokens === first.protectTokens &&
     each.attachments === first.attachments
   const same = demands.flatMap(each => (each.caller && isAlike(each) ? [each.caller] : []))
@@ -233,6 +240,7 @@ function readExchangePolicy(
     ...(symmetric && { symmetric }),
     ...(isEncrypted && { encrypted: true }),
     ...(suite && { suite }),
+    ...first.naming,
     ...(protectTokens && { protectTokens }),
     ...(isStamped && { timestamp: true }),
   }
@@ -292,15 +300,14 @@ function readRequest(assertions: Alternative, message: WsdlMessage | undefined, 
   const attachments = binding && readAttachments(assertions, message)
   const isStamped = !binding && isTransportStamped(assertions)
   const suite = binding && readSuite(binding, [...assertions, ...answer])
+  const naming = binding ? readUnsentNaming(binding, { request: assertions, answer }) : {}
   const protectTokens = binding !== undefined && hasInside(binding, 'ProtectTokens')
-  const facts = { isEncrypted, isStamped, symmetric: undefined, suite, protectTokens, attachments }
+  const facts = { isEncrypted, isStamped, symmetric: undefined, suite, naming, protectTokens, attachments }
   if (binding?.name.local === 'SymmetricBinding')
     return { ...facts, caller: readEndorser(endorsing, supporting), symmetric: readKeyForm(binding) }
   if (endorsing) failUnsupported(endorsing.name.local)
   const named = supporting && readTokens(supporting, 'bearer')
   const holder = binding && requireInside(binding, ['InitiatorToken', 'InitiatorSignatureToken'])
-  if (holder && listInside(holder).some(isTokenLeftOut))
-    failUnsupported('a certificate that messages refer to and do not carry')
   const initiator = holder && readTokens(holder, 'holder-of-key')
   const isNamed = named !== undefined && named.by !== 'x509'
   if (isNamed) return { ...facts, caller: { ...named, signed: binding !== undefined } }
@@ -316,11 +323,60 @@ const isTransportStamped = (assertions: Alternative): boolean =>
 const declaresBlock = (message: WsdlMessage | undefined, required: Element): boolean =>
   message?.headers.some(({ element }) => element === nameOfBlock(required)) === true
 
-/** WS-SecurityPolicy 1.3 §5.1.1: whether requests have no such token, only references to it. */
-const isTokenLeftOut = ({ attributes }: Element): boolean =>
-  attributes.some(
-    ({ name, value }) => name.local === 'IncludeToken' && /\/(?:Never|AlwaysToInitiator)$/.test(value.trim()),
-  )
+/**
+ * WS-SecurityPolicy 1.3 §5.1.1, §5.4.3: whose certificates no message carries, and how messages
+ * name them. Without a term for that, a partner of WSS 1.0 (§9.1) knows no thumbprints.
+ */
+function readUnsentNaming(
+  binding: Element,
+  { request, answer }: { readonly request: Alternative; readonly answer: Alternative },
+): CertificateNaming {
+  const caller = findTokens(binding, ['InitiatorToken', 'InitiatorSignatureToken'])
+  const service = findTokens(binding, ['RecipientToken', 'RecipientSignatureToken', 'ProtectionToken'])
+  const isSymmetric = binding.name.local === 'SymmetricBinding'
+  const isCallerUnsent = caller.some(each => isTokenIncluded(each, /\/(?:Never|AlwaysToInitiator)$/))
+  const isServiceUnsent = !isSymmetric && service.some(each => isTokenIncluded(each, /\/(?:Never|AlwaysToRecipient)$/))
+  const unsent: readonly ExchangeParty[] = [
+    ...(isCallerUnsent ? (['caller'] as const) : []),
+    ...(isServiceUnsent ? (['service'] as const) : []),
+  ]
+  const named = [
+    ...(isCallerUnsent || hasBody(answer, 'EncryptedParts') ? caller : []),
+    ...(isSymmetric || isServiceUnsent || hasBody(request, 'EncryptedParts') ? service : []),
+  ]
+  if (unsent.length > 0 && [...caller, ...service].some(({ name }) => name.local !== 'X509Token'))
+    failUnsupported('a token that messages refer to and do not carry')
+  const form = named.length > 0 ? (readNamingForm(named) ?? readSupportedForm(request)) : undefined
+  return {
+    ...(form && form !== 'thumbprint' && { reference: form }),
+    ...(unsent.length > 0 && { unsent }),
+  }
+}
+const findTokens = (binding: Element, holders: readonly string[]): readonly Element[] => {
+  const holder = findInside(binding, holders)
+  return holder ? listInside(holder) : []
+}
+const isTokenIncluded = ({ attributes }: Element, when: RegExp): boolean =>
+  attributes.some(({ name, value }) => name.local === 'IncludeToken' && when.test(value.trim()))
+
+const namingForms: ReadonlyMap<string, NamingForm> = new Map([
+  ['RequireThumbprintReference', 'thumbprint'],
+  ['RequireIssuerSerialReference', 'issuer-serial'],
+  ['RequireKeyIdentifierReference', 'key-identifier'],
+])
+function readNamingForm(tokens: readonly Element[]): NamingForm | undefined {
+  const said = tokens.flatMap(listInside).flatMap(({ name }) => namingForms.get(name.local) ?? [])
+  const [form, another] = new Set(said)
+  return another ? failUnsupported('certificates that are named in two ways') : form
+}
+/** WS-SecurityPolicy 1.3 §9.1. */
+function readSupportedForm(assertions: Alternative): NamingForm | undefined {
+  const named = (local: string) => assertions.find(({ name }) => name.local === local)
+  const options = named('Wss10')
+  if (!options || named('Wss11')) return undefined
+  const supports = (form: string) => hasInside(options, `MustSupportRef${form}`)
+  return supports('KeyIdentifier') && !supports('IssuerSerial') ? 'key-identifier' : 'issuer-serial'
+}
 
 /** WS-SecurityPolicy §7.4: the key of an exchange is encrypted to an X.509 certificate. */
 function readKeyForm(binding: Element): KeyForm {
@@ -338,6 +394,8 @@ const securityPolicyUri = 'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/20
 function readEndorser(endorsing: Element | undefined, supporting: Element | undefined): CallerProof {
   if (supporting) return failUnsupported(`a SymmetricBinding with ${supporting.name.local}`)
   if (!endorsing) return failUnsupported('a SymmetricBinding that names no caller')
+  if (listInside(endorsing).some(each => isTokenIncluded(each, /\/(?:Never|AlwaysToInitiator)$/)))
+    return failUnsupported('an endorsement by a certificate that messages do not carry')
   const [unfit] = listInside(endorsing).filter(({ name }) => name.local !== 'X509Token')
   if (unfit) return failUnsupported(`an endorsement by ${unfit.name.local}`)
   if (hasInside(requireInside(endorsing, ['X509Token']), 'RequireDerivedKeys'))

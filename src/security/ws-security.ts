@@ -1,4 +1,5 @@
 /** WS-Security behind the interface of the SOAP face: `soap/security-port.ts`. */
+import type { NamingForm } from '../contract/endpoint-rule.ts'
 import { refuse } from '../service/refusal.ts'
 import type { ProtectAnswer, VerifyMessage } from '../soap/security-port.ts'
 import { algorithmsOf, type SuiteAlgorithms, suiteTransport } from './policy/algorithm-suite.ts'
@@ -6,9 +7,10 @@ import { findSigningFlaw } from './policy/pair-flaws.ts'
 import {
   answeredAttachmentsOf,
   type CoveredPart,
+  type ExchangePolicy,
   exchangePolicyOf,
   findPolicyMistakes,
-  protectsTokens,
+  protectsAnswers,
   type SecurityPolicy,
 } from './policy/policy.ts'
 import type { Decryption, VerificationContext } from './policy/verification-context.ts'
@@ -56,7 +58,7 @@ export function createWsSecurity(
     if (!answers) return isStamped ? { ...read, protect: protectBy({ timestamp: {} }) } : read
     const covered: readonly CoveredPart[] = [
       ...answerParts,
-      ...(protectsTokens(exchange) ? (['SigningToken'] as const) : []),
+      ...(protectsAnswers(exchange) ? (['SigningToken'] as const) : []),
       answeredAttachmentsOf(exchange) ?? 'Attachments',
     ]
     const protection = compileAnswerProtection(
@@ -66,6 +68,7 @@ export function createWsSecurity(
         encrypts: answers === 'encrypted',
         confirms: exchange.confirmed !== false,
         suite: algorithmsOf(policy.suite),
+        exchange,
       },
       context.signs,
       evidence.now,
@@ -81,12 +84,13 @@ interface AnswerForm {
   readonly encrypts: boolean
   readonly confirms: boolean
   readonly suite: SuiteAlgorithms
+  readonly exchange: ExchangePolicy
 }
 
 /** The proof in the reply to a proven message: that it is the service's, for this message. */
 function compileAnswerProtection(
   { confirms: signatures, signer, keyForms }: VerifiedMessage,
-  { parts, encrypts, confirms, suite }: AnswerForm,
+  { parts, encrypts, confirms, suite, exchange: { reference = 'thumbprint', unsent = [] } }: AnswerForm,
   signs: Decryption | undefined,
   now: number,
 ): Protection {
@@ -103,13 +107,20 @@ function compileAnswerProtection(
   const { key, certificate } = signs
   return {
     ...answering,
-    signature: { key, by: { certificate, refer: 'direct' }, parts, hash: suite.hash },
-    ...(encrypts && { encryption: encryptionTo(signer, suite), encryptsFirst: true }),
+    signature: {
+      key,
+      by: { certificate, refer: unsent.includes('service') ? reference : 'direct' },
+      parts,
+      hash: suite.hash,
+    },
+    ...(encrypts && { encryption: encryptionTo(signer, suite, reference), encryptsFirst: true }),
   }
 }
 
-function encryptionTo(signer: Signer | undefined, { cipher }: SuiteAlgorithms): Encryption {
+function encryptionTo(signer: Signer | undefined, { cipher }: SuiteAlgorithms, reference: NamingForm): Encryption {
   if (signer?.kind !== 'x509')
     return failSecurity('InvalidSecurityToken', 'a message without a certificate to which its answer can be encrypted')
-  return { to: signer.certificate, parts: ['Body', 'Attachments'], cipher, transport: suiteTransport }
+  const to = signer.certificate
+  const refer = reference === 'key-identifier' && !to.subjectKeyIdentifier ? 'issuer-serial' : reference
+  return { to, refer, parts: ['Body', 'Attachments'], cipher, transport: suiteTransport }
 }

@@ -37,7 +37,8 @@ function issuePair(
     ),
   }
 }
-export const issuePartner = (name: string, key?: x.TestKey): PemPair => issuePair(partners, name, key)
+export const issuePartner = (name: string, key?: x.TestKey, ...more: readonly Uint8Array[]): PemPair =>
+  issuePair(partners, name, key, more)
 /** The bank's certificate of another kind of key, use or time. */
 export function issueUnusual({ key = x.createRsaKey(), usage = [0, 2], notBefore, notAfter }: UnusualPair): PemPair {
   const name = 'O=Bank/CN=bank.example'

@@ -93,18 +93,26 @@ const username = (kind: string): string =>
   `<sp:${kind}>${nest(`<sp:UsernameToken sp:IncludeToken="${sp}/IncludeToken/AlwaysToRecipient">${nest('<sp:WssUsernameToken10/>')}</sp:UsernameToken>`)}</sp:${kind}>`
 const named = [{ by: 'username', passwords: ['text'], signed: false }] as const
 
+/** As `mutual` says by default. */
+const namedService = { reference: 'issuer-serial', unsent: ['service'] } as const
+
 const met: readonly (readonly [says: string, policy: Attached, rule: ExchangeSecurity])[] = [
-  ['§6.5, ProtectTokens', { binding: mutual({ more: '<sp:ProtectTokens/>' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], protectTokens: true, answers: 'signed', confirmed: false }],
-  ['Rampart, WSS 1.0', { binding: mutual({ layout: 'Strict' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], answers: 'signed', confirmed: false }],
-  ['CXF, WSS 1.0, parts at messages', { binding: mutual() + wss10, ...both(parts('SignedParts', header('To'), header('Action'))) }, { callers: [{ by: 'x509' }], answers: 'signed', confirmed: false }],
-  ['CXF, encrypted before it is signed', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + wss11(), ...both(signedBody + parts('EncryptedParts')) }, { callers: [{ by: 'x509' }], encrypted: true, answers: 'encrypted', confirmed: false }],
-  ['CXF, only requests are encrypted', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + wss11(), input: signedBody + parts('EncryptedParts'), output: signedBody }, { callers: [{ by: 'x509' }], encrypted: true, answers: 'signed', confirmed: false }],
-  ['Basic128Sha256', { binding: mutual({ suite: 'Basic128Sha256' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], suite: 'Basic128Sha256', answers: 'signed', confirmed: false }],
-  ['CXF, Basic128Sha256 that encrypts', { binding: mutual({ suite: 'Basic128Sha256', more: '<sp:EncryptBeforeSigning/>' }) + confirming, ...both(signedBody + parts('EncryptedParts')) }, { callers: [{ by: 'x509' }], encrypted: true, suite: 'Basic128Sha256', answers: 'encrypted' }],
-  ['Basic192Sha256, in answers alone', { binding: mutual({ suite: 'Basic192Sha256', more: '<sp:EncryptBeforeSigning/>' }) + confirming, input: signedBody, output: signedBody + parts('EncryptedParts') }, { callers: [{ by: 'x509' }], suite: 'Basic192Sha256', answers: 'encrypted' }],
-  ['WCF and WebLogic, SHA-1', { binding: mutual({ suite: 'Basic256' }) + confirming + signedBody }, { callers: [{ by: 'x509' }], suite: 'Basic256', answers: 'signed' }],
-  ['WCF, SHA-1, which signs alike', { binding: mutual({ suite: 'TripleDesRsa15' }) + confirming + signedBody }, { callers: [{ by: 'x509' }], suite: 'Basic256', answers: 'signed' }],
-  ['Basic256Sha256Rsa15, which signs alike', { binding: mutual({ suite: 'Basic256Sha256Rsa15' }) + confirming + signedBody }, { callers: [{ by: 'x509' }], answers: 'signed' }],
+  ['§6.5, ProtectTokens', { binding: mutual({ more: '<sp:ProtectTokens/>' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], ...namedService, protectTokens: true, answers: 'signed', confirmed: false }],
+  ['Rampart, WSS 1.0', { binding: mutual({ layout: 'Strict' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], ...namedService, answers: 'signed', confirmed: false }],
+  ['CXF, WSS 1.0, parts at messages', { binding: mutual() + wss10, ...both(parts('SignedParts', header('To'), header('Action'))) }, { callers: [{ by: 'x509' }], ...namedService, answers: 'signed', confirmed: false }],
+  ['CXF, encrypted before it is signed', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + wss11(), ...both(signedBody + parts('EncryptedParts')) }, { callers: [{ by: 'x509' }], ...namedService, encrypted: true, answers: 'encrypted', confirmed: false }],
+  ['CXF, only requests are encrypted', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + wss11(), input: signedBody + parts('EncryptedParts'), output: signedBody }, { callers: [{ by: 'x509' }], ...namedService, encrypted: true, answers: 'signed', confirmed: false }],
+  ['Basic128Sha256', { binding: mutual({ suite: 'Basic128Sha256' }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], ...namedService, suite: 'Basic128Sha256', answers: 'signed', confirmed: false }],
+  ['CXF, Basic128Sha256 that encrypts', { binding: mutual({ suite: 'Basic128Sha256', more: '<sp:EncryptBeforeSigning/>' }) + confirming, ...both(signedBody + parts('EncryptedParts')) }, { callers: [{ by: 'x509' }], ...namedService, encrypted: true, suite: 'Basic128Sha256', answers: 'encrypted' }],
+  ['Basic192Sha256, in answers alone', { binding: mutual({ suite: 'Basic192Sha256', more: '<sp:EncryptBeforeSigning/>' }) + confirming, input: signedBody, output: signedBody + parts('EncryptedParts') }, { callers: [{ by: 'x509' }], ...namedService, suite: 'Basic192Sha256', answers: 'encrypted' }],
+  ['WCF and WebLogic, SHA-1', { binding: mutual({ suite: 'Basic256' }) + confirming + signedBody }, { callers: [{ by: 'x509' }], ...namedService, suite: 'Basic256', answers: 'signed' }],
+  ['WCF, SHA-1, which signs alike', { binding: mutual({ suite: 'TripleDesRsa15' }) + confirming + signedBody }, { callers: [{ by: 'x509' }], ...namedService, suite: 'Basic256', answers: 'signed' }],
+  ['Basic256Sha256Rsa15, which signs alike', { binding: mutual({ suite: 'Basic256Sha256Rsa15' }) + confirming + signedBody }, { callers: [{ by: 'x509' }], ...namedService, answers: 'signed' }],
+  ['eID-Server, WSS 1.0: no message carries a certificate', { binding: mutual({ initiator: x509('Never', '<sp:RequireIssuerSerialReference/>') }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], reference: 'issuer-serial', unsent: ['caller', 'service'], answers: 'signed', confirmed: false }],
+  ['requests name the certificate of the service', { binding: mutual({ recipient: x509('AlwaysToInitiator', '<sp:RequireKeyIdentifierReference/>'), more: '<sp:EncryptBeforeSigning/>' }) + confirming, input: signedBody + parts('EncryptedParts'), output: signedBody }, { callers: [{ by: 'x509' }], reference: 'key-identifier', encrypted: true, answers: 'signed' }],
+  ['WSS 1.0 knows no thumbprints', { binding: mutual({ recipient: x509('AlwaysToInitiator'), more: '<sp:EncryptBeforeSigning/>' }) + wss10, ...both(signedBody + parts('EncryptedParts')) }, { callers: [{ by: 'x509' }], reference: 'issuer-serial', encrypted: true, answers: 'encrypted', confirmed: false }],
+  ['nothing is named', { binding: mutual({ recipient: x509('AlwaysToInitiator', '<sp:RequireIssuerSerialReference/>') }) + wss10 + signedBody }, { callers: [{ by: 'x509' }], answers: 'signed', confirmed: false }],
+  ['a thumbprint is the default', { binding: mutual({ recipient: x509('Never', '<sp:RequireThumbprintReference/>') }) + confirming + signedBody }, { callers: [{ by: 'x509' }], unsent: ['service'], answers: 'signed' }],
   ['WCF, TransportWithMessageCredential', { binding: overTls('<sp:IncludeTimestamp/>') + username('SignedSupportingTokens') + wss11() + trust }, { callers: named, timestamp: true }],
   ['WCF, of its first version', { binding: overTls('<sp:IncludeTimestamp/>') + username('SignedSupportingTokens'), uri: sp11 }, { callers: named, timestamp: true }],
   ['WebLogic, a token over TLS', { binding: overTls() + username('SupportingTokens') }, { callers: named }],
@@ -122,7 +130,8 @@ const refused: readonly (readonly [says: string, policy: Attached, unmet: RegExp
   ['§6.4: WCF, an encrypted signature', { binding: mutual({ more: '<sp:EncryptSignature/>' }) + confirming + signedBody }, /EncryptSignature/],
   ['§6.2: no Timestamp', { binding: mutual({ stamp: '' }) + confirming + signedBody }, /signed messages without a Timestamp/],
   ['§6.7: a Timestamp at the end', { binding: mutual({ layout: 'LaxTsLast' }) + confirming + signedBody }, /LaxTsLast/],
-  ['§5.1.1: a certificate that is not sent', { binding: mutual({ initiator: x509('Never', '<sp:RequireThumbprintReference/>') }) + confirming + signedBody }, /a certificate that messages refer to and do not carry/],
+  ['§5.1.1: a token that is not sent', { binding: mutual({ initiator: `<sp:SamlToken sp:IncludeToken="${sp}/IncludeToken/Never"/>` }) + confirming + signedBody }, /a token that messages refer to and do not carry/],
+  ['§5.4.3: two ways to name certificates', { binding: mutual({ initiator: x509('Never', '<sp:RequireThumbprintReference/>') }) + confirming + signedBody }, /certificates that are named in two ways/],
   ['§4.2.1: encrypted blocks', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + confirming, ...both(signedBody + parts('EncryptedParts', header('Branch', 'urn:bank'))) }, /encrypted header blocks/],
   ['§4.2.1: encrypted blocks of answers', { binding: mutual({ more: '<sp:EncryptBeforeSigning/>' }) + confirming, input: signedBody, output: `${signedBody}<sp:EncryptedParts>${header('Branch', 'urn:bank')}</sp:EncryptedParts>` }, /encrypted header blocks/],
   ['§4.1.2: elements by XPath in answers', { binding: mutual() + confirming + signedBody, output: '<sp:SignedElements><sp:XPath>//*</sp:XPath></sp:SignedElements>' }, /SignedElements/],

@@ -65,6 +65,20 @@ const rules = {
   '/soap/derived-sealed': { callers: ['x509'], symmetric: 'derived', encrypted: true, answers: 'encrypted' },
   '/soap/loose': { callers: ['x509'], answers: 'signed', confirmed: false },
   '/soap/protected': { callers: ['x509'], encrypted: true, answers: 'encrypted', protectTokens: true },
+  '/soap/named-service': {
+    callers: ['x509'],
+    encrypted: true,
+    answers: 'encrypted',
+    reference: 'issuer-serial',
+    unsent: ['service'],
+  },
+  '/soap/named-both': {
+    callers: ['x509'],
+    answers: 'signed',
+    confirmed: false,
+    reference: 'issuer-serial',
+    unsent: ['caller', 'service'],
+  },
   '/soap/small': { callers: ['x509'], encrypted: true, answers: 'encrypted', suite: 'Basic128Sha256' },
   '/soap/small-sealed': {
     callers: ['x509'],

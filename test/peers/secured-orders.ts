@@ -60,6 +60,7 @@ export async function startSecured(
 ): Promise<Server> {
   const messageSecurity = {
     authorities: partnerRoot,
+    certificates: names.map(name => people[name]!.certificate), // which messages may name
     keyFiles: [serviceFiles],
     means: { saml: { issuers: [{ name: 'urn:issuer', certificates: issuer.certificate }], audiences: ['urn:shop'] } },
   }
@@ -90,7 +91,11 @@ export const clientEntries = (): string[] => [
   ...rootEntry('shop-root', bankRoot),
   ...pairEntry('service', service, false),
 ]
-export const serverEntries = (): string[] => [...pairEntry('service', service), ...rootEntry('partners', partnerRoot)]
+export const serverEntries = (): string[] => [
+  ...pairEntry('service', service),
+  ...rootEntry('partners', partnerRoot),
+  ...names.flatMap(name => pairEntry(name, people[name]!, false)),
+]
 
 /** Writes PKCS#12 files, each from its entries. @returns their paths */
 export function writeKeyStores(stores: Readonly<Record<string, readonly string[]>>): string[] {

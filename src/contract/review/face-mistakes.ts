@@ -23,6 +23,8 @@ export const securityMembers: MembersOf<SecurityRule> = {
   symmetric: true,
   attachments: true,
   suite: true,
+  reference: true,
+  unsent: true,
   protectTokens: true,
   timestamp: true,
   operations: true,

@@ -158,6 +158,11 @@ export class CertificateTrust {
     this.#revoked = anchors.revoked ?? (() => false)
   }
 
+  /** Whether messages may name a certificate that they do not carry. */
+  get hasPinned(): boolean {
+    return this.#pinned.length > 0
+  }
+
   /** Whether no certificate at all is trusted. */
   get isEmpty(): boolean {
     return this.#authorities.length + this.#pinned.length === 0

@@ -53,12 +53,22 @@ const compileExchangePolicy = (rule: ExchangeSecurity, mayAttach: boolean): Exch
   anyOf: rule.callers.map(each => compileDemand(proofOf(each), rule, mayAttach)),
   ...(rule.answers && { answers: rule.answers }),
   ...(rule.confirmed !== undefined && { confirmed: rule.confirmed }),
+  ...(rule.reference && { reference: rule.reference }),
+  ...(rule.unsent && { unsent: rule.unsent }),
+  ...(rule.protectTokens && { protectsAnswers: !rule.unsent?.includes('service') }),
   ...(rule.timestamp && { isStamped: true }),
 })
 
 function compileDemand(
   proof: CallerProof & { readonly signed: boolean },
-  { encrypted = false, symmetric, attachments = 'content', protectTokens = false, timestamp = false }: ExchangeSecurity,
+  {
+    encrypted = false,
+    symmetric,
+    attachments = 'content',
+    unsent = [],
+    protectTokens = false,
+    timestamp = false,
+  }: ExchangeSecurity,
   mayAttach: boolean,
 ): Demand {
   const { by: caller, passwords, confirmations, signed } = proof
@@ -67,7 +77,7 @@ function compileDemand(
     'Body',
     'Timestamp',
     ...(isTokenApart(proof) ? (['Token'] as const) : []),
-    ...(protectTokens ? (['SigningToken'] as const) : []),
+    ...(protectTokens && !unsent.includes('caller') ? (['SigningToken'] as const) : []),
     ...(mayAttach ? ([attached] as const) : []),
   ]
   const sealed: readonly CoveredPart[] = mayAttach ? ['Body', 'Attachments'] : ['Body']
@@ -78,6 +88,7 @@ function compileDemand(
     ...((signed || timestamp) && { timestamp: true }),
     ...(signed && { signed: parts }),
     ...(encrypted && { encrypted: sealed }),
+    ...(unsent.includes('caller') && { isNamed: true }),
     ...(symmetric && { symmetric }),
   }
 }

@@ -3,7 +3,14 @@
  * (`ws-security-policy.ts`) and reviewed at start. A policy that cannot be enforced is an error at
  * start.
  */
-import type { AlgorithmSuite, KeyForm, ProofKind, SubjectConfirmation } from '../../contract/endpoint-rule.ts'
+import type {
+  AlgorithmSuite,
+  ExchangeParty,
+  KeyForm,
+  NamingForm,
+  ProofKind,
+  SubjectConfirmation,
+} from '../../contract/endpoint-rule.ts'
 import { clarkNotation, type Element, type Name } from '../../xml/index.ts'
 import type { Allowance } from '../crypto/algorithm.ts'
 import type { Freshness } from '../verify/timestamp.ts'
@@ -48,6 +55,8 @@ export interface Demand {
    * the caller's signature endorses that signature. Default: the caller's own key signs.
    */
   readonly symmetric?: KeyForm
+  /** The signer's certificate is named, so it has to be pinned. */
+  readonly isNamed?: boolean
   /** The parts that must be encrypted; neither Timestamp nor CompleteAttachments is possible. */
   readonly encrypted?: readonly CoveredPart[]
 }
@@ -65,6 +74,12 @@ export interface ExchangePolicy {
   readonly isStamped?: boolean
   /** Whether replies confirm the signatures of their requests (WSS 1.1 §8.5); default: they do. */
   readonly confirmed?: boolean
+  /** How messages name certificates that they do not carry; default by thumbprint. */
+  readonly reference?: NamingForm
+  /** Whose certificates are only named by the messages that they signed. */
+  readonly unsent?: readonly ExchangeParty[]
+  /** Whether replies sign the certificate that signs them. */
+  readonly protectsAnswers?: boolean
   /** A message without a Security block is accepted as it is. */
   readonly isOptional?: boolean
 }
@@ -94,9 +109,9 @@ export const signedAttachmentsOf = (parts: readonly CoveredPart[] = []): SignedA
 export const answeredAttachmentsOf = ({ anyOf }: ExchangePolicy): SignedAttachments | undefined =>
   signedAttachmentsOf(anyOf.flatMap(({ signed = [] }) => signed))
 
-/** Whether replies to these messages sign the certificate that signs them: as the messages do. */
-export const protectsTokens = ({ anyOf }: ExchangePolicy): boolean =>
-  anyOf.some(({ signed = [] }) => signed.includes('SigningToken'))
+/** Whether replies to these messages sign the certificate that signs them. */
+export const protectsAnswers = ({ anyOf, protectsAnswers }: ExchangePolicy): boolean =>
+  protectsAnswers ?? anyOf.some(({ signed = [] }) => signed.includes('SigningToken'))
 
 /** The same policy, with attachments signed and encrypted where the Body is. */
 export function coverAttachments(policy: SecurityPolicy): SecurityPolicy {
@@ -141,7 +156,7 @@ const dayMs = 86_400_000
 
 function findUnenforceable(
   place: string,
-  { anyOf, answers }: ExchangePolicy,
+  { anyOf, answers, reference, unsent = [] }: ExchangePolicy,
   guard: VerificationContext,
   now: number | undefined,
 ): string[] {
@@ -153,6 +168,8 @@ function findUnenforceable(
   const flaw = guard.signs && findSigningFlaw(guard.signs, now)
   if (!guard.signs) found.push(`${place}: signs answers, and has no key to sign with; configure keyFiles`)
   if (flaw !== undefined) found.push(`${place}: signs answers, and its key is ${flaw}; put another first in keyFiles`)
+  if (reference === 'key-identifier' && unsent.includes('service') && !guard.signs?.certificate.subjectKeyIdentifier)
+    found.push(`${place}: answers name their certificate by a key identifier, which it has not; use issuer-serial`)
   const unsigned = anyOf.find(({ signed = [] }) => signed.length === 0)
   if (unsigned) found.push(`${place}: answers confirm a signature, which ${unsigned.caller} has not; add signed`)
   const nameless = answers === 'encrypted' && anyOf.find(({ caller }) => caller !== 'x509')
@@ -171,6 +188,12 @@ const demandRules: readonly ((demand: Demand, guard: VerificationContext) => rea
   requireBodySigned,
   requireSignature,
   requireExchangeKey,
+  ({ isNamed = false }, { trust }) => [
+    [
+      !isNamed || trust?.hasPinned === true,
+      "names a certificate that messages do not carry, and none is known: put partners' own certificates among the signers",
+    ],
+  ],
   requirePasswords,
   requireAssertion,
   ({ caller }, { kerberos }) => [

@@ -8,7 +8,7 @@
  * directions, so it is attached to the endpoint or the operation only where replies are signed,
  * too; the covered parts are attached to each message.
  */
-import type { AlgorithmSuite } from '../../contract/endpoint-rule.ts'
+import type { AlgorithmSuite, ExchangeParty, NamingForm } from '../../contract/endpoint-rule.ts'
 import { writeAttribute } from '../../xml/index.ts'
 import { wsuNs } from '../vocabulary.ts'
 import { algorithmsOf } from './algorithm-suite.ts'
@@ -89,7 +89,7 @@ function describeExchange(
   const { anyOf, answers, confirmed = true } = policy
   const isSigned = anyOf.some(({ signed = [] }) => signed.length > 0)
   const encrypts = answers === 'encrypted' || anyOf.some(({ encrypted = [] }) => encrypted.length > 0)
-  const how: BindingFacts = { encrypts, confirms: answers !== undefined && confirmed, suite, ...messages }
+  const how: BindingFacts = { encrypts, confirms: answers !== undefined && confirmed, suite, policy, ...messages }
   const both = writeAlternatives(anyOf.map(demand => writeTokens(demand, how)))
   if (!isSigned) return new Map([['both', { id: name, content: both }]])
   if (!answers) {
@@ -111,6 +111,7 @@ export const writeSecurityPolicy = (policy: SecurityPolicy, id: string): string 
     encrypts: false,
     confirms: policy.answers !== undefined && policy.confirmed !== false,
     suite: policy.suite,
+    policy,
     ...messages,
   }
   const ways = policy.anyOf.map(demand => `${writeTokens(demand, how)}${writeRequestParts(demand, messages)}`)
@@ -127,6 +128,7 @@ interface BindingFacts extends DescribedMessages {
   readonly encrypts: boolean
   readonly confirms: boolean
   readonly suite: AlgorithmSuite | undefined
+  readonly policy: Pick<ExchangePolicy, 'reference' | 'unsent' | 'protectsAnswers'>
 }
 
 /** The binding and the tokens of one direction. */
@@ -137,7 +139,7 @@ function writeTokens(demand: Demand, how: BindingFacts): string {
   if (signed.length === 0) return `${how.isConfidential ? writeTransportBinding(demand, how) : ''}${supporting}`
   if (caller === 'secret') return ''
   if (demand.symmetric) return `${writeSymmetricBinding(demand.symmetric, how)}${endorsingToken}${writeWss11(how)}`
-  return `${writeBinding(isKey ? writeToken(demand) : x509Token, signed, how)}${supporting}${writeWss11(how)}`
+  return `${writeBinding(isKey && caller !== 'x509' ? writeToken(demand) : writeSignerToken('caller', how), demand, how)}${supporting}${writeWss11(how)}`
 }
 
 const isHolderOfKey = ({ confirmations = [] }: Demand): boolean => confirmations.every(kind => kind === 'holder-of-key')
@@ -146,8 +148,25 @@ const wrapInPolicy = (...inside: string[]): string => `<wsp:Policy>${inside.join
 const include = (when: string): string => `sp:IncludeToken="${securityPolicyNs}/IncludeToken/${when}"`
 const includeAlways = include('AlwaysToRecipient')
 const x509Token = `<sp:X509Token ${includeAlways}>${wrapInPolicy('<sp:WssX509V3Token10/>')}</sp:X509Token>`
-/** Replies carry the certificate; requests name it by its thumbprint. */
-const recipientToken = `<sp:X509Token ${include('AlwaysToInitiator')}>${wrapInPolicy('<sp:RequireThumbprintReference/>', '<sp:WssX509V3Token10/>')}</sp:X509Token>`
+const namingAssertions: Readonly<Record<NamingForm, string>> = {
+  thumbprint: '<sp:RequireThumbprintReference/>',
+  'issuer-serial': '<sp:RequireIssuerSerialReference/>',
+  'key-identifier': '<sp:RequireKeyIdentifierReference/>',
+}
+/**
+ * Requests carry the caller's certificate, and replies that of the service, which requests name;
+ * unless no message carries them.
+ */
+function writeSignerToken(
+  of: ExchangeParty,
+  { policy: { reference = 'thumbprint', unsent = [] } }: Pick<BindingFacts, 'policy'>,
+): string {
+  const isSent = !unsent.includes(of)
+  if (isSent && of === 'caller') return x509Token
+  const when = isSent ? 'AlwaysToInitiator' : 'Never'
+  const token = wrapInPolicy(namingAssertions[reference], '<sp:WssX509V3Token10/>')
+  return `<sp:X509Token ${include(when)}>${token}</sp:X509Token>`
+}
 /** Metro reads the signature, by its Java name, from an attribute that the standard leaves open. */
 function writeSuite(suite: AlgorithmSuite | undefined): string {
   const { name, hash } = algorithmsOf(suite)
@@ -166,15 +185,17 @@ const writeTransportBinding = ({ timestamp }: Demand, { suite }: BindingFacts): 
   )}</sp:TransportBinding>`
 
 /** WS-SecurityPolicy §7.5. */
-function writeBinding(token: string, signed: readonly CoveredPart[], { encrypts, suite }: BindingFacts): string {
+function writeBinding(token: string, { signed = [] }: Demand, how: BindingFacts): string {
+  const { encrypts, suite, policy } = how
+  const isProtected = signed.includes('SigningToken') || policy.protectsAnswers === true
   return `<sp:AsymmetricBinding>${wrapInPolicy(
     `<sp:InitiatorToken>${wrapInPolicy(token)}</sp:InitiatorToken>`,
-    `<sp:RecipientToken>${wrapInPolicy(recipientToken)}</sp:RecipientToken>`,
+    `<sp:RecipientToken>${wrapInPolicy(writeSignerToken('service', how))}</sp:RecipientToken>`,
     writeSuite(suite),
     layout,
     '<sp:IncludeTimestamp/>',
     encrypts ? '<sp:EncryptBeforeSigning/>' : '',
-    signed.includes('SigningToken') ? '<sp:ProtectTokens/>' : '',
+    isProtected ? '<sp:ProtectTokens/>' : '',
     '<sp:OnlySignEntireHeadersAndBody/>',
   )}</sp:AsymmetricBinding>`
 }
@@ -183,10 +204,10 @@ function writeBinding(token: string, signed: readonly CoveredPart[], { encrypts,
  * WS-SecurityPolicy §7.4: the key of each exchange is encrypted to the certificate of the service,
  * which the messages do not carry.
  */
-function writeSymmetricBinding(form: KeyForm, { encrypts, suite }: BindingFacts): string {
+function writeSymmetricBinding(form: KeyForm, { encrypts, suite, policy: { reference } }: BindingFacts): string {
   const token = wrapInPolicy(
     form === 'derived' ? '<sp:RequireDerivedKeys/>' : '',
-    '<sp:RequireThumbprintReference/>',
+    namingAssertions[reference ?? 'thumbprint'],
     '<sp:WssX509V3Token10/>',
   )
   return `<sp:SymmetricBinding>${wrapInPolicy(
@@ -202,9 +223,14 @@ function writeSymmetricBinding(form: KeyForm, { encrypts, suite }: BindingFacts)
 /** WS-SecurityPolicy §8.3. */
 const endorsingToken = `<sp:EndorsingSupportingTokens>${wrapInPolicy(x509Token)}</sp:EndorsingSupportingTokens>`
 
+const supportedReferences: Readonly<Record<NamingForm, string>> = {
+  thumbprint: '<sp:MustSupportRefThumbprint/>',
+  'issuer-serial': '<sp:MustSupportRefIssuerSerial/>',
+  'key-identifier': '<sp:MustSupportRefKeyIdentifier/>',
+}
 /** WS-SecurityPolicy §9.2. */
-const writeWss11 = ({ confirms }: BindingFacts): string =>
-  `<sp:Wss11>${wrapInPolicy('<sp:MustSupportRefThumbprint/>', confirms ? '<sp:RequireSignatureConfirmation/>' : '')}</sp:Wss11>`
+const writeWss11 = ({ confirms, policy: { reference } }: BindingFacts): string =>
+  `<sp:Wss11>${wrapInPolicy(supportedReferences[reference ?? 'thumbprint'], confirms ? '<sp:RequireSignatureConfirmation/>' : '')}</sp:Wss11>`
 
 /**
  * WS-SecurityPolicy §8: a signed token where the demand or TLS covers it, an encrypted token where

@@ -4,6 +4,7 @@
 
 import { type KeyObject, randomBytes } from 'node:crypto'
 import { decodeBase64Url, encodeBase64 } from '../../base/base64.ts'
+import type { NamingForm } from '../../contract/endpoint-rule.ts'
 import type { SentPart } from '../../soap/security-port.ts'
 import { type Element, writeAttribute, writeElement } from '../../xml/index.ts'
 import { digestUri } from '../crypto/algorithm.ts'
@@ -45,6 +46,8 @@ export interface Encryption {
    * EncryptedHeader of its own. Attachments: each in its place in the package.
    */
   readonly parts: readonly CoveredPart[]
+  /** How the message names the receiver's certificate. Default: `thumbprint`. */
+  readonly refer?: NamingForm
   /** Default: AES-256-GCM. */
   readonly cipher?: Cipher
   /**
@@ -78,7 +81,7 @@ export function encryptParts(
   encryption: Encryption,
   isSignedAfter: boolean,
 ): readonly Element[] {
-  const { to, parts, cipher = defaultCipher, transport = defaultTransport } = encryption
+  const { to, parts, refer, cipher = defaultCipher, transport = defaultTransport } = encryption
   const id = createId('EK')
   const secret = randomBytes(cipher.size)
   const { list, data } = encryptInPlace(draft, parts, {
@@ -87,7 +90,7 @@ export function encryptParts(
     reference: writeSentReference(id),
     isSignedAfter,
   })
-  const key = writeEncryptedKey(id, sealKey(to, secret, transport), list)
+  const key = writeEncryptedKey(id, sealKey(to, secret, transport, refer), list)
   return trustedFragment([key, ...data].join(''), draft.security)
 }
 
@@ -144,14 +147,19 @@ interface SealedSecret {
 }
 
 /** To a key on an elliptic curve by an agreement (XML Encryption 1.1 §5.6.4), whatever is given. */
-export function sealKey(to: Certificate, secret: Buffer, transport: KeyTransport): SealedSecret {
-  if (to.key.asymmetricKeyType === 'ec') return sealByAgreement(to, secret)
+export function sealKey(
+  to: Certificate,
+  secret: Buffer,
+  transport: KeyTransport,
+  refer: NamingForm = 'thumbprint',
+): SealedSecret {
+  if (to.key.asymmetricKeyType === 'ec') return sealByAgreement(to, secret, refer)
   const octets = transportKey(to.key, secret, transport)
-  return { octets, method: writeTransportMethod(transport), keyInfo: writeCertificateReference(to, 'thumbprint') }
+  return { octets, method: writeTransportMethod(transport), keyInfo: writeCertificateReference(to, refer) }
 }
 
 /** An AES key wrap of 256 bits by a key of ConcatKDF with SHA-256, as it names its algorithm. */
-function sealByAgreement(to: Certificate, secret: Buffer): SealedSecret {
+function sealByAgreement(to: Certificate, secret: Buffer, refer: NamingForm): SealedSecret {
   const { publicKey, privateKey } = createOriginator(to.key)
   const kek = agreeOnKey(privateKey, to.key, { digest: agreedDigest, info: Buffer.alloc(1) }, agreedWrapSize)
   if (!kek) throw new Error(`no key can be agreed on with ${to.x509.subject}`)
@@ -160,7 +168,7 @@ function sealByAgreement(to: Certificate, secret: Buffer): SealedSecret {
     `<xenc11:ConcatKDFParams AlgorithmID="0000" PartyUInfo="" PartyVInfo=""><ds:DigestMethod Algorithm="${digestUri(agreedDigest)}"/></xenc11:ConcatKDFParams></xenc11:KeyDerivationMethod>`
   const parties =
     `<xenc:OriginatorKeyInfo><ds:KeyValue>${writeEcKey(publicKey)}</ds:KeyValue></xenc:OriginatorKeyInfo>` +
-    `<xenc:RecipientKeyInfo>${writeCertificateReference(to, 'thumbprint')}</xenc:RecipientKeyInfo>`
+    `<xenc:RecipientKeyInfo>${writeCertificateReference(to, refer)}</xenc:RecipientKeyInfo>`
   return {
     octets: wrapKey(kek, secret),
     method: `<xenc:EncryptionMethod Algorithm="${wrapUri(agreedWrapSize)}"/>`,

@@ -6,6 +6,7 @@
  */
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { encodeBase64 } from '../../base/base64.ts'
+import type { NamingForm } from '../../contract/endpoint-rule.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import { defaultLabel, deriveKey, type ExchangeKey, exchangeKeyOf } from '../crypto/derived-key.ts'
@@ -34,6 +35,8 @@ interface ExchangeUse {
  */
 export interface RequestExchange extends ExchangeUse {
   readonly to: Certificate
+  /** How the message names it. Default: `thumbprint`. */
+  readonly refer?: NamingForm | undefined
   readonly endorsedBy: Decryption
 }
 
@@ -56,7 +59,7 @@ export function protectByExchangeKey(
 ): ExchangeProtected {
   const { form, signed, encrypts, suite = usualSuite } = protection
   const { hash, cipher, derivedOctets } = suite
-  const secret = 'to' in protection ? sendKey(draft, protection.to, suite) : referToKey(protection.key)
+  const secret = 'to' in protection ? sendKey(draft, protection, suite) : referToKey(protection.key)
   const useFor = (length: number) => (form === 'derived' ? addDerivedKey(draft, secret, length) : secret)
   const ciphering = encrypts ? useFor(derivedOctets.encrypt) : undefined
   const sealed = ciphering && encryptInPlace(draft, sealedParts, { cipher, isSignedAfter: true, ...ciphering })
@@ -83,10 +86,14 @@ interface ReferredKey extends ReferredSecret {
   readonly exchangeKey: ExchangeKey
 }
 
-function sendKey(draft: ProtectionDraft, to: Certificate, { keyOctets }: SuiteAlgorithms): ReferredKey {
+function sendKey(
+  draft: ProtectionDraft,
+  { to, refer }: Pick<RequestExchange, 'to' | 'refer'>,
+  { keyOctets }: SuiteAlgorithms,
+): ReferredKey {
   const id = createId('EK')
   const secret = randomBytes(keyOctets)
-  const sealed = sealKey(to, secret, suiteTransport)
+  const sealed = sealKey(to, secret, suiteTransport, refer)
   draft.add(writeEncryptedKey(id, sealed))
   return { secret, reference: writeSentReference(id), exchangeKey: exchangeKeyOf(secret, sealed.octets) }
 }
