@@ -1,9 +1,10 @@
 /** Why a database cannot be used, in one line with its place and its cure. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { openLimiter } from '../../src/host/store/open-store.ts'
+import hello from '../../examples/hello/service.ts'
+import { openLimiter, openStore } from '../../src/host/store/open-store.ts'
 import { ensurePostgresAddress, explainStoreFailure, StoreFailure } from '../../src/host/store/store-failure.ts'
 
 const withCode = (code: string, message: string): Error => Object.assign(new Error(message), { code })
@@ -78,6 +79,22 @@ for (const [address, role] of [
   ['postgres://one,two/shop?target_session_attrs=standby', 'any'],
 ] as const)
   test(`a usable address: ${address}`, () => ensurePostgresAddress(address, role))
+
+test('a server that accepts connections and says nothing is reported with place and cure', async t => {
+  const sockets: Socket[] = []
+  const server = createServer(socket => void sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  await assert.rejects(openStore(hello, { database: `postgres://shop:secret@127.0.0.1:${port}/shop` }), thrown => {
+    assert.ok(thrown instanceof StoreFailure, String(thrown))
+    assert.match(thrown.message, /^the database at 127\.0\.0\.1:\d+ cannot be used: .*timeout: check that it runs/)
+    return true
+  })
+})
 
 test("a connection that is cut while the limits are opened is reported with place and cure, not in the driver's words", async () => {
   const server = createServer(socket => void socket.on('data', () => socket.destroy()).on('error', () => {}))

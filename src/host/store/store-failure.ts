@@ -45,7 +45,7 @@ export function explainStoreFailure(thrown: unknown, database: string | undefine
   const code = errorCodeOf(cause)
   if (code === 'ERR_MODULE_NOT_FOUND' && database !== undefined)
     return new StoreFailure('PostgreSQL needs its driver: npm install pg', { cause })
-  if (code === '' && !(thrown instanceof Unavailable)) return thrown
+  if (code === '' && !(thrown instanceof Unavailable) && !isLostConnection(thrown, database)) return thrown
   const reason = messageOf(cause ?? 'no reply')
   return database === undefined
     ? new StoreFailure(`the database file ${file} cannot be opened: ${reason}: ${fileCure(reason)}`, { cause })
@@ -54,6 +54,10 @@ export function explainStoreFailure(thrown: unknown, database: string | undefine
         { cause },
       )
 }
+
+/** What `pg` says, without a code, if a server accepts a connection and says no more. */
+const isLostConnection = (thrown: unknown, database: string | undefined): boolean =>
+  database !== undefined && /^(Connection terminated|timeout e|Query read timeout)/.test(messageOf(thrown))
 
 const fileCure = (reason: string): string => {
   if (/locked/.test(reason)) return 'wait for the process that holds it, or stop it'
