@@ -479,7 +479,7 @@ describe('sinks', () => {
   })
 
   /** Instances that share a feed, at a time that the test moves; `hold` keeps a delivery under way. */
-  function shareFeed(hold: (delivery: string) => Promise<void> | undefined) {
+  function shareFeed(hold: (delivery: string) => Promise<void> | undefined, backOff?: number) {
     const store = openSqliteStore(app.contract, ':memory:')
     after(() => store.close())
     const change = { at: 1, resource: 'orders', version: 1, what: 'created', operation: 'CreateOrder' } as const
@@ -490,7 +490,7 @@ describe('sinks', () => {
       await hold(`${instance} ${event}`)
     }
     const start = (id: string) =>
-      startSinks({ app, store, clock: () => time.now, id, failed: () => {} }, [
+      startSinks({ app, store, clock: () => time.now, id, failed: () => {}, backOff }, [
         { name: 's', deliver: event => deliver(id, placeOf(event)) },
       ])
     return { time, seen, start, tell: (id: string) => store.write(writer => writer.changed({ ...change, id })) }
@@ -534,6 +534,42 @@ describe('sinks', () => {
     await waitUntil(() => seen.includes('first 4'), `${seen}`)
     await first.stop()
     assert.deepEqual(seen, ['first 1', 'second 1', 'second 2', 'second 3', 'first 4'])
+  })
+
+  test('a receiver that is down for days is called less and less often, until its sink is dead', async () => {
+    const counts: (number | undefined)[] = []
+    const fail = (): Promise<never> => {
+      time.now += 20_000 // longer than half of a lease
+      counts.push(only.state.get('s')?.failures)
+      return Promise.reject(new Error('down'))
+    }
+    const { time, start, tell } = shareFeed(fail, 1)
+    const only = start('only')
+    await tell('o-1')
+    only.wake()
+    await waitUntil(() => counts.length >= 6, 'it is not called again')
+    assert.deepEqual(counts.slice(0, 6), [0, 1, 2, 3, 4, 5])
+    time.now += 5 * 86_400_000
+    await waitUntil(() => only.state.get('s')?.dead === true, 'it is still called')
+    await only.stop()
+  })
+
+  test('a receiver that another instance reaches has not been failing since this one failed', async () => {
+    const { time, seen, start, tell } = shareFeed(
+      delivery =>
+        /^second|first [23]/.test(delivery) ? undefined : Promise.reject(new Error('unreachable from here')),
+      1000,
+    )
+    const first = start('first')
+    await tell('o-1')
+    first.wake()
+    await waitUntil(() => first.state.get('s')?.failures === 1, 'the first does not fail')
+    time.now += 51_000
+    const second = start('second')
+    await waitUntil(() => second.state.get('s')?.delivered === 1, `the second does not deliver: ${seen}`)
+    await waitUntil(() => first.state.get('s')?.failing === undefined, 'the first still fails')
+    assert.equal(first.state.get('s')?.failures, 0)
+    await Promise.all([first.stop(), second.stop()])
   })
 
   test('a feed that is delivered is read in hundreds, and written once for each change; a sink without changes only reads', async () => {

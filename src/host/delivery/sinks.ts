@@ -45,6 +45,8 @@ export interface Sinks {
 }
 export interface Delivery {
   delivered: number
+  /** The position in the feed at which it is delivering, or fails. */
+  place: number
   failures: number
   failing: number | undefined
   dead: boolean
@@ -78,7 +80,7 @@ export function startSinks(delivering: DeliveryOptions, sinks: readonly EventSin
   const state = new Map<string, Delivery>()
   const wakes: (() => void)[] = []
   const running = sinks.map((sink, i) => {
-    const delivery: Delivery = { delivered: 0, failures: 0, failing: undefined, dead: false }
+    const delivery: Delivery = { delivered: 0, place: 0, failures: 0, failing: undefined, dead: false }
     state.set(sink.name, delivery)
     const sleep = (time: number): Promise<void> =>
       new Promise(resolve => {
@@ -118,7 +120,6 @@ async function deliverAll(
   while (!stop.aborted && !delivery.dead) {
     try {
       const more = await deliverNextChanges(delivering, sink, delivery, stop)
-      endFailures(delivery)
       if (!more) await sleep(lookEveryMs)
     } catch (thrown) {
       if (stop.aborted) break
@@ -149,12 +150,14 @@ async function deliverNextChanges(
   stop: AbortSignal,
 ): Promise<boolean> {
   const batch = await readNextChanges(delivering, sink)
+  if (batch.after !== delivery.place) endFailures(delivery) // another instance has delivered since
   if (batch.lease !== 'held') return batch.lease === 'due' && takeLease(delivering, sink)
   const { found, after, expired } = batch
   if (expired > after) return skipExpired(delivering, sink, after, expired)
   let reached = after
   for (const change of found.filter(each => !sink.resources || sink.resources.includes(each.resource))) {
     stop.throwIfAborted()
+    delivery.place = reached
     const signal = AbortSignal.any([stop, AbortSignal.timeout(deliveryMs)])
     const event = toCloudEvent(delivering.app, change)
     await Promise.race([sink.deliver(event, signal), rejectOnAbort(signal)]) // a sink may ignore the signal
@@ -163,6 +166,7 @@ async function deliverNextChanges(
     if (!(await movePosition(delivering, sink, reached, change.sequence))) return true
     reached = change.sequence
   }
+  endFailures(delivery)
   const end = found.at(-1)?.sequence ?? after
   if (end !== reached) await movePosition(delivering, sink, reached, end)
   return end !== after
@@ -191,9 +195,9 @@ async function skipExpired(
 function readNextChanges({ store, clock, id }: DeliveryOptions, { name }: EventSink) {
   return store.read(async reader => {
     const lease = judgeLease(await reader.recall(leases, name), id, clock())
-    if (lease !== 'held') return { lease } as const
     const memo = await reader.recall(space, name)
     const after = toPosition(memo)
+    if (lease !== 'held') return { lease, after } as const
     const found = await reader.changes(after, batchMax)
     const [next] = found
     const swept = memo ? await reader.swept() : 0
