@@ -31,13 +31,16 @@ const createPlainStatement = (text: string): Statement => ({ text, places: [], s
  * for as long as a build lasts, and no start waits for it.
  */
 const building = '7306361, hashtext(current_schema())'
-/** A build waits for transactions that began before it, longer than others may wait for a lock. */
+/**
+ * A build waits for transactions that began before it, longer than others may wait for a lock, and
+ * takes longer than the role may allow a statement.
+ */
 const buildingLock = createPlainStatement(
-  `select pg_try_advisory_lock(${building}), pg_backend_pid(), set_config('lock_timeout', '0', false)`,
+  `select pg_try_advisory_lock(${building}), pg_backend_pid(), set_config('lock_timeout', '0', false), set_config('statement_timeout', '0', false)`,
 )
-/** `reset` restores the limit with which the connection began. */
+/** `reset` restores the limits with which the connection began. */
 const buildingEnd = createPlainStatement(
-  `select pg_advisory_unlock(${building}), set_config('lock_timeout', reset_val, false) from pg_settings where name = 'lock_timeout'`,
+  `select pg_advisory_unlock(${building}), (select count(set_config(name, reset_val, false)) from pg_settings where name in ('lock_timeout', 'statement_timeout'))`,
 )
 /** PostgreSQL "CREATE INDEX Progress Reporting". */
 const buildingProgress = compileStatement(

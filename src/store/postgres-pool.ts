@@ -12,6 +12,14 @@ const promptMs = 2000
 /** How long servers are assumed to keep their roles before they are asked again. */
 const freshMs = 1000
 
+/**
+ * Settings that a database or a role may have for its other programs, and that would change values
+ * on their way, or what a statement means. The last one: many small reads share the server, and
+ * starting workers for one costs more than it gains.
+ */
+const sessionText =
+  'set bytea_output = hex; set extra_float_digits = 1; set standard_conforming_strings = on; set max_parallel_workers_per_gather = 0'
+
 /** @param role of the server, if the address names several and does not say which */
 export function openPool(address: string, role: ServerRole, options: pg.PoolConfig): pg.Pool {
   const list = parseServerList(address)
@@ -20,6 +28,8 @@ export function openPool(address: string, role: ServerRole, options: pg.PoolConf
     : new pg.Pool({ ...options, connectionString: address })
   // An idle connection that breaks has already left the pool: the next caller gets another.
   pool.on('error', ignore)
+  // A connection that refuses this also fails its first transaction.
+  pool.on('connect', client => void client.query(sessionText).catch(ignore))
   return pool
 }
 

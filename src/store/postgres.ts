@@ -255,7 +255,9 @@ async function migratePatiently(schema: StoreSchema, writes: Sessions, options: 
 
 async function migrate(schema: StoreSchema, on: StatementRunner, { migration, warn }: PostgresOptions): Promise<void> {
   // Polls instead of waiting in the server, so that a dead server is not mistaken for a busy one.
-  while (!isTaken(await awaitPromptly(on.first(migrationLock, [])))) await sleep(lockRetryMs)
+  let lock: Cells | undefined
+  while (!isTaken((lock = await awaitPromptly(on.first(migrationLock, []))))) await sleep(lockRetryMs)
+  requireUnicode(lock)
   await executeSteps(planMigration(schema, migration, warn), on)
 }
 
@@ -264,6 +266,15 @@ function isTaken(lock: Cells | undefined): boolean {
   if (lock?.[0] !== null) return lock?.[0] === true
   throw new Error(
     'the search_path of the database names no schema that exists for this user: create one, or name another in the address, as in ?options=-c%20search_path%3Dshop',
+  )
+}
+
+/** A database that is in use continues: its texts have only the characters that it can hold. */
+function requireUnicode(lock: Cells | undefined): void {
+  const [, , , encoding, isNew] = lock ?? []
+  if (isNew !== true || encoding === 'UTF8') return
+  throw new Error(
+    `the database has the encoding ${encoding}, in which some characters cannot be stored: create one with encoding 'UTF8' (create database … encoding 'UTF8' template template0)`,
   )
 }
 
@@ -276,15 +287,18 @@ function awaitPromptly<T>(answer: Maybe<T>): Promise<T> {
 
 /** The pause between two tries to get the lock. */
 const lockRetryMs = 100
-/** Only one migration runs at a time. The number is this program's among all on the server. */
+/**
+ * Only one migration runs at a time. The number is this program's among all on the server. A limit
+ * that the role has for its statements is for calls: filling a large table takes longer.
+ */
 const migrationLock: Statement = {
-  text: `select pg_try_advisory_xact_lock(7306358, hashtext(current_schema())), set_config('lock_timeout', '${stepLockMs}', true)`,
+  text: `select pg_try_advisory_xact_lock(7306358, hashtext(current_schema())), set_config('lock_timeout', '${stepLockMs}', true), set_config('statement_timeout', '0', true), current_setting('server_encoding'), to_regclass(quote_ident(current_schema()) || '._shape') is null`,
   places: [],
   straight: true,
   recurs: false,
 }
 function createPool(url: string, role: ServerRole, max: number, time: number): PostgresPool {
-  const pool = openPool(url, role, {
+  return openPool(url, role, {
     max,
     pipeline: true,
     connectionTimeoutMillis: transactionTimeoutMs,
@@ -296,8 +310,4 @@ function createPool(url: string, role: ServerRole, max: number, time: number): P
     idle_in_transaction_session_timeout: time,
     ...keepAliveOptions,
   })
-  // Many small reads share the server: starting workers for one costs more than it gains. A
-  // connection that refuses this also fails its first transaction.
-  pool.on('connect', client => void client.query('set max_parallel_workers_per_gather = 0').catch(() => {}))
-  return pool
 }

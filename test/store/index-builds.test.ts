@@ -140,6 +140,49 @@ test('(1) of two instances that start at once one makes an index, and the other 
   assert.deepEqual(await look(watcher), made, 'it is not made again')
 })
 
+test(
+  "an index takes longer than the role's limit for a statement, which holds for calls again afterwards",
+  only,
+  async t => {
+    const { place, writer, watcher } = await fillPlace(t)
+    const limited = `${place.url}%20-c%20statement_timeout%3D300ms%20-c%20lock_timeout%3D700ms`
+    const pool = new pg.Pool({ connectionString: limited, max: 2 })
+    t.after(() => pool.end())
+    const sessions = new Sessions(pool, 20_000)
+    const builds = new IndexBuilds({ writes: sessions, probe: sessions })
+    const build = {
+      what: 'index notes#color',
+      table: { name: 'notes' } as never,
+      *isDue(): Steps<boolean> {
+        yield { text: sql`select 1` }
+        return true
+      },
+      texts: [sql`create index concurrently "notes#color" on "notes" ("color")`],
+      *complete(): Steps<void> {
+        yield { text: sql`select 1` }
+      },
+    }
+    await holdTable(writer)
+    const making = builds.make(build, () => {})
+    await waitFor(() => isWaiting(watcher))
+    await sleep(800)
+    await writer.query('commit')
+    assert.equal(await making, true)
+    assert.equal((await look(watcher))?.[1], true)
+    for (const { rows } of await Promise.all(
+      [0, 1].map(() =>
+        pool.query('select pg_sleep(0.1), name, setting from pg_settings where name ~ $1 order by name', [
+          '^(lock|statement)_timeout$',
+        ]),
+      ),
+    ))
+      assert.deepEqual(
+        rows.map(each => each.setting),
+        ['700', '300'],
+      )
+  },
+)
+
 test('an instance starts while another makes an index, even one of its limits', only, async t => {
   const { place, open, writer, watcher } = await fillPlace(t)
   await holdTable(writer)

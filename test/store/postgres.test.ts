@@ -367,6 +367,53 @@ test('a server that accepts no changes is not ready: it is read-only, or its dis
   assert.equal(await store.ready(), false)
 })
 
+const boxes = (fields: Parameters<typeof resource>[1]['fields']) =>
+  service('boxes', {
+    namespace: 'urn:boxes',
+    resources: [resource('boxes', { fields: { id: t_.id('b'), ...fields } }).rules({ allow: { read: [anyone] } })],
+    versions: { v1: {} },
+  })
+
+test('a database that cannot hold all characters is refused before it has tables, with the cure', only, async t => {
+  const name = `latin_${process.pid}`
+  await ask(`create database ${name} encoding 'LATIN1' locale 'C' template template0`)
+  t.after(() => ask(`drop database ${name}`))
+  const latin = Object.assign(new URL(url ?? ''), { pathname: `/${name}` }).href
+  await assert.rejects(openPostgresStore(everything, latin), /the encoding LATIN1, .*: create one with encoding 'UTF8'/)
+})
+
+test('values are the same whatever a database sets for its other programs', only, async t => {
+  const place = await running.place()
+  const settings = ['bytea_output=escape', 'extra_float_digits=0', 'standard_conforming_strings=off']
+  const odd = `${place.url}${settings.map(each => `%20-c%20${encodeURIComponent(each)}`).join('')}`
+  const store = await openPostgresStore(boxes({ octets: t_.bytes(), ratio: t_.double(), path: t_.string() }), odd)
+  t.after(async () => {
+    await store.close()
+    await place.remove()
+  })
+  const values = { id: 'b-1', octets: Uint8Array.of(0, 92, 255), ratio: 0.1 + 0.2, path: String.raw`C:\new\\'x'` }
+  await store.write(writer => writer.put('boxes', 'b-1', values, {}, undefined, 1))
+  const found = await store.read(reader => reader.get('boxes', 'b-1'))
+  assert.deepEqual(found && !isFormer(found) && found.value, values)
+})
+
+test("a start may fill a table for longer than the role's limit for a statement", only, async t => {
+  const place = await running.place()
+  t.after(() => place.remove())
+  const size = t_.int()
+  const store = await place.open(boxes({ size: size.optional() }))
+  await store.write(writer => writer.put('boxes', 'b-1', { id: 'b-1' }, {}, undefined, 1))
+  await store.close()
+  await place.direct?.(`create function linger() returns trigger language plpgsql as
+    $$ begin perform pg_sleep(0.5); return new; end $$;
+    create trigger slow before update on boxes for each row execute function linger()`)
+  const limited = `${place.url}%20-c%20statement_timeout%3D300ms`
+  const filled = await openPostgresStore(boxes({ size: size.default(7) }), limited)
+  const found = await filled.read(reader => reader.get('boxes', 'b-1'))
+  assert.equal(found && !isFormer(found) && found.value['size'], 7)
+  await filled.close()
+})
+
 test('(6) a plan that is older than its table is unavailable once', only, async () => {
   const place = await running.place()
   const store = await openPostgresStore(everything, place.url ?? '', { connections: 1 })
