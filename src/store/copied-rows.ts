@@ -139,10 +139,19 @@ async function copyOneTable(from: CopySide, to: CopySide, table: CopiedTable, te
     tell(name, count, false)
   }
   if (table.counts) await continueCounter(from, to, table)
-  const [counted] = await askSide(to, sql`select cast(count(*) as text) from ${quoteName(name)}`)
-  if (Number(counted?.[0]) !== count)
-    throw new Error(`the copy of ${name} has ${counted?.[0]} rows, and not ${count}: something else writes to it`)
+  await requireSameCount(from, to, table)
   tell(name, count, true)
+}
+
+/** (2) */
+async function requireSameCount(from: CopySide, to: CopySide, { name, own }: CopiedTable): Promise<void> {
+  const text = sql`select cast(count(*) as text) from ${quoteName(name)}`
+  const [[there] = []] = await askSide(from, sql`${text} where ${allOf(toldApart(own))}`)
+  const [[here] = []] = await askSide(to, text)
+  if (here !== there)
+    throw new Error(
+      `the copy of ${name} has ${here} rows, and its source ${there}: nothing was copied; report this as a bug`,
+    )
 }
 
 /** Reads the next rows in the order of the key, starting after the last row's key. */
@@ -157,15 +166,18 @@ function readNext(
   const place = key.map((column, at) =>
     columns[column] === 'integer' ? sql`cast(${parameterAt(at)} as ${from.dialect.types.integer})` : parameterAt(at),
   )
-  const conditions = [
-    ...(last ? [sql`(${quoteNames(key)}) > (${joinList(place)})`] : []),
-    ...(own ? [sql`${quoteName(own[0])} <> ${sql.lit(own[1])}`] : []),
-  ]
+  const conditions = [...(last ? [sql`(${quoteNames(key)}) > (${joinList(place)})`] : []), ...toldApart(own)]
+  // With its table: PostgreSQL takes the bare name for the text that is selected under it, which
+  // has another order.
+  const order = key.map(column => sql`${quoteName(name)}.${quoteName(column)}`)
   const most = Object.values(columns).includes('blob') ? octetRowsMax : rowsMax
   const text = sql`select ${joinList(selected)} from ${quoteName(name)} where ${allOf(conditions)}
-    order by ${quoteNames(key)} limit ${sql.lit(most)}`
+    order by ${joinList(order)} limit ${sql.lit(most)}`
   return askSide(from, text, last, answerOctets)
 }
+
+const toldApart = (own: CopiedTable['own']): readonly Sql[] =>
+  own ? [sql`${quoteName(own[0])} <> ${sql.lit(own[1])}`] : []
 
 function convertCell(cell: Cell, kind: ColumnKind | undefined, { boolean, wholeNumber }: Dialect): Cell {
   if (cell === null) return null

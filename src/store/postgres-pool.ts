@@ -28,8 +28,9 @@ export function openPool(address: string, role: ServerRole, options: pg.PoolConf
     : new pg.Pool({ ...options, connectionString: address })
   // An idle connection that breaks has already left the pool: the next caller gets another.
   pool.on('error', ignore)
-  // A connection that refuses this also fails its first transaction.
-  pool.on('connect', client => void client.query(sessionText).catch(ignore))
+  // A connection that refuses this also fails its first transaction. Without pipelining, `pg` warns
+  // of a second statement.
+  if (options.pipeline) pool.on('connect', client => void client.query(sessionText).catch(ignore))
   return pool
 }
 

@@ -10,7 +10,12 @@ import { beginRead, beginWrite, keepAliveOptions, Sessions, transactionTimeoutMs
 const copyTimeoutMs = 24 * 3_600_000
 
 export function openPostgresRows(url: string): RowsOfDatabase {
-  const pool = openPool(url, 'primary', { max: 1, connectionTimeoutMillis: transactionTimeoutMs, ...keepAliveOptions })
+  const pool = openPool(url, 'primary', {
+    max: 1,
+    pipeline: true,
+    connectionTimeoutMillis: transactionTimeoutMs,
+    ...keepAliveOptions,
+  })
   const sessions = new Sessions(pool, copyTimeoutMs)
   return {
     run: async (does, work) => {
