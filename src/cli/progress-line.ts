@@ -16,13 +16,14 @@ export class ProgressLine {
   readonly #timer: NodeJS.Timeout
   #text = ''
   #writtenAt: number
+  #isWritten = false
 
   /** @param elapsed milliseconds, which never decrease */
   constructor(to: ProgressStream = process.stderr, elapsed: () => number = () => performance.now()) {
     this.#to = to
     this.#elapsed = elapsed
     this.#writtenAt = elapsed()
-    this.#timer = setInterval(() => this.#writeLine(), lineEveryMs).unref()
+    this.#timer = setInterval(() => this.#writeAgain(), lineEveryMs).unref()
   }
 
   show(text: string): void {
@@ -35,6 +36,13 @@ export class ProgressLine {
     if (this.#to.isTTY || this.#text === '') return
     this.#to.write(`diglot: ${this.#text}\n`)
     this.#writtenAt = this.#elapsed()
+    this.#isWritten = true
+  }
+
+  /** Unless a line was written since the last time. */
+  #writeAgain(): void {
+    if (!this.#isWritten) this.#writeLine()
+    this.#isWritten = false
   }
 
   /** Clears the line of a terminal, so that output begins with a line of its own. */

@@ -46,3 +46,14 @@ test('elsewhere work that shows nothing new for ten seconds is reported again', 
   line.end()
   assert.equal(written.length, 1)
 })
+
+test('elsewhere work that shows something all the time is not reported twice at once', t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { written, line, pass } = record(false)
+  t.mock.timers.tick(9_999)
+  pass(10_000)
+  line.show('1 of 3')
+  t.mock.timers.tick(1)
+  line.end()
+  assert.deepEqual(written, ['diglot: 1 of 3\n'])
+})
