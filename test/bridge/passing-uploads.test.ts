@@ -228,7 +228,7 @@ const torn: readonly (readonly [title: string, content: Buffer, status: number, 
     422,
     /scan is there twice/,
   ],
-  ['a message behind a part', form(file('one', big), message({ title: 't' })), 400, /message comes behind/],
+  ['a message behind a part', form(file('one', big), message({ title: 't' })), 400, /message follows/],
   [
     'more octets than a type allows in the second part',
     form(message({ one: '', scan: '' }), file('one', other), file('scan', octetsOf(1_500_000, 1))),

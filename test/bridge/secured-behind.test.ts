@@ -288,7 +288,7 @@ test('a bridge without what a policy requires is not made, and the error says wh
   const make = (behind: object) => () => createPortDress(port, policies.get(port.port), 'http://127.0.0.1/', behind)
   assert.throws(make({}), /demands proof of the caller: give credentials with a username/)
   assert.throws(make({ credentials: user }), /give keys.key and keys.certificate/)
-  assert.throws(make({ credentials: user, keys: maria }), /give keys.service, who may sign/)
+  assert.throws(make({ credentials: user, keys: maria }), /give keys.service, the signers to accept/)
   assert.throws(make({ credential: user }), /behind: unknown member "credential": use rule, credentials/)
   const open = await describe('/soap/v2', '1.1')
   const [openPort] = open.ports as [Port]

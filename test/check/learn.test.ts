@@ -162,7 +162,7 @@ describe('the command line', async () => {
   })
 
   it('replaces no file, and prints only JSON to standard output', async () => {
-    await assert.rejects(performCheck(server.url, { ...flags, learn: file }), /is there already/)
+    await assert.rejects(performCheck(server.url, { ...flags, learn: file }), /already exists/)
     await assert.rejects(performCheck(server.url, { ...flags, learn: join(folder, 'a.ts') }), /give one with \.json/)
     assert.ok(!existsSync(join(folder, 'a.ts')))
   })

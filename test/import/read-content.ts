@@ -7,7 +7,7 @@ export function readContent(codec: ElementCodec, text: string): unknown {
   const { root } = parseXml(Buffer.from(text)) as Document
   const cursor = walkTree(root)
   cursor.next()
-  const reading = { found: [], parts: undefined, around: root.parent, blocks: [] } as unknown as Parameters<
+  const reading = { flaws: [], parts: undefined, around: root.parent, blocks: [] } as unknown as Parameters<
     ElementCodec['read']
   >[1]
   try {
