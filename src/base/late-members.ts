@@ -12,7 +12,7 @@ interface WithAbout<A> {
 /**
  * A function that adds them to an object, as members of its own: a copy of the object has them.
  *
- * @param makers of each, of what is given with the object; asked each time
+ * @param makers of each, of what is given with the object; called each time
  */
 export function createLateMembers<A, M extends object>(
   makers: {

@@ -1,4 +1,4 @@
-/** What `/metrics` of a bridge says of the backend: calls, outcomes; whether it is asked. */
+/** What `/metrics` of a bridge says of the backend: calls, outcomes, and whether it is called. */
 import type { Figure } from '../contract/implement.ts'
 import type { WaitingLines } from '../service/waiting-lines.ts'
 import type { Circuit } from './circuit.ts'

@@ -166,11 +166,11 @@ export class LaterDesk implements LaterCalls {
     const [id, created] = [identify('j'), clock()]
     const secret = encodeBase64Url(randomBytes(24))
     const due = created + this.#options.limits.answerLimit
-    const call: LaterCall = { id, job, caller, party, created, due, once, basis: '' }
+    const call: LaterCall = { id, job, caller, party, created, due, once, proof: '' }
     this.#waiting.set(id, call) // (5): before the first await
     let isKept = false
     const keep: LaterReply['keep'] = async request => {
-      await ledger.begin({ ...call, basis: writeProof(secret, request) }) // (1)
+      await ledger.begin({ ...call, proof: writeProof(secret, request) }) // (1)
       isKept = true
     }
     const ended = mayStart ? undefined : this.#listen(id, patience)
@@ -242,7 +242,7 @@ export class LaterDesk implements LaterCalls {
         state: failure === undefined ? 'completed' : 'failed',
         failure,
         answer: writeKeptAnswer(place.exchange, answer),
-        basis: writeTakenProof(readProof(call.basis), digest),
+        proof: writeTakenProof(readProof(call.proof), digest),
       }))
     if (!isEnded) return false
     endBy(false)
@@ -284,7 +284,7 @@ export class LaterDesk implements LaterCalls {
     const call = await this.#requireSite().ledger.find(id)
     const place = call && this.#places.get(call.job)
     if (!call || !place) return undefined
-    const proof = readProof(call.basis)
+    const proof = readProof(call.proof)
     return matchesSecret(proof, secret) ? { call, place, proof } : undefined
   }
 

@@ -1,4 +1,4 @@
-/** A request whose answer comes later, as text: what this has to relate to, and to prove. */
+/** A request whose answer comes later, as text: what the answer must relate to, and must prove. */
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
 import type { SentRequest } from './opened-answer.ts'
 
@@ -9,7 +9,7 @@ interface KeptRequest {
   readonly cameTo?: string
 }
 
-/** @returns an object of JSON; the key of the exchange is in it, where it has one of its own */
+/** @returns an object of JSON; it contains the key of the exchange, if that has one of its own */
 export const toKeptRequest = ({ id, sent, exchangeKey, cameTo }: SentRequest): KeptRequest => ({
   id,
   sent: sent.map(encodeBase64),

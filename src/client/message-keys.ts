@@ -1,7 +1,7 @@
 /**
- * What a contract's `security` asks of a client, with the client's keys: the protection of each
- * request, and the proof that each answer has to bring. Guards: what is declared is done, or the
- * client is not made.
+ * What a contract's `security` demands of a client, with the client's keys: the protection of each
+ * request, and the proof that each answer must bring. Guards: what is declared is done, or no
+ * client is created.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
@@ -31,44 +31,44 @@ import type { Protection } from '../security/protect/protect.ts'
 import { prepareProtection, readReceiver } from '../security/protect/protection-options.ts'
 import { AnswerMemory } from './answer-memory.ts'
 
-/** Keys of a client for endpoints whose security the contract declares. */
+/** Keys of a client, for endpoints whose security the contract declares. */
 export interface ClientKeys {
   /** Signs requests, or endorses their signatures; decrypts answers. */
   readonly key?: PrivateKeySource
   /** Of the key; it is sent along. */
   readonly certificate?: CertificateSource
   /**
-   * An assertion as its issuer made it; a function is asked for each message, and behind a bridge
-   * told whose call it is.
+   * An assertion as its issuer made it. A function is called for each message; behind a bridge,
+   * with the caller.
    */
   readonly assertion?: string | ((caller?: Caller) => Maybe<string>)
   /**
-   * The signers of answers: `certificates` of the service, or anyone of this common name whom one
-   * of `authorities` certified.
+   * The signers of answers: `certificates` of the service, or any certificate with this common name
+   * that one of `authorities` issued.
    */
   readonly service?: Anchors & { readonly name?: string }
   /**
-   * To whom requests are encrypted, or the key of each exchange: its holder alone can prove answers
-   * then. Default: the only one of `service.certificates`.
+   * The receiver for whom requests, or the key of each exchange, are encrypted: then its holder
+   * alone can prove answers. Default: the only one of `service.certificates`.
    */
   readonly encryptTo?: CertificateSource
 }
 
 /** Of one operation. */
 export interface OperationSecurity {
-  /** Asked for each message. */
+  /** Called for each message. */
   readonly protection: (caller?: Caller) => Maybe<Protection>
-  /** Messages are signed or encrypted. */
+  /** Whether messages are signed or encrypted. */
   readonly isCovered: boolean
-  /** What an answer has to prove; undefined: nothing. */
+  /** What an answer must prove; undefined: nothing. */
   readonly answers: AnswerDemand | undefined
 }
 
 export interface AnswerDemand {
   readonly isEncrypted: boolean
-  /** It confirms the signatures of its request. */
+  /** Whether it confirms the signatures of its request. */
   readonly isConfirmed: boolean
-  /** The answers that were taken with these keys, where nothing ties them to their requests. */
+  /** The answers that were accepted with these keys, if nothing ties them to their requests. */
   readonly taken: AnswerMemory
   /** Signatures by SHA-1 are accepted. */
   readonly isWeak: boolean
@@ -76,16 +76,18 @@ export interface AnswerDemand {
   readonly protectsTokens: boolean
   /** How its attachments are signed. */
   readonly attachments: SignedAttachments
-  /** The key of the exchange proves it, in this form; it was sent to the holder of `to`. */
+  /** The key of the exchange proves it, in this form; the key was sent to the holder of `to`. */
   readonly exchange: { readonly form: KeyForm; readonly to: Certificate } | undefined
   readonly trust: CertificateTrust
-  /** The common name that a certificate has to have, unless it is pinned. */
+  /** The common name that a certificate must have, unless it is pinned. */
   readonly name: string | undefined
   readonly pinned: readonly Certificate[]
   readonly decrypts: readonly Decryption[]
 }
 
-/** Whether an answer can only be to one try of its request, whatever it says of itself. */
+/**
+ * Whether an answer can only belong to one attempt of its request, whatever it says about itself.
+ */
 export const isTiedAnswer = ({ isConfirmed, exchange }: AnswerDemand): boolean => isConfirmed || exchange !== undefined
 
 /** Clients and ports with the same keys share what they remember. */
@@ -94,16 +96,16 @@ const memoryOf = memoizeByObject((_: ClientKeys) => new AnswerMemory())
 /** Where a client sends its messages. */
 export interface EndpointChoice {
   readonly address: string
-  /** The path that the contract has the endpoint under, where the address has another one. */
+  /** The path of the endpoint in the contract, if its address has another one. */
   readonly endpoint?: string | undefined
 }
 
 /**
- * The rule of the endpoint that is named, or whose path the address ends with. Behind a gateway an
- * address may have any path: then all endpoints of the version have to have one rule, so that no
- * message goes in the clear that the contract protects.
+ * The rule of the endpoint that is named, or whose path ends the address. Behind a gateway, an
+ * address may have any path: then all endpoints of the version must have the same rule, so that no
+ * message that the contract protects is sent in the clear.
  *
- * @throws TypeError where the endpoint is unknown, or might be one of several with different rules
+ * @throws TypeError if the endpoint is unknown, or may be one of several with different rules
  */
 export function findSecurityRule(
   contract: Service,
@@ -127,14 +129,14 @@ export function findSecurityRule(
   return rule
 }
 
-/** What the settings of a server demand, its contract does not say. */
+/** What the settings of a server demand is not in its contract. */
 const declaredRule = ({ security }: ServedEndpoint): SecurityRule | undefined =>
   security === 'settings' ? undefined : security
 
 /**
  * By the name of an operation in its messages, such as `GetOrder`; undefined: it demands no proof.
  * @param username the client's UsernameToken, if it has credentials for one
- * @throws TypeError where the keys do not suffice, or one of them is not what it should be
+ * @throws TypeError if the keys are not sufficient, or one of them is invalid
  */
 export function compileOperationSecurity(
   rule: SecurityRule,
@@ -243,7 +245,7 @@ function requireIdentifiers(demand: Demand, keys: PreparedKeys): void {
       )
 }
 
-/** Without confirmation, a request that comes back would be an answer by its own signer. */
+/** Without confirmation, a request that is sent back would be an answer by its own signer. */
 function requireOtherSigner({ pair, trust, pinned, given }: PreparedKeys): void {
   if (pair && isServiceCertificate(pair.certificate, { trust, pinned, name: given.service?.name }))
     throw new TypeError(
@@ -254,7 +256,7 @@ function requireOtherSigner({ pair, trust, pinned, given }: PreparedKeys): void 
 export const isCovering = ({ signature, encryption, exchange }: Protection): boolean =>
   [signature, encryption, exchange].some(each => each !== undefined)
 
-/** What a way needs and is not there; undefined when the way is open. */
+/** What is missing for a way of proof; undefined if nothing is. */
 function findMissingKey(demand: Demand, keys: PreparedKeys, username: Protection['username']): string | undefined {
   const { caller, signed = [], encrypted = [] } = demand
   const { given, pair } = keys
@@ -270,7 +272,7 @@ function findMissingKey(demand: Demand, keys: PreparedKeys, username: Protection
 const receiverOf = ({ given, pinned }: PreparedKeys): CertificateSource | undefined =>
   given.encryptTo ?? (pinned.length === 1 ? pinned[0] : undefined)
 
-/** @throws TypeError where the certificate of the receiver is not one of `keys.service` */
+/** @throws TypeError if the certificate of the receiver is not one of `keys.service` */
 function exchangeFor(demand: Demand, form: KeyForm, keys: PreparedKeys): RequestExchange {
   const to = readReceiver(receiverOf(keys)!, 'keys.encryptTo') // (a way without one is not open)
   const { trust, pinned, given } = keys
@@ -283,7 +285,7 @@ function exchangeFor(demand: Demand, form: KeyForm, keys: PreparedKeys): Request
 }
 const attachmentsOf = ({ signed }: Demand): SignedAttachments => signedAttachmentsOf(signed) ?? 'Attachments'
 
-/** Whether a certificate that is trusted now is one of the service: pinned, or of its name. */
+/** Whether a currently trusted certificate belongs to the service: pinned, or with its name. */
 export function isServiceCertificate(
   { der }: Pick<Certificate, 'der'>,
   { trust, pinned, name }: Pick<AnswerDemand, 'trust' | 'pinned' | 'name'>,
@@ -330,7 +332,7 @@ function protectionFor(
   }
 }
 
-/** Of the kinds that are accepted, that of the credentials, or else the other. */
+/** Of the accepted kinds, that of the credentials, or otherwise the other one. */
 function choosePassword(username: NonNullable<Protection['username']>, { passwords }: Demand): typeof username {
   const kind = passwords?.includes(username.kind) === false ? passwords[0] : username.kind
   return { ...username, kind: kind ?? username.kind }

@@ -1,8 +1,8 @@
 /**
- * What came back, up to the content of its Body: HTTP, packaging, the message, its proof, and that
- * it relates to the request. All demands on an answer but those on its Body have their home here;
- * those on the request are in `dressed-message.ts`. An answer that has to be proven and is not is
- * not read.
+ * A response up to the content of its Body: HTTP, packaging, the message, its proof, and that it
+ * relates to the request. This is the one home of all demands on an answer except those on its
+ * Body; those on the request are in `dressed-message.ts`. An answer that must be proven and is not
+ * is not read.
  */
 import { type MediaType, parseMediaType, parsePackageType } from '../http/media-type.ts'
 import { contentOf } from '../http/message.ts'
@@ -48,31 +48,33 @@ export interface SentRequest {
   readonly sent: readonly Buffer[]
   /** When it was sent, in milliseconds since 1970; undefined: long ago. */
   readonly at?: number
-  /** The key that it was signed and encrypted with, if it had one of its own. */
+  /** The key that signed and encrypted it, if it had one of its own. */
   readonly exchangeKey?: ExchangeKey | undefined
-  /**
-   * The address that it asked answers to go to: one that comes at once may be addressed so, too.
-   */
+  /** The address that it named for answers: an immediate answer may be addressed to it, too. */
   readonly replyTo?: string | undefined
-  /** The end of the address that its answer was sent to later; undefined: it is in the response. */
+  /**
+   * The end of the address to which its answer was sent later; undefined: it is in the response.
+   */
   readonly cameTo?: string | undefined
 }
 
-/** What is asked of the answers to an operation. */
+/** What the answers to an operation must satisfy. */
 export interface AnswerExpectation {
   readonly version: SoapVersion
   readonly addressing: AddressingState | undefined
   /** By WS-Addressing; undefined: any. */
   readonly action: string | undefined
-  /** What the answer has to prove; undefined: nothing. */
+  /** What the answer must prove; undefined: nothing. */
   readonly answers: AnswerDemand | undefined
-  /** Whether a block is read, besides those of WS-Addressing and WS-Security. */
+  /** Whether a block is read, in addition to those of WS-Addressing and WS-Security. */
   readonly understands: (block: Element, version: SoapVersion) => boolean
   readonly faults: Faults
   readonly limits: ParseOptions
-  /** Octets of a package: of its message, and of all other parts together. */
+  /** The most octets of a package: of its message, and of all other parts together. */
   readonly longest: number
-  /** XML of any media type and of either version is a message: the service may be an old one. */
+  /**
+   * XML of any media type and of either version is accepted as a message: the service may be old.
+   */
   readonly isLenient?: true
 }
 
@@ -92,9 +94,9 @@ export type OpenedAnswer =
       /** The header blocks for this node. */
       readonly blocks: readonly Element[]
       readonly parts: PartSource | undefined
-      /** The parts, where they have not all arrived. */
+      /** The parts, if they have not all arrived. */
       readonly remaining: RemainingParts | undefined
-      /** The message goes on behind the Body. */
+      /** Whether the message continues after the Body. */
       readonly isStreamed: boolean
     }
 
@@ -113,7 +115,7 @@ export function refuseAnswer(why: FailureReason, detail: string, problems?: Answ
   throw new UnfitAnswer(why, detail, problems)
 }
 
-/** Of values outside of their bounds, the first ones are told: a list may have as many as items. */
+/** Only the first invalid values are listed: a list may have as many as it has items. */
 export function refuseFlaws(problems: AnswerError['problems']): never {
   const details = problems.slice(0, flawsListedMax).map(({ path, detail }) => `${path} ${detail}`)
   const others = problems.length - details.length
@@ -121,7 +123,7 @@ export function refuseFlaws(problems: AnswerError['problems']): never {
 }
 const flawsListedMax = 10
 
-/** What was thrown while an answer was read, if it is about the answer. */
+/** Explains what was thrown while an answer was read, if it is about the answer. */
 export function explainUnfit(thrown: unknown): UnfitAnswer | undefined {
   if (thrown instanceof UnfitAnswer) return thrown
   if (thrown instanceof Malformed)
@@ -132,7 +134,7 @@ export function explainUnfit(thrown: unknown): UnfitAnswer | undefined {
   return new UnfitAnswer(failureReasonOf(refusal), reason?.text ?? refusal.kind)
 }
 
-/** For the words of the service's readers; none of their refusals is a fault of a contract. */
+/** Words for the service's readers; none of their refusals is a fault of a contract. */
 const readerWords = { element: () => '', nameOf: () => ({ uri: '', local: '' }), place: () => '' }
 
 function failureReasonOf({ kind }: AnySoapRefusal): FailureReason {
@@ -141,7 +143,7 @@ function failureReasonOf({ kind }: AnySoapRefusal): FailureReason {
 }
 
 /**
- * A promise where it came in a package, or has to be proven.
+ * A promise if the answer came in a package, or must be proven.
  *
  * @throws what `explainUnfit` explains
  */
@@ -184,18 +186,18 @@ function readAnswerType({ isLenient }: AnswerExpectation, response: TransportRes
     `not a SOAP message: status ${status} with ${field || 'no media type'}`,
   )
 }
-const untyped: MediaType = { essence: '', parameters: {} } as MediaType // of a response without one
+const untyped: MediaType = { essence: '', parameters: {} } as MediaType // of a response without a media type
 
 const soapVersionOf = ({ essence }: MediaType): SoapVersion | undefined =>
   versions.find(each => each.mediaType === essence)
 
-/** The message of a package, or all that came. */
+/** The message of a package, or all that arrived. */
 interface UnpackedAnswer {
   readonly bytes: Uint8Array
   readonly type: MediaType
-  /** The parts, where all have arrived. */
+  /** The parts, if all have arrived. */
   readonly parts: Package['parts']
-  /** The parts, where they have not. */
+  /** The parts, if they have not. */
   readonly remaining: RemainingParts | undefined
 }
 const heldMessage = (bytes: Uint8Array, type: MediaType, parts: Package['parts'] = new Map()): UnpackedAnswer => ({
@@ -273,7 +275,7 @@ const isUnderstood = (
   block.name === unaddressedAction ||
   understands(block, version)
 
-/** The message with the Body that was proven; a fault that proves nothing is no fault. */
+/** The message with the Body that was proven; a fault without proof is not a fault. */
 async function openProven(
   expected: AnswerExpectation,
   demand: AnswerDemand,
@@ -282,7 +284,7 @@ async function openProven(
   limits: ParseOptions,
   { sent, exchangeKey, at: sentAt }: SentRequest,
 ): Promise<OpenedEnvelope> {
-  const { proveAnswer } = await import('./answer-proof.ts') // loaded for proven answers alone
+  const { proveAnswer } = await import('./answer-proof.ts') // loaded only for proven answers
   const document = parseXml(bytes, limits)
   if (document instanceof Malformed) throw document
   const { version, blocks: all, element } = openEnvelopeTree(document, versions)
@@ -314,7 +316,10 @@ function describeUnproven(body: Element, version: SoapVersion, { faults }: Answe
   return `nothing proves the fault ${codes.at(-1)?.local ?? 'without a code'} (${reasons[0]?.text ?? 'no reason'})`
 }
 
-/** Either opening has the cursor at the Body's `start`. A fault is one whatever the status says. */
+/**
+ * Both ways of opening leave the cursor at the `start` of the Body. A fault is one whatever the
+ * status is.
+ */
 function openBody(
   expected: AnswerExpectation,
   { status }: TransportResponse,
@@ -343,7 +348,7 @@ function openBody(
   return { kind: 'message', envelope, blocks, parts, remaining, isStreamed }
 }
 
-/** WSS §10: what says itself that it has ended is not used. */
+/** WSS §10: an expired message is not used. */
 function requireReplyCurrent(block: Element): void {
   try {
     if (isTimestampAlone(block)) verifyTimestamp(block, Date.now(), defaultFreshness)

@@ -34,8 +34,8 @@ import type {
 import type { CallOptions } from './options.ts'
 
 /**
- * One operation: the children of the request's element in, those of the reply's out. `Q` are the
- * headers of its request, `P` those of its reply.
+ * One operation: the children of the request's element as input, those of the reply's as output.
+ * `Q` are the headers of its request, `P` those of its reply.
  */
 export interface OperationCall<I, O, X extends Fault = Fault, Q = {}, P = {}> {
   (...given: Given<I, Q>): Promise<O>
@@ -47,7 +47,7 @@ export interface OperationCall<I, O, X extends Fault = Fault, Q = {}, P = {}> {
 
 type Given<I, Q> = {} extends I ? [input?: I, options?: CallOptions<Q>] : [input: I, options?: CallOptions<Q>]
 
-/** What makes the type of an operation, but for the headers of its messages. */
+/** The type of an operation, without the headers of its messages. */
 interface OperationFacts<I, O, X extends Fault = Fault> {
   readonly input: I
   readonly output: O
@@ -73,10 +73,10 @@ type WithHeaders<All, H> = {
     : never
 }
 
-/** A name that is still free: itself, or with underscores behind it. */
+/** A name that is still free: itself, or followed by underscores. */
 type FreeName<N extends string, Taken> = N extends Taken ? FreeName<`${N}_`, Taken> : N
 
-/** Of a job, or of an item; a single resource has one, which no request names. */
+/** The identifier of a job or an item; a single resource has one that no request names. */
 type IdParameter = { readonly id: string }
 type TargetOf<R extends AnyResource> = HasLists<R> extends true ? IdParameter : {}
 type VersionParameter = { readonly version?: string }
@@ -84,7 +84,8 @@ type PagingParameters = { readonly page?: number; readonly size?: number; readon
 type OneMember<N extends string, T> = { readonly [K in N]: T }
 
 /**
- * Content next to what every such request has; in an element of its own where a name is in both.
+ * Content next to the common members of such requests; in an element of its own if both have a name
+ * in common.
  */
 type FlatBesides<Common, Content, Apart extends string> = Flat<
   [Extract<keyof Content, keyof Common>] extends [never]
@@ -164,7 +165,7 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
 type ParentFault<F extends Fields> = IsNested<F> extends true ? typeof NotFound : never
 type CreationOf<F extends Fields, N extends string, D> =
   IsNested<F> extends true ? Flat<ParentParameter<F> & OneMember<FreeName<N, ParentKeys<F>>, D>> : OneMember<N, D>
-/** It may make the item, in the parent that it names. */
+/** It may create the item, in the parent that it names. */
 type ReplacementOf<R extends AnyResource, U extends Ruled, N extends string, F extends Fields> =
   And<IsNested<F>, MayCreateByPut<R, U>> extends true
     ? Flat<
@@ -175,7 +176,7 @@ type ReplacementOf<R extends AnyResource, U extends Ruled, N extends string, F e
       >
     : Flat<TargetOf<R> & VersionParameter & OneMember<FreeName<N, 'id' | 'version'>, DraftIn<F, U>>>
 
-/** A PUT of a single resource makes it, too. */
+/** A PUT of a single resource creates it, too. */
 type MayCreateByPut<R extends AnyResource, U extends Ruled> =
   HasLists<R> extends true ? U['putCreates'] : IsGranted<U, 'create'>
 

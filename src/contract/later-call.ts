@@ -22,7 +22,7 @@ export interface LaterCall {
   readonly caller: Caller
   readonly party: string
   /** What its answer is checked against, as text of the bridge (`bridge/later-proof.ts`). */
-  readonly basis: string
+  readonly proof: string
   /** Milliseconds since 1970, as `due`, after which no answer counts. */
   readonly created: number
   readonly due: number
@@ -37,8 +37,8 @@ export interface LaterEnd {
   readonly failure?: string | undefined
   /** All data that its result is made from. */
   readonly answer: string
-  /** What is kept of the `basis` of the call. */
-  readonly basis: string
+  /** What is kept of the `proof` of the call. */
+  readonly proof: string
 }
 
 /** A call as it is stored, also after its end. */

@@ -20,7 +20,7 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
       store.write(
         async writer => {
           const existing = await writer.job(call.id)
-          await writer.putJob({ ...(existing ?? waitingRow(call)), input: call.basis, modified: clock() })
+          await writer.putJob({ ...(existing ?? waitingRow(call)), input: call.proof, modified: clock() })
           if (!existing && call.once) await rememberMade(writer, call, call.once)
         },
         { caller: call.party },
@@ -32,11 +32,11 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
       return remembered.fingerprint === fingerprint ? remembered.id : refuse({ kind: 'key-reused' })
     },
     find: async id => toCall(await store.read(reader => reader.job(id))),
-    end: (id, { state, failure, answer, basis }) =>
+    end: (id, { state, failure, answer, proof }) =>
       store.write(async writer => {
         const row = await writer.job(id)
         if (row?.state !== 'running') return false
-        const update = { state, failure, output: answer, input: basis, progress: state === 'completed' ? 1 : 0 }
+        const update = { state, failure, output: answer, input: proof, progress: state === 'completed' ? 1 : 0 }
         await writer.putJob({ ...row, ...update, modified: clock() })
         return true
       }),
@@ -88,14 +88,14 @@ async function rememberMade(
 }
 
 /** `running` from the beginning: none of them is queued. */
-const waitingRow = ({ id, job, caller, party, basis, created, due }: LaterCall): JobRow => ({
+const waitingRow = ({ id, job, caller, party, proof, created, due }: LaterCall): JobRow => ({
   ...{ id, job, party, created, due, state: 'running', progress: 0, owner: caller.subject ?? '' },
-  ...{ caller: packTyped(caller), input: basis, output: undefined, failure: undefined },
+  ...{ caller: packTyped(caller), input: proof, output: undefined, failure: undefined },
   ...{ tries: 1, version: 0, modified: created, leased: due, turn: 0 },
 })
 
 const callOf = ({ id, job, caller, party, input, created, due, state }: JobRow): KeptLaterCall => ({
-  ...{ id, job, party, created, due, basis: input },
+  ...{ id, job, party, created, due, proof: input },
   caller: unpackTyped(caller) as Caller, // packed by `waitingRow`
   state: state === 'running' || state === 'queued' ? 'waiting' : state,
 })

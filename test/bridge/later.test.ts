@@ -532,14 +532,14 @@ describe('a call ends once', () => {
     const { job } = await begin()
     const id = job.split('/').at(-1) ?? ''
     const ledger = createLaterLedger(open.context.app.contract, open.store, Date.now)
-    const { basis: asked } = (await ledger.find(id)) ?? assert.fail()
-    const end = (state: 'completed' | 'failed') => ledger.end(id, { state, answer: '{}', basis: asked })
+    const { proof: asked } = (await ledger.find(id)) ?? assert.fail()
+    const end = (state: 'completed' | 'failed') => ledger.end(id, { state, answer: '{}', proof: asked })
     assert.deepEqual([await end('completed'), await end('failed'), await end('completed')], [true, false, false])
     assert.equal(stateOf(await ask('GET', job)).state, 'completed')
     const other = (await begin()).job
     await ask('POST', `${other}/cancellation`)
     assert.equal(
-      await ledger.end(other.split('/').at(-1) ?? '', { state: 'completed', answer: '{}', basis: asked }),
+      await ledger.end(other.split('/').at(-1) ?? '', { state: 'completed', answer: '{}', proof: asked }),
       false,
     )
     assert.equal(stateOf(await ask('GET', other)).state, 'cancelled')
