@@ -17,7 +17,7 @@ export interface MessageNames {
   readonly output: string | undefined
 }
 
-/** Names messages so that operations with the same name can be told apart (WSDL 1.1 §2.4.5). */
+/** Names messages so that operations with the same name can be distinguished (WSDL 1.1 §2.4.5). */
 export function createMessageNamer({ exchanges }: Pick<Port, 'exchanges'>): (name: string) => MessageNames {
   const named = Map.groupBy(Object.entries(exchanges), ([name, exchange]) => describedName(name, exchange))
   const overloaded = new Set(

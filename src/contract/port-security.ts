@@ -38,8 +38,8 @@ export function findPortSecurityMistakes({ port: name, security, exchanges }: Po
 }
 
 /**
- * Exchanges with rules that the receiver could not tell apart: a message for one of them would have
- * to prove what another one demands.
+ * Exchanges whose rules the receiver could not distinguish: a message for one of them would have to
+ * prove what another one demands.
  */
 function findIndistinct({ operations = {} }: SecurityRule, exchanges: Exchanges, place: string): readonly string[] {
   if (Object.keys(operations).length === 0) return []

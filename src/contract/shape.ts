@@ -1,5 +1,6 @@
 /**
- * The kinds of shape, told apart in one place: everything that depends on them is a table of cases.
+ * The kinds of shape, distinguished in one place: everything that depends on them is a table of
+ * cases.
  * A kind added to `field.ts` compiles only once every table has a case for it.
  *  (1) No other file compares a shape's kind with list, object or union, or switches over kinds.
  *  (2) Readers, checks and writers that are compiled at start fold a shape once: their cases create

@@ -384,7 +384,7 @@ type DerivedValue<D> =
     : D extends NamedType<infer T, infer N>
       ? FlatValue<{ readonly $type: N } & T>
       : never
-/** What is of the type itself says no `$type`, so that one look at it tells all of them apart. */
+/** A value of the type itself has no `$type`, so this member distinguishes all of them. */
 type UnderivedValue<T> = T extends object ? FlatValue<T & { readonly $type?: undefined }> : T
 
 /** A named complex type, which `xsi:type` can refer to. */

@@ -91,7 +91,7 @@ export function buildChangePage(
   if (versions.length === 0 && !release) return undefined
   const main = [
     writeText(
-      'A breaking change is one that a caller of the older one notices; callers that write and callers that read are told apart.',
+      'A breaking change is one that a caller of the older one notices; callers that write and callers that read are listed separately.',
     ),
     ...(release ? [writeReport(`From ${release.before} to this release`, release)] : []),
     ...versions.map(each => writeReport(`From ${each.before} to ${each.after}`, each)),

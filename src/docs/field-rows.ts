@@ -59,7 +59,7 @@ const held: ShapeCases<string> = {
     return `map from ${foldShape(key.shape, held)} to ${foldShape(value.shape, held)}${bounds}`
   },
   object: ({ name }) => (name === undefined ? 'object' : `object ${name}`),
-  union: ({ on, of }) => `one of ${Object.keys(of).join(', ')}, told apart by ${on}`,
+  union: ({ on, of }) => `one of ${Object.keys(of).join(', ')}, distinguished by ${on}`,
 }
 
 const inner: ShapeCases<readonly FieldRow[], [path: string]> = {

@@ -53,7 +53,7 @@ function readPortRule(port: Port, { security, unmet }: PortPolicy): PortRule {
   const detail =
     mistakes.length > 0
       ? `a contract cannot express its policies, and a served port demands no proof: ${mistakes.join('; ')}`
-      : `its Bodies do not tell its exchanges apart: ${own.map(([name]) => name).join(', ')} prove what ${most.join(', ')} do`
+      : `its Bodies do not distinguish its exchanges: ${own.map(([name]) => name).join(', ')} need the proofs of ${most.join(', ')}`
   const loss: Loss = { place: `port ${port.port}`, detail, cause: 'contract' }
   return { rule: mistakes.length > 0 ? undefined : usual, losses: [...lost, loss] }
 }

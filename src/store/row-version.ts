@@ -47,7 +47,7 @@ const leadMaxMs = 2 * 3_600_000
  * RFC 9110 §8.8.2.1: the time of a change, from the clock, and never before that of the previous
  * change. If the clock is more than a second behind that, because it was set back or another
  * machine's is ahead, the time is a second after the previous change, so that If-Modified-Since
- * tells the two apart; but it is at most two hours ahead of the clock, or a row that two machines
+ * distinguishes the two; but it is at most two hours ahead of the clock, or a row that two machines
  * keep changing would run away from both.
  */
 export const laterTime = (before: Sql, now: Sql): Sql => {

@@ -1,5 +1,5 @@
 /**
- * The kinds of shape are told apart in one place, by tables that the compiler holds to be total.
+ * The kinds of shape are distinguished in one place, by tables that the compiler holds to be total.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -112,7 +112,7 @@ for (const [what, parts, line] of [
     assert.ok(lossesOf(describe({ parts })).includes(line), lossesOf(describe({ parts })).join('\n'))
   })
 
-test('§2.4.5 overloaded operations of RPC keep their name, and are told apart by their parts', () => {
+test('§2.4.5 overloaded operations of RPC keep their name, and are distinguished by their parts', () => {
   const text = part('p', 'type="xs:string"')
   const more = [
     { name: 'ask', parts: text + part('q', 'type="xs:int"') },

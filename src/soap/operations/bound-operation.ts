@@ -25,7 +25,7 @@ export interface BoundOperation {
   readonly name: string
   /** The elements with which its Body begins (rule B4.6); undefined: an empty Body. */
   readonly firsts: readonly (Name | undefined)[]
-  /** Its content declaration, if other operations may share it: content cannot tell them apart. */
+  /** Its content declaration, if other operations may share it: content cannot distinguish them. */
   readonly declared?: object | undefined
   /** Whether its Body may also begin with any element of this namespace. */
   readonly mayBegin?: ((uri: string) => boolean) | undefined
