@@ -13,7 +13,7 @@ import {
   randomUUID,
   timingSafeEqual,
 } from 'node:crypto'
-import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 import { errorCodeOf, messageOf } from '../base/attempt.ts'
 import { Unusable } from './watched-file.ts'
@@ -58,15 +58,15 @@ function readExisting(file: string): Buffer | undefined {
 function createKeyFile(file: string): string | Buffer {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })
   const draft = `${file}.${randomUUID()}`
-  writeFileSync(draft, pem, { mode: 0o600, flag: 'wx' })
   try {
+    writeFileSync(draft, pem, { mode: 0o600, flag: 'wx' })
     linkSync(draft, file)
     return pem
   } catch (thrown) {
     if (errorCodeOf(thrown) !== 'EEXIST') throw thrown
     return readFileSync(file)
   } finally {
-    unlinkSync(draft)
+    rmSync(draft, { force: true })
   }
 }
 

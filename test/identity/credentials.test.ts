@@ -1,8 +1,8 @@
 /** Rules A5.1, A5.3, A5.4: each kind of credentials, over the whole service and real sockets. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { argon2Sync } from 'node:crypto'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as askTls } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,6 +27,19 @@ const envelope = (body: string) =>
   `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body>${body}</e:Body></e:Envelope>`
 const getOrder = envelope('<GetOrder xmlns="urn:diglot:orders:v1"><id>o-1</id></GetOrder>')
 const soap = { 'content-type': 'application/soap+xml' }
+
+test('a key that cannot be written leaves nothing behind, however often a supervisor starts the service', {
+  skip: process.platform === 'win32' && 'there is no ulimit',
+}, () => {
+  const full = join(folder, 'full')
+  mkdirSync(full)
+  const module = join(import.meta.dirname, '../../src/identity/local-key.ts')
+  const script = `import { openLocalKey } from ${JSON.stringify(module)}; openLocalKey(${JSON.stringify(join(full, 'a.key'))})`
+  const words = ['-c', 'ulimit -f 0; exec "$0" --conditions=diglot-source --input-type=module -e "$1"']
+  const ended = spawnSync('sh', [...words, process.execPath, script], { encoding: 'utf8' })
+  assert.match(ended.stderr, /the key .* cannot be used: EFBIG/)
+  assert.deepEqual(readdirSync(full), [])
+})
 
 describe('A5.3 accepted credentials, on both faces', async () => {
   const keys = join(folder, 'taken.keys')
