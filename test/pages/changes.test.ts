@@ -14,7 +14,7 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import app from '../../examples/orders/service.ts'
 import type { Caller } from '../../src/contract/policy.ts'
-import { type EventSink, SinkGone, startSinks } from '../../src/host/delivery/sinks.ts'
+import { type EventSink, RetryLater, SinkGone, startSinks } from '../../src/host/delivery/sinks.ts'
 import { createWebhook, signWebhook } from '../../src/host/delivery/webhook.ts'
 import { ChangeNotifier } from '../../src/pages/change-notifier.ts'
 import { SharedLooks } from '../../src/pages/shared-looks.ts'
@@ -459,6 +459,23 @@ describe('sinks', () => {
       /^(msg_2-\d+ orders.orders.created,){3}msg_3-\d+ orders.orders.changed$/,
     )
   })
+
+  const inAMinute = () => new Date(Date.now() + 60_000).toUTCString()
+  for (const [title, status, retryAfter, least, most] of [
+    ['seconds', 429, () => '60', 60, 60],
+    ['a date', 503, inAMinute, 55, 60],
+    ['a date that has passed', 503, () => 'Sun, 06 Nov 1994 08:49:37 GMT', 0, 0],
+    ['more than a day', 503, () => '9999999', 86_400, 86_400],
+  ] as const)
+    test(`RFC 9110 §10.2.3 a webhook waits as Retry-After says: ${title}`, async () => {
+      const receiver = createServer((_, answer) => answer.writeHead(status, { 'retry-after': retryAfter() }).end())
+      await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+      after(() => receiver.close())
+      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+      const sink = createWebhook({ name: 'hook', url, secret, allow: ['127.0.0.1'], private: true })
+      const sent = sink.deliver({ id: '1' } as CloudEvent, AbortSignal.timeout(5000))
+      await assert.rejects(sent, (why: unknown) => why instanceof RetryLater && why.after >= least && why.after <= most)
+    })
 
   test('the position of a sink survives the service; of two instances one delivers', async () => {
     const seen: string[] = []

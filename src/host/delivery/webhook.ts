@@ -9,6 +9,7 @@ import { createHmac } from 'node:crypto'
 import { lookup as resolve } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { decodeBase64Loosely } from '../../base/base64.ts'
+import { parseRetryAfter } from '../../http/fields.ts'
 import { isPublicAddress } from './safe-post.ts'
 import { type EventSink, RetryLater, SinkGone } from './sinks.ts'
 
@@ -80,11 +81,15 @@ interface WebhookReply {
   readonly after: string | undefined
 }
 
+/** A receiver is asked again at least once a day. */
+const laterSecondsMax = 86_400
+
 function requireAccepted({ status, after }: WebhookReply): void {
   if (status >= 200 && status < 300) return
   if (status === 410) throw new SinkGone('the receiver answered 410 (Gone)')
-  const seconds = /^\d{1,6}$/.test(after ?? '') ? Number(after) : undefined
-  if (seconds !== undefined && (status === 429 || status === 503)) throw new RetryLater(seconds)
+  const waitMs = parseRetryAfter(after ?? '', Date.now())
+  if (waitMs !== undefined && (status === 429 || status === 503))
+    throw new RetryLater(Math.min(Math.ceil(waitMs / 1000), laterSecondsMax))
   throw new Error(`the receiver answered ${status}`)
 }
 
