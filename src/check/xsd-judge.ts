@@ -223,7 +223,14 @@ export class SchemaJudge {
       : base.uri === xs
         ? judgeBuiltIn(text, base.local, at)
         : this.#judgeSimpleNamed(text, base.uri, base.local, at, depth)
-    return wrong ?? judgeFacets(text, restriction, at)
+    return wrong ?? judgeFacets(text, restriction, this.#findNarrowedBuiltIn(restriction), at)
+  }
+  /** The built-in type that it narrows; undefined for a list, a union or an unknown type. */
+  #findNarrowedBuiltIn(restriction: Element, depth = 0): string | undefined {
+    const base = restriction.qname(attributeIn(restriction, 'base') ?? '')
+    if (!base || base.uri === xs) return base?.local
+    const [further] = partsOfSchema(this.#sampler.find('type', base.uri, base.local), 'restriction')
+    return further && depth < depthMax ? this.#findNarrowedBuiltIn(further, depth + 1) : undefined
   }
   #judgeSimpleNamed(text: string, uri: string, local: string, at: string, depth: number): string | undefined {
     const type = this.#sampler.find('type', uri, local)
@@ -294,28 +301,44 @@ function judgeBuiltIn(text: string, name: string, at: string): string | undefine
   return form && !form.test(lexical) ? `${at} is "${cutShort(lexical)}", not of the type xs:${name}` : undefined
 }
 
-function judgeFacets(text: string, restriction: Element, at: string): string | undefined {
-  const lexical = text.trim()
+const textTypes: ReadonlySet<string> = new Set([
+  'string',
+  'normalizedString',
+  'token',
+  'language',
+  'Name',
+  'NCName',
+  'NMTOKEN',
+  'ID',
+  'IDREF',
+  'anyURI',
+])
+const numberTypes: ReadonlySet<string> = new Set(
+  Object.keys(forms).filter(name => /decimal|integer|long|int|short|byte|double|float/i.test(name)),
+)
+const collapseGivenSpace = (text: string): string => text.replace(/[ \t\n\r]+/g, ' ').trim()
+
+/** Part 2 §4.3: facets bound values, so only texts and numbers are compared here. */
+function judgeFacets(text: string, restriction: Element, builtIn: string | undefined, at: string): string | undefined {
+  const lexical = collapseGivenSpace(text)
   const valuesOf = (name: string) => partsOfSchema(restriction, name).map(each => attributeIn(each, 'value') ?? '')
   const listed = valuesOf('enumeration')
-  if (listed.length > 0 && !listed.includes(text) && !listed.includes(lexical))
+  const number = numberForm.test(lexical) && numberTypes.has(builtIn ?? '') ? Number(lexical) : undefined
+  const isText = textTypes.has(builtIn ?? '')
+  const isListed = isText
+    ? listed.some(each => collapseGivenSpace(each) === lexical)
+    : number === undefined || listed.some(each => Number(each) === number)
+  if (listed.length > 0 && !isListed)
     return `${at} is "${cutShort(lexical)}", not one of ${cutShort(listed.join(', '))}`
-  const number = numberForm.test(lexical) ? Number(lexical) : undefined
   const bounds: readonly (readonly [string, (bound: number) => boolean])[] = [
-    ['maxLength', bound => [...text].length <= bound],
-    ['minLength', bound => [...text].length >= bound],
+    ['maxLength', bound => !isText || [...lexical].length <= bound], // white space may be collapsed
+    ['minLength', bound => !isText || [...text].length >= bound],
     ['minInclusive', bound => number === undefined || number >= bound],
     ['maxInclusive', bound => number === undefined || number <= bound],
   ]
-  const isOctets = /Binary$/.test(attributeIn(restriction, 'base') ?? '')
   const broken = bounds.find(([name, holds]) => {
     const [bound] = valuesOf(name)
-    return (
-      bound !== undefined &&
-      Number.isFinite(Number(bound)) &&
-      !(isOctets && /Length/.test(name)) &&
-      !holds(Number(bound))
-    )
+    return bound !== undefined && Number.isFinite(Number(bound)) && !holds(Number(bound))
   })
   return broken && `${at} is "${cutShort(lexical)}", against ${broken[0]} ${valuesOf(broken[0])[0]}`
 }

@@ -83,3 +83,29 @@ test('a long list is judged in linear time', async () => {
   const list = '<first>a</first><last>b</last>'.repeat(2000)
   await assertCpuMsBelow(2000, () => assert.equal(order(list), undefined))
 })
+
+/** [base, facets, what they allow, what they do not] */
+const facets: readonly (readonly [base: string, facets: string, allowed: string, refused: string | undefined])[] = [
+  ['xs:token', '<xs:maxLength value="3"/>', '  a  b ', 'abcd'],
+  ['xs:normalizedString', '<xs:enumeration value="a&#9;b"/>', 'a b', 'a c'],
+  ['xs:decimal', '<xs:enumeration value="1.50"/>', '1.5', '2'],
+  ['t:Narrow', '<xs:enumeration value="a"/>', 'a', 'b'],
+  ['t:Flags', '<xs:enumeration value="true"/>', '1', undefined],
+  ['t:Flags', '<xs:maxLength value="2"/>', 'true false', undefined],
+  ['xs:QName', '<xs:enumeration value="t:a"/>', 'x:a', undefined],
+  ['xs:date', '<xs:enumeration value="2026-01-01Z"/>', '2026-01-01+00:00', undefined],
+]
+for (const [base, inside, allowed, refused] of facets)
+  test(`Part 2 §4.3 no judgement is false: ${allowed} is a value of ${base} with ${inside}`, () => {
+    const judged = new SchemaJudge([
+      parse(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:t="urn:t" targetNamespace="urn:t">
+        <xs:simpleType name="Flags"><xs:list itemType="xs:boolean"/></xs:simpleType>
+        <xs:simpleType name="Narrow"><xs:restriction base="xs:string"><xs:maxLength value="9"/></xs:restriction></xs:simpleType>
+        <xs:simpleType name="R"><xs:restriction base="${base}">${inside}</xs:restriction></xs:simpleType>
+        <xs:element name="r" type="t:R"/></xs:schema>`),
+    ])
+    const mismatchOf = (text: string) =>
+      judged.findMismatch(parse(`<t:r xmlns:t="urn:t" xmlns:x="urn:t">${text}</t:r>`))
+    assert.equal(mismatchOf(allowed), undefined)
+    if (refused !== undefined) assert.ok(mismatchOf(refused))
+  })
