@@ -138,7 +138,7 @@ export async function openService(
   addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
   for (const { name, help, read, type, aggregator } of app.figures ?? [])
     figures.addGauge(name, help, read, type, aggregator)
-  addWorkGauges(figures, { store, feed: deliveries.changes, sinks: deliveries.sinks })
+  addWorkGauges(figures, { store, feed: deliveries.changes, sinks: deliveries.sinks, clock })
   options.siblings?.answer(() => collectMetrics(figures))
   const filler = new StoreFiller(store, { ...site.world, elapsed: () => performance.now() })
   addFillGauges(figures, filler)

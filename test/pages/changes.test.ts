@@ -566,6 +566,7 @@ describe('sinks', () => {
     only.wake()
     await waitUntil(() => counts.length >= 6, 'it is not called again')
     assert.deepEqual(counts.slice(0, 6), [0, 1, 2, 3, 4, 5])
+    assert.equal(only.state.get('s')?.waiting, 1, 'it does not say since when the change waits')
     time.now += 5 * 86_400_000
     await waitUntil(() => only.state.get('s')?.dead === true, 'it is still called')
     await only.stop()
@@ -585,7 +586,8 @@ describe('sinks', () => {
     const second = start('second')
     await waitUntil(() => second.state.get('s')?.delivered === 1, `the second does not deliver: ${seen}`)
     await waitUntil(() => first.state.get('s')?.failing === undefined, 'the first still fails')
-    assert.equal(first.state.get('s')?.failures, 0)
+    await waitUntil(() => second.state.get('s')?.waiting === undefined, 'all is delivered, and a change waits')
+    assert.deepEqual([first.state.get('s')?.failures, first.state.get('s')?.waiting], [0, undefined])
     await Promise.all([first.stop(), second.stop()])
   })
 
@@ -654,6 +656,8 @@ describe('sinks', () => {
     await placeOrder(hosted, clerk)
     await pause(200)
     assert.equal(asked, 1)
+    const { text } = await hosted.ask('GET', '/metrics')
+    assert.ok(Number(/^diglot_sink_lag_seconds\{sink="gone"\} (\S+)$/m.exec(text)?.[1]) >= 0.2, text)
     assert.ok(hosted.lines.some(line => line.level === 'warn' && line.message === 'delivery failed'))
   })
 

@@ -49,6 +49,11 @@ export interface Delivery {
   place: number
   failures: number
   failing: number | undefined
+  /**
+   * When the next change was committed, in milliseconds since 1970. Undefined if none waits, or if
+   * another instance delivers.
+   */
+  waiting: number | undefined
   dead: boolean
 }
 
@@ -80,7 +85,14 @@ export function startSinks(delivering: DeliveryOptions, sinks: readonly EventSin
   const state = new Map<string, Delivery>()
   const wakes: (() => void)[] = []
   const running = sinks.map((sink, i) => {
-    const delivery: Delivery = { delivered: 0, place: 0, failures: 0, failing: undefined, dead: false }
+    const delivery: Delivery = {
+      delivered: 0,
+      place: 0,
+      failures: 0,
+      failing: undefined,
+      waiting: undefined,
+      dead: false,
+    }
     state.set(sink.name, delivery)
     const sleep = (time: number): Promise<void> =>
       new Promise(resolve => {
@@ -151,6 +163,7 @@ async function deliverNextChanges(
 ): Promise<boolean> {
   const batch = await readNextChanges(delivering, sink)
   if (batch.after !== delivery.place) endFailures(delivery) // another instance has delivered since
+  if (batch.lease === "another's") delivery.waiting = undefined
   if (batch.lease !== 'held') return batch.lease === 'due' && takeLease(delivering, sink)
   const { found, after, expired } = batch
   if (expired > after) return skipExpired(delivering, sink, after, expired)
@@ -158,6 +171,7 @@ async function deliverNextChanges(
   for (const change of found.filter(each => !sink.resources || sink.resources.includes(each.resource))) {
     stop.throwIfAborted()
     delivery.place = reached
+    delivery.waiting = change.at
     const signal = AbortSignal.any([stop, AbortSignal.timeout(deliveryMs)])
     const event = toCloudEvent(delivering.app, change)
     await Promise.race([sink.deliver(event, signal), rejectOnAbort(signal)]) // a sink may ignore the signal
@@ -167,6 +181,7 @@ async function deliverNextChanges(
     reached = change.sequence
   }
   endFailures(delivery)
+  delivery.waiting = undefined
   const end = found.at(-1)?.sequence ?? after
   if (end !== reached) await movePosition(delivering, sink, reached, end)
   return end !== after

@@ -28,7 +28,10 @@ export function addFrontGauges(figures: Metrics, load: OverloadGuard, listener: 
 }
 
 /** Jobs are counted only up to a thousand: a larger number would tell no more. */
-export function addWorkGauges(figures: Metrics, parts: { store: Store; feed: ChangesPage; sinks: Sinks }): void {
+export function addWorkGauges(
+  figures: Metrics,
+  parts: { store: Store; feed: ChangesPage; sinks: Sinks; clock: () => number },
+): void {
   const states = ['queued', 'running', 'failed'] as const
   figures.addGauge('diglot_jobs', 'Jobs by state, a thousand at most.', () =>
     parts.store.read(reader =>
@@ -52,6 +55,13 @@ export function addWorkGauges(figures: Metrics, parts: { store: Store; feed: Cha
     'diglot_sink_failures',
     'Failures of a sink since its last success.',
     bySink(each => each.failures),
+  )
+  figures.addGauge(
+    'diglot_sink_lag_seconds',
+    'Seconds since the oldest change that a sink has not accepted, where this instance delivers.',
+    bySink(({ waiting }) => (waiting === undefined ? 0 : Math.max(0, parts.clock() - waiting) / 1000)),
+    'gauge',
+    'max',
   )
   figures.addGauge(
     'diglot_sink_dead',
