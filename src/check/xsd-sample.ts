@@ -104,7 +104,8 @@ export class SchemaSampler {
     const named = base && base.uri !== xs ? this.find('type', base.uri, base.local) : undefined
     const [least] = childrenOf(restriction, 'minInclusive')
     if (least) return plainAttribute(least, 'value') ?? '1'
-    return named ? this.#writeSimple(named) : textOfBuiltIn(base?.local)
+    const text = named ? this.#writeSimple(named) : textOfBuiltIn(base?.local)
+    return text === unknownText ? fitText(restriction) : text
   }
 }
 
@@ -126,15 +127,43 @@ function schemaOf(element: Element): Element {
   return at
 }
 
+/** An identifier that no item has. */
+const unknownText = 'probe'
+
+/**
+ * A text in the bounds of its type. One that a pattern refuses becomes another word, since a
+ * service that refuses it has not looked for an item.
+ */
+function fitText(restriction: Element | undefined): string {
+  const lengthOf = (name: string) => {
+    const [facet] = childrenOf(restriction, name)
+    return facet && Number(plainAttribute(facet, 'value'))
+  }
+  const least = lengthOf('length') ?? lengthOf('minLength') ?? 0
+  const most = lengthOf('length') ?? lengthOf('maxLength') ?? Infinity
+  if (!(least <= unknownText.length && unknownText.length <= most)) return 'x'.repeat(Math.min(least || 1, 1000))
+  const patterns = childrenOf(restriction, 'pattern').map(each => plainAttribute(each, 'value') ?? '')
+  return patterns.length === 0 || patterns.some(mayMatch) ? unknownText : 'sample'
+}
+/** Part 2 §4.3.4, as far as it agrees with ECMAScript; of other patterns nothing is known. */
+function mayMatch(pattern: string): boolean {
+  try {
+    return new RegExp(`^(?:${pattern})$`, 'u').test(unknownText)
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError) return true
+    throw thrown
+  }
+}
+
 const builtInTexts: Readonly<Record<string, string>> = {
   boolean: 'false',
   date: '2026-01-01',
   dateTime: '2026-01-01T00:00:00Z',
   time: '00:00:00Z',
   anyURI: 'urn:example:probe',
-  string: 'probe',
-  token: 'probe',
-  NCName: 'probe',
+  string: unknownText,
+  token: unknownText,
+  NCName: unknownText,
   base64Binary: '',
   hexBinary: '',
 }

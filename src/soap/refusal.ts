@@ -133,6 +133,8 @@ export interface FaultWording {
   readonly element: (fault: Fault, detail: Values) => string
   /** The name of a declared fault's element. */
   readonly nameOf: (fault: Fault) => Name
+  /** The description is that of another party, so a Detail has only what that declares (B7.5). */
+  readonly isForeign?: boolean
   /** The XPath in the request for a path from the root of the content. */
   readonly place: (path: FieldProblem['path']) => string
 }
@@ -160,6 +162,46 @@ function createForms(code: Code, wording: FaultWording): FaultForms {
 
 /** The fault for a refusal: SOAP's of the message, or the service's of its call. */
 export function createFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
+  const fault = formFault(refusal, wording)
+  return wording.isForeign && refusal.kind !== 'faulted' ? tellInReason(fault, refusal, wording) : fault
+}
+
+/** Namespaces of standards: other subcodes would be in that of the other party. */
+const standardNames = /^http:\/\/(?:www\.w3\.org|docs\.oasis-open\.org|schemas\.xmlsoap\.org)\//
+
+/**
+ * The text says what the WSDL of another party has no element for. An empty Detail remains, since
+ * it means that the Body could not be processed (SOAP 1.1 §4.4).
+ */
+function tellInReason(fault: SoapFault, refusal: AnySoapRefusal, { place }: FaultWording): SoapFault {
+  const { detail, subcodes = [], ...others } = fault
+  const [first] = fault.reasons
+  const standard = subcodes.filter(({ uri }) => standardNames.test(uri))
+  return {
+    ...others,
+    reasons: faultReason(sayUndeclared(refusal, first?.text ?? '', place), first?.language),
+    ...(standard.length > 0 && { subcodes: standard }),
+    ...(detail !== undefined && refusal.kind !== 'incident' && { detail: '' }),
+  }
+}
+
+function sayUndeclared(refusal: AnySoapRefusal, text: string, place: FaultWording['place']): string {
+  switch (refusal.kind) {
+    case 'bounds':
+      return refusal.problems.map(({ path, detail }) => `${path} ${detail}`).join('; ')
+    case 'malformed':
+      return `${place(refusal.path ?? [])} ${text}`
+    case 'too-many':
+    case 'unavailable':
+      return refusal.kind === 'unavailable' && refusal.doubt ? text : `${text}, in ${refusal.after} s`
+    case 'incident':
+      return `${text}: incident ${refusal.incident}`
+    default:
+      return text
+  }
+}
+
+function formFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
   const forms = createForms(codeOf[refusal.kind], wording)
   const { reasonOnly, inBody, declared } = forms
   switch (refusal.kind) {

@@ -88,7 +88,10 @@ export function bindExchanges({ app, calls }: PortContext, port: Port): readonly
             calls.serveExchange({ ...call, face: 'soap' }),
           )
         }),
-      wording: faultWordingOf(port.namespace, { request: { name, fields: {}, main: undefined } }),
+      wording: {
+        ...faultWordingOf(port.namespace, { request: { name, fields: {}, main: undefined } }),
+        isForeign: true,
+      },
     }
   })
 }
