@@ -146,7 +146,7 @@ async function copyOneTable(from: CopySide, to: CopySide, table: CopiedTable, te
 /** (2) */
 async function requireSameCount(from: CopySide, to: CopySide, { name, own }: CopiedTable): Promise<void> {
   const text = sql`select cast(count(*) as text) from ${quoteName(name)}`
-  const [[there] = []] = await askSide(from, sql`${text} where ${allOf(toldApart(own))}`)
+  const [[there] = []] = await askSide(from, sql`${text} where ${allOf(exceptOwn(own))}`)
   const [[here] = []] = await askSide(to, text)
   if (here !== there)
     throw new Error(
@@ -166,7 +166,7 @@ function readNext(
   const place = key.map((column, at) =>
     columns[column] === 'integer' ? sql`cast(${parameterAt(at)} as ${from.dialect.types.integer})` : parameterAt(at),
   )
-  const conditions = [...(last ? [sql`(${quoteNames(key)}) > (${joinList(place)})`] : []), ...toldApart(own)]
+  const conditions = [...(last ? [sql`(${quoteNames(key)}) > (${joinList(place)})`] : []), ...exceptOwn(own)]
   // With its table: PostgreSQL takes the bare name for the text that is selected under it, which
   // has another order.
   const order = key.map(column => sql`${quoteName(name)}.${quoteName(column)}`)
@@ -176,7 +176,7 @@ function readNext(
   return askSide(from, text, last, answerOctets)
 }
 
-const toldApart = (own: CopiedTable['own']): readonly Sql[] =>
+const exceptOwn = (own: CopiedTable['own']): readonly Sql[] =>
   own ? [sql`${quoteName(own[0])} <> ${sql.lit(own[1])}`] : []
 
 function convertCell(cell: Cell, kind: ColumnKind | undefined, { boolean, wholeNumber }: Dialect): Cell {

@@ -336,6 +336,22 @@ describe('schedules', () => {
       /^the schedule nightly names the unknown job none: use sums/,
     ],
     [
+      'no caller, in JavaScript',
+      [{ ...schedule, as: undefined as never }],
+      /^the schedule nightly: as must be the caller of the job: write it as /,
+    ],
+    [
+      'a caller without claims',
+      [{ ...schedule, as: { subject: 'clock', roles: [] } as never }],
+      /^the schedule nightly: as must be /,
+    ],
+    ['input that is no function', [{ ...schedule, input: { what: 'x' } as never }], /input must be a function/],
+    [
+      'a member that schedules do not have',
+      [{ ...schedule, every: 5 } as never],
+      /^the schedule nightly: unknown member "every": use name, job, at, zone, input, as/,
+    ],
+    [
       'an input that the job does not take',
       [{ ...schedule, input: () => ({ what: 7 }) }],
       /^the schedule nightly: invalid input of sums: what /,

@@ -2,10 +2,33 @@
 import { Cron } from 'croner'
 import { messageOf } from '../../base/attempt.ts'
 import type { Implementation } from '../../contract/implement.ts'
+import {
+  isPlainRecord,
+  type MemberKind,
+  type MemberKinds,
+  type MembersOf,
+  requireKnownMembers,
+  requireMemberKinds,
+} from '../../contract/member-kinds.ts'
 import { type Instants, readScheduledInput, type Schedule } from '../../service/schedule.ts'
+
+const scheduleMembers: MembersOf<Schedule> = {
+  name: true, job: true, at: true, zone: true, input: true, as: true,
+} // biome-ignore format: a list of names reads best in few lines
+const callerKind: MemberKind = {
+  isOfKind: value => isPlainRecord(value) && 'roles' in value && Array.isArray(value.roles) && 'claims' in value,
+  cure: "the caller of the job: write it as { subject: 'clock', roles: [], claims: {} }",
+}
+const scheduleKinds: MemberKinds<Schedule> = {
+  name: { isOfKind: value => typeof value === 'string' && value !== '', cure: 'a text' },
+  input: { isOfKind: value => typeof value === 'function', cure: 'a function: write it as () => ({ … })' },
+  as: callerKind,
+}
 
 /** Throws even for a mistake that would otherwise show only at the first instant. */
 export function openSchedule(app: Implementation, schedule: Schedule, now: number): Instants {
+  requireKnownMembers(`the schedule ${schedule.name}`, schedule, scheduleMembers)
+  requireMemberKinds(`the schedule ${schedule.name}`, schedule, scheduleKinds)
   readScheduledInput(app, schedule, now)
   try {
     return parseSchedule(schedule)
