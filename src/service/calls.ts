@@ -442,7 +442,7 @@ function performChange(change: WriteContext): Promise<Outcome> {
     case 'createSearch':
       return createSearch(call, about, writer, operation, change.handlers.searching)
     case 'startJob':
-      return startJob(call, about, writer, operation, change.handlers.starting)
+      return startJob(change, operation)
     case 'cancelJob':
       return cancelJob(call, about, writer, operation)
     default:

@@ -13,16 +13,16 @@
  * once. Its effects outside the store must tolerate repetition.
  */
 import { fillDefaults } from '../contract/default-values.ts'
-import type { ErasedHandlers, Implementation, Progress, Values } from '../contract/implement.ts'
+import type { Implementation, Progress, Values } from '../contract/implement.ts'
 import { type Job, jobStates } from '../contract/job.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Call } from './call.ts'
 import { createExternalStores } from './external-resource.ts'
-import { createContext, createProviderContext } from './handler-context.ts'
-import { type ContextFacts, reachOf, type StoreReach, type WatchChange, type WriteLine } from './handler-facts.ts'
-import { requireSoundOutput } from './item-changes.ts'
+import { createProviderContext } from './handler-context.ts'
+import type { ContextFacts, StoreReach, WatchChange, WriteLine } from './handler-facts.ts'
+import { type ItemChange, requireReferences, requireSoundOutput } from './item-changes.ts'
 import { addJob, dueAtOnce, leaseDueJob, queuedJob } from './job-queue.ts'
 import { createJobContext } from './job-step.ts'
 import type { Outcome } from './outcome.ts'
@@ -36,16 +36,15 @@ const leaseMs = 30_000
 const renewEveryMs = 5_000
 
 export async function startJob(
-  call: Call,
-  about: ContextFacts,
-  writer: StoreWriter,
-  operation: OperationOf<'startJob'>,
-  starting: ErasedHandlers['starting'],
+  change: ItemChange & { readonly call: Call },
+  { job: { job: name, input: fields } }: OperationOf<'startJob'>,
 ): Promise<Outcome> {
-  const { caller } = call.admitted
-  const input = fillDefaults(operation.job.input, call.input?.(undefined).value ?? {})
-  await starting?.(createContext(about, reachOf(writer)), input)
-  const row = { ...queuedJob(about.id('j'), operation.job.job, caller, input, about.now), party: call.admitted.party }
+  const { call, about, writer, handlers } = change
+  const { caller, party } = call.admitted
+  const input = fillDefaults(fields, call.input?.(undefined).value ?? {})
+  await requireReferences(change, name, fields, input)
+  await handlers.starting?.(change.context(), input)
+  const row = { ...queuedJob(about.id('j'), name, caller, input, about.now), party }
   const job = await addJob(writer, namesOf(about.app.contract), row, callerJobsMax, about.now)
   return { kind: 'job', job, created: true }
 }
