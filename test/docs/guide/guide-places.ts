@@ -31,6 +31,8 @@ const pagesByKind: Readonly<Record<GuideKind, readonly string[]>> = {
     ...[
       'docs/contract.md',
       'docs/handlers.md',
+      'docs/rest.md',
+      'docs/soap.md',
       'docs/command-line.md',
       'docs/check-rules.md',
       'docs/check-others.md',

@@ -379,7 +379,7 @@ describe('a host shares', () => {
       handler(orders, { data: ':memory:', prefix: 'shop' }),
       /the prefix shop is not a path such as \/shop/,
     )
-    await assert.rejects(handler(orders, { data: ':memory:', port: 1 } as object), /the option port is of serve/)
+    await assert.rejects(handler(orders, { data: ':memory:', port: 1 } as object), /the option port is for serve/)
     const { default: fastify } = await import('fastify')
     const service = await handler(orders, { data: ':memory:', prefix: '/shop' })
     await assert.rejects(
