@@ -9,7 +9,6 @@ import { shop } from '../../examples/orders/contract.ts'
 import app from '../../examples/orders/service.ts'
 import { AnswerError, createSoapClient } from '../../src/client/index.ts'
 import type { ClientKeys } from '../../src/client/message-keys.ts'
-import type { ClientTransport } from '../../src/client/transport.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import { readOneCertificate } from '../../src/security/crypto/key-source.ts'
 import { writeBinaryToken, writeCertificateReference } from '../../src/security/protect/protection-draft.ts'
@@ -17,6 +16,7 @@ import { x509v3Uri } from '../../src/security/vocabulary.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { bankRoot, issueBank, issuePartner, type PemPair, partnerRoot, writeKeyFiles } from '../host/partner-keys.ts'
 import * as x from '../security/issue.ts'
+import { endpointsByRule, TappedWire, type WireChanges } from './tapped-wire.ts'
 
 const rules = {
   '/soap/issuer-serial': { reference: 'issuer-serial' },
@@ -32,7 +32,7 @@ const ruleOf = (path: Path): SecurityRule => ({
   ...rules[path],
 })
 const paths = Object.keys(rules) as Path[]
-const endpoints = Object.fromEntries(paths.map(path => [path, { version: 'v2', security: ruleOf(path) }]))
+const endpoints = endpointsByRule(Object.fromEntries(paths.map(path => [path, ruleOf(path)])))
 const contract = { ...shop, endpoints }
 const secured = { ...app, contract } as unknown as typeof app
 
@@ -48,27 +48,17 @@ const start = (messageSecurity: object, of = bank) =>
   startHosted({ messageSecurity: { keyFiles: [writeKeyFiles(of).files], ...messageSecurity }, flood: 100_000 }, secured)
 const { server, lines } = await start(known)
 
-type Change = (text: string) => string
-const same: Change = text => text
-const texts = { request: '', response: '' }
+const wire = new TappedWire()
+const { texts } = wire
 const keysOf = (by: PemPair, more: Partial<ClientKeys> = {}): ClientKeys => ({
   ...by,
   service: { certificates: bank.certificate },
   encryptTo: bank.certificate,
   ...more,
 })
-function connect(path: Path, keys: ClientKeys, { request = same, response = same } = {}) {
-  const transport: ClientTransport = {
-    close: () => {},
-    prepare: fields => async sending => {
-      texts.request = request(sending.content as string)
-      const headers = { ...fields, 'accept-encoding': 'identity' }
-      const came = await fetch(`${server.url}${path}`, { method: 'POST', headers, body: texts.request })
-      texts.response = response(await came.text())
-      return { status: came.status, fields: Object.fromEntries(came.headers), content: Buffer.from(texts.response) }
-    },
-  }
-  return createSoapClient(contract, { address: `${server.url}${path}`, version: 'v2', keys, transport })
+function connect(path: Path, keys: ClientKeys, changes: WireChanges = {}) {
+  const address = `${server.url}${path}`
+  return createSoapClient(contract, { address, version: 'v2', keys, transport: wire.transportTo(address, changes) })
 }
 const ask = (path: Path, by = maria, change = {}) => connect(path, keysOf(by), change).GetOrder({ id: 'o-1' })
 

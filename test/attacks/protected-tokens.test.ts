@@ -9,7 +9,6 @@ import { test } from 'node:test'
 import { shop } from '../../examples/orders/contract.ts'
 import app from '../../examples/orders/service.ts'
 import { AnswerError, createSoapClient } from '../../src/client/index.ts'
-import type { ClientTransport } from '../../src/client/transport.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import { readOneCertificate } from '../../src/security/crypto/key-source.ts'
 import { writeBinaryToken } from '../../src/security/protect/protection-draft.ts'
@@ -24,6 +23,7 @@ import {
   partnerRoot,
   writeKeyFiles,
 } from '../host/partner-keys.ts'
+import { type Change, endpointsByRule, TappedWire, type WireChanges } from './tapped-wire.ts'
 
 const rules = {
   '/soap/signed': { callers: ['x509'], answers: 'signed' },
@@ -32,10 +32,7 @@ const rules = {
 } as const satisfies Record<string, SecurityRule>
 type Path = keyof typeof rules
 const protectedPaths = ['/soap/protected', '/soap/protected-sealed'] as const
-const endpoints = Object.fromEntries(
-  Object.entries(rules).map(([path, security]) => [path, { version: 'v2', security }]),
-)
-const contract = { ...shop, endpoints }
+const contract = { ...shop, endpoints: endpointsByRule(rules) }
 
 const bank = issueBank()
 const maria = issuePartner('CN=maria')
@@ -52,34 +49,22 @@ const { server, lines } = await startHosted(
   { ...app, contract } as unknown as typeof app,
 )
 
-type Change = (text: string) => string
-const same: Change = text => text
-interface Wire {
-  readonly request?: Change
-  readonly response?: Change
+interface Wire extends WireChanges {
   /** The rule that the client obeys, where it differs from that of the service. */
   readonly obeys?: Path
 }
-const texts = { request: '', response: '' }
+const tapped = new TappedWire()
+const { texts } = tapped
 
-function connect(path: Path, { request = same, response = same, obeys = path }: Wire) {
-  const transport: ClientTransport = {
-    close: () => {},
-    prepare: fields => async sending => {
-      texts.request = request(sending.content as string)
-      const headers = { ...fields, 'accept-encoding': 'identity' }
-      const came = await fetch(`${server.url}${path}`, { method: 'POST', headers, body: texts.request })
-      texts.response = response(await came.text())
-      return { status: came.status, fields: Object.fromEntries(came.headers), content: Buffer.from(texts.response) }
-    },
-  }
+function connect(path: Path, { obeys = path, ...changes }: Wire) {
+  const address = `${server.url}${path}`
   const keys = { ...maria, service: { authorities: bankRoot, name: 'bank.example' }, encryptTo: bank.certificate }
   return createSoapClient(contract, {
-    address: `${server.url}${path}`,
+    address,
     endpoint: obeys,
     version: 'v2',
     keys,
-    transport,
+    transport: tapped.transportTo(address, changes),
   })
 }
 const ask = (path: Path, wire: Wire = {}) => connect(path, wire).GetOrder({ id: 'o-1' })

@@ -7,11 +7,11 @@ import { test } from 'node:test'
 import { shop } from '../../examples/orders/contract.ts'
 import app from '../../examples/orders/service.ts'
 import { AnswerError, createSoapClient } from '../../src/client/index.ts'
-import type { ClientTransport } from '../../src/client/transport.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { bankRoot, issueBank, issuePartner, type PemPair, partnerRoot, writeKeyFiles } from '../host/partner-keys.ts'
 import * as x from '../security/issue.ts'
+import { endpointsByRule, TappedWire } from './tapped-wire.ts'
 
 const sealed = { callers: ['x509'], encrypted: true, answers: 'encrypted' } as const
 const keyed = { ...sealed, symmetric: 'derived' } as const
@@ -24,10 +24,7 @@ const rules = {
   '/soap/keyed-sha1': { ...keyed, suite: 'Basic192' },
 } as const satisfies Record<string, SecurityRule>
 type Path = keyof typeof rules
-const endpoints = Object.fromEntries(
-  Object.entries(rules).map(([path, security]) => [path, { version: 'v2', security }]),
-)
-const contract = { ...shop, endpoints }
+const contract = { ...shop, endpoints: endpointsByRule(rules) }
 
 const bank = issueBank()
 const maria = issuePartner('CN=maria')
@@ -36,25 +33,17 @@ const { server, lines } = await startHosted(
   { ...app, contract } as unknown as typeof app,
 )
 
-const texts = { request: '', response: '' }
+const wire = new TappedWire()
+const { texts } = wire
 const connect = (path: Path, obeys: Path = path, by: PemPair = maria) => {
-  const transport: ClientTransport = {
-    close: () => {},
-    prepare: fields => async sending => {
-      texts.request = sending.content as string
-      const headers = { ...fields, 'accept-encoding': 'identity' }
-      const came = await fetch(`${server.url}${path}`, { method: 'POST', headers, body: texts.request })
-      texts.response = await came.text()
-      return { status: came.status, fields: Object.fromEntries(came.headers), content: Buffer.from(texts.response) }
-    },
-  }
+  const address = `${server.url}${path}`
   const keys = { ...by, service: { authorities: bankRoot, name: 'bank.example' }, encryptTo: bank.certificate }
   return createSoapClient(contract, {
-    address: `${server.url}${path}`,
+    address,
     endpoint: obeys,
     version: 'v2',
     keys,
-    transport,
+    transport: wire.transportTo(address),
   })
 }
 const ask = (path: Path, obeys?: Path) => connect(path, obeys).GetOrder({ id: 'o-1' })
