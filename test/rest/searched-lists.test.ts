@@ -109,6 +109,17 @@ describe('A4.14 a list with words', () => {
     assert.ok(get.parameters.some((each: { $ref: string }) => each.$ref === '#/components/parameters/q'))
   })
 
+  it('has a page with the words, which offers no removal by them', async () => {
+    const pageOf = async (target: string): Promise<string> => {
+      const response = await running.fetchAs('dan')(running.address + target, { headers: { accept: 'text/html' } })
+      return response.text()
+    }
+    const [filtered, sought] = [await pageOf('/api/books?price=1.00'), await pageOf('/api/books?q=lamp&price=1.00')]
+    assert.match(filtered, /Remove all books that these filters show/)
+    assert.match(sought, /name="q" type="search" value="lamp"/)
+    assert.doesNotMatch(sought, /Remove all books/)
+  })
+
   it('A4.23 words are refused where nothing is searched, and where they would remove', async () => {
     for (const [target, method] of [
       ['/api/authors?q=moon', 'GET'],

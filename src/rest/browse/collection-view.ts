@@ -241,12 +241,13 @@ function writeSizes(parameters: ReadonlyMap<string, string>): PageMarkup {
   )
 }
 
-/** A caller that the contract admits may remove everything that the filters show at once. */
+/** A caller that the contract admits may remove everything that the filters show; not by words. */
 function writeBulk(exchange: Exchange, resource: Resource, { items = [] }: RepresentationDocument): PageMarkup {
   const { caller, entry, route } = exchange
   const bulk = route?.methods.get('DELETE')
   const filters = entry.pairs.filter(([name]) => !['page', 'size', 'cursor', 'sort', 'fields'].includes(name))
-  if (!bulk || filters.length === 0 || items.length === 0) return ''
+  const hasWords = route?.takesWords && filters.some(([name]) => name === 'q')
+  if (!bulk || hasWords || filters.length === 0 || items.length === 0) return ''
   if (!mayEverBeAllowed(bulk.grants, caller, entry.now)) return ''
   const action = writeFormAddress(`${exchange.place}/${resource.name}?${writeQuery(filters)}`, { method: 'DELETE' })
   const title = `Remove all ${resource.name} that these filters show`
