@@ -1,7 +1,7 @@
 /**
- * Members that are created when they are first read. Their accessors are the same functions in all
- * objects of a kind: V8 makes a hidden class for an object that has accessors of its own, and this
- * class keeps alive everything that they see until the next full collection.
+ * Members whose values are made each time they are read. Their accessors are the same functions in
+ * all objects of a kind: V8 makes a hidden class for an object that has accessors of its own, which
+ * keeps alive everything that they see until the next full collection.
  */
 
 const aboutKey = Symbol('about')
