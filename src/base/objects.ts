@@ -12,6 +12,16 @@ export const omitUndefined = <V>(members: Readonly<Record<string, V | undefined>
 export const mapMembers = <A, B>(of: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(of).map(([name, each]) => [name, change(each)]))
 
+/** Its own members of these names, without those that are undefined. */
+export const pickPresent = <V>(value: Readonly<Record<string, V>>, names: readonly string[]): Record<string, V> => {
+  const present: Record<string, V> = {}
+  for (const name of names) {
+    const member = ownMember(value, name)
+    if (member !== undefined) present[name] = member
+  }
+  return present
+}
+
 /** The members that another object has as its own. */
 export const pickMembers = <V>(value: Readonly<Record<string, V>>, of: object): Record<string, V> =>
   Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(of, name)))

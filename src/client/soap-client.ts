@@ -4,6 +4,7 @@
  * service, used the other way round.
  */
 
+import { ownMember } from '../base/objects.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
 import { fieldsOfHeaders, type HeaderValues, isOfRequest, isOfResponse } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
@@ -193,7 +194,7 @@ function checkHeaders(operation: ClientOperation, options: CallOptions): readonl
   const requested = operation.headers.map(({ header }) => header).filter(isOfRequest)
   if (requested.length === 0 && options.headers === undefined) return []
   const values = requestHeaders(operation, options)
-  const missing = requested.filter(({ isRequired, name }) => isRequired && values[name] === undefined)
+  const missing = requested.filter(({ isRequired, name }) => isRequired && ownMember(values, name) === undefined)
   return [
     ...checkValue(fieldsOfHeaders(requested), values),
     ...missing.map(({ name }): FieldProblem => ({ path: [name], code: 'required', detail: 'is required' })),

@@ -4,6 +4,8 @@
  * printed.
  */
 
+import { ownMember } from '../base/objects.ts'
+
 /** The sender of a request, as authenticated by a face. */
 export interface Caller {
   /** Undefined: the request has no credentials. */
@@ -95,7 +97,7 @@ function isGranted(grant: Grant, caller: Caller, now: number, value?: Readonly<R
   if (grant.role !== '*' && !caller.roles.includes(grant.role)) return false
   for (const field in grant.where) {
     const claim = caller.claims[grant.where[field] ?? '']
-    if (claim === undefined || (value !== undefined && value[field] !== claim)) return false
+    if (claim === undefined || (value !== undefined && ownMember(value, field) !== claim)) return false
   }
   return grant.when === undefined || grant.when.holds(value === undefined ? { caller, now } : { caller, now, value })
 }

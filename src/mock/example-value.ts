@@ -2,7 +2,7 @@
  * Examples of fields: a fold over the shapes of a contract. Each value has passed the check of its
  * field.
  */
-import { mapMembers } from '../base/objects.ts'
+import { mapMembers, ownMember } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
@@ -22,7 +22,7 @@ export function completeValue(fields: Fields, value: Values, place: ExamplePlace
   const isNew = Object.keys(value).length === 0
   const members: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(fields)) {
-    const known = value[name]
+    const known = ownMember(value, name)
     if (known === undefined && field.isOptional && !isNew) continue
     members[name] = known === null ? null : completeItem(field, known, placeWithin(place, name))
   }

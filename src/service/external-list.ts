@@ -8,6 +8,7 @@
  *      from the provider's last row, and is never sorted.
  *  (4) If rows of pages do not match, one answer looks at a limited number of rows, and says so.
  */
+import { ownMember } from '../base/objects.ts'
 import type { AnyField } from '../contract/field.ts'
 import { findFilterField, listValuesAt } from '../contract/filter-field.ts'
 import type { Provided, Provider, ProviderContext, ProviderPage, ProviderQuery, Values } from '../contract/implement.ts'
@@ -165,8 +166,9 @@ async function selectMatches(
 function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, value: operand }: Filter): boolean {
   const path = findFilterField(resource, field)?.path
   if (path) return listValuesAt(value, path).some(each => [operand].flat().includes(each))
-  const against = (other: unknown): number => compareValues(resource.fields[field], value[field], other)
-  const isAbsent = value[field] === undefined || value[field] === null
+  const member = ownMember(value, field)
+  const against = (other: unknown): number => compareValues(resource.fields[field], member, other)
+  const isAbsent = member === undefined || member === null
   if (is === 'absent') return isAbsent === operand
   if (is === 'in') return Array.isArray(operand) && operand.some(each => against(each) === 0)
   if (is === 'eq') return against(operand) === 0
@@ -198,7 +200,7 @@ const byId: Order = (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 function compileOrder(resource: Resource, { sort }: Query): Order {
   return (a, b) => {
     for (const { field, descending } of sort) {
-      const order = compareValues(resource.fields[field], a.value[field], b.value[field])
+      const order = compareValues(resource.fields[field], ownMember(a.value, field), ownMember(b.value, field))
       if (order !== 0) return descending ? -order : order
     }
     return byId(a, b)
@@ -207,7 +209,7 @@ function compileOrder(resource: Resource, { sort }: Query): Order {
 
 const placeOf = ({ id, value, created }: Snapshot, { sort }: Query): PagePlace => ({
   id,
-  keys: sort.length === 0 ? [created] : sort.map(({ field }) => value[field]),
+  keys: sort.length === 0 ? [created] : sort.map(({ field }) => ownMember(value, field)),
 })
 
 /** Cuts a window out of a list that is complete here. */
@@ -303,7 +305,9 @@ async function searchTextsAt(
   reader: Pick<StoreReader, 'get'>,
 ): Promise<string[]> {
   const shape = fields[name] && innermostShape(fields[name].shape)
-  const values = [value[name]].flat(Number.POSITIVE_INFINITY).filter(each => each !== undefined && each !== null)
+  const values = [ownMember(value, name)]
+    .flat(Number.POSITIVE_INFINITY)
+    .filter(each => each !== undefined && each !== null)
   if (rest.length === 0) return values.filter(each => typeof each === 'string')
   const texts: string[] = []
   for (const each of values) {

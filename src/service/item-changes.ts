@@ -5,6 +5,7 @@
  */
 
 import { memoizeByObject } from '../base/memo.ts'
+import { ownMember } from '../base/objects.ts'
 import type { Context } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import { type Fields, mayBeLeftOut } from '../contract/field.ts'
@@ -88,9 +89,9 @@ async function requireUnique(
   was?: Values,
 ): Promise<void> {
   for (const keys of unique) {
-    const isWhole = keys.every(field => value[field] !== undefined && value[field] !== null)
-    if (!isWhole || (was && keys.every(field => isSameValue(was[field], value[field])))) continue
-    const same = keys.map((field): Filter => ({ field, is: 'eq', value: value[field] }))
+    const same = keys.map(field => ({ field, is: 'eq', value: ownMember(value, field) }) satisfies Filter)
+    if (same.some(each => each.value === undefined || each.value === null)) continue
+    if (was && same.every(each => isSameValue(ownMember(was, each.field), each.value))) continue
     if (await writer.has(resource, [...same, { field: 'id', is: 'ne', value: id }]))
       refuse(takenKeyRefusal(resource, keys))
   }
@@ -160,7 +161,7 @@ export function requireFitting(change: ItemChange, place: string, fields: Fields
 export function requireAllFields(change: ItemChange, resource: Resource, draft: Values): void {
   const problems: FieldProblem[] = []
   for (const name of requiredFieldsOf(resource))
-    if (draft[name] === undefined) problems.push({ path: [name], code: 'required', detail: 'is required' })
+    if (ownMember(draft, name) === undefined) problems.push({ path: [name], code: 'required', detail: 'is required' })
   if (problems.length > 0) endByProblems(change, resource.name, problems)
 }
 const requiredFieldsOf = memoizeByObject(({ fields }: Resource): readonly string[] =>
@@ -320,7 +321,8 @@ async function applyEffect(
 /** A change of parent would change the item's address. */
 function requireSameParent({ about }: ItemChange, resource: Resource, item: Snapshot, set: Values = {}): void {
   const { within, name } = resource
-  if (within === undefined || set[within] === undefined || set[within] === item.value[within]) return
+  const parent = within && ownMember(set, within)
+  if (within === undefined || parent === undefined || parent === item.value[within]) return
   throw new Error(`${about.operation}: an action of ${name} cannot set ${within}, the parent: leave it out of \`set\``)
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
+import { ownMember, pickPresent } from '../base/objects.ts'
 import { findSetBars, findUnseenFields, guardedFieldsOf, type Viewer } from '../contract/field-access.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Implementation, Values } from '../contract/implement.ts'
@@ -250,12 +251,10 @@ export function viewGuarded(resource: Resource, viewer: Viewer, value: Values): 
   if (guardedFieldsOf(resource).length === 0) return openView
   const unseen = findUnseenFields(resource, viewer, value)
   const bars = findSetBars(resource, viewer, value)
+  const names = guardedFieldsOf(resource).map(([name]) => name)
   const isRetained = (name: string): boolean =>
-    value[name] !== undefined && !resource.fields[name]?.isReadOnly && (unseen.includes(name) || bars.has(name))
-  const retained = guardedFieldsOf(resource).flatMap(([name]) =>
-    isRetained(name) ? [[name, value[name]] as const] : [],
-  )
-  return { value, unseen, bars, retained: Object.fromEntries(retained) }
+    !resource.fields[name]?.isReadOnly && (unseen.includes(name) || bars.has(name))
+  return { value, unseen, bars, retained: pickPresent(value, names.filter(isRetained)) }
 }
 
 /**
@@ -269,7 +268,8 @@ export function requireSettable(
   { sent, standing }: { readonly sent: Values; readonly standing: Values },
 ): void {
   const isOther = (name: string): boolean =>
-    replacement[name] !== undefined && (unseen.includes(name) || !isSameValue(sent[name], standing[name]))
+    ownMember(replacement, name) !== undefined &&
+    (unseen.includes(name) || !isSameValue(ownMember(sent, name), ownMember(standing, name)))
   refuseBarred([...bars].filter(([name]) => isOther(name)))
 }
 
@@ -283,7 +283,10 @@ export function requireRemovable(
   hidden: readonly string[] = [],
 ) {
   const isRemoved = (name: string): boolean =>
-    replacement[name] === undefined && value[name] !== undefined && !unseen.includes(name) && !hidden.includes(name)
+    ownMember(replacement, name) === undefined &&
+    ownMember(value, name) !== undefined &&
+    !unseen.includes(name) &&
+    !hidden.includes(name)
   refuseBarred([...bars].filter(([name]) => isRemoved(name)))
 }
 

@@ -14,7 +14,7 @@ import { isSameValue } from './typed-json.ts'
 export function keepReadOnlyMembers(fields: Fields, input: Values, previous: Values): Values {
   if (!isAnyReadOnlyWithin(fields)) return input
   return Object.fromEntries(
-    Object.entries(input).map(([name, value]) => [name, keepWithin(fields[name], value, previous[name])]),
+    Object.entries(input).map(([name, value]) => [name, keepWithin(fields[name], value, ownMember(previous, name))]),
   )
 }
 
@@ -47,10 +47,10 @@ const mergeCases: ShapeCases<unknown, [sent: unknown, previous: unknown]> = {
 }
 
 function keepWithinFields(fields: Fields, input: Values, previous: Values): Values {
-  const members = Object.entries(fields).map(
-    ([name, field]) =>
-      [name, field.isReadOnly ? previous[name] : keepWithin(field, input[name], previous[name])] as const,
-  )
+  const members = Object.entries(fields).map(([name, field]) => {
+    const before = ownMember(previous, name)
+    return [name, field.isReadOnly ? before : keepWithin(field, ownMember(input, name), before)] as const
+  })
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }
 

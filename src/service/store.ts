@@ -8,7 +8,9 @@
  *      this requires that writers report changes to the feed (`changed`), as the service does.
  *  (4) Values are read exactly as they were written, in the contract's types.
  */
+
 import type { Maybe } from '../base/maybe.ts'
+import { ownMember } from '../base/objects.ts'
 import type { Pieces } from '../base/octets.ts'
 import type { Comparison } from '../contract/filter-field.ts'
 import type { Values } from '../contract/implement.ts'
@@ -102,7 +104,7 @@ export const numberedItemsMax = 10_000
 
 /** Whether an item is among the rows that a query is restricted to. */
 export const isWithin = (value: Values, rows: Query['within']): boolean =>
-  rows === 'all' || rows.some(row => Object.entries(row).every(([field, text]) => value[field] === text))
+  rows === 'all' || rows.some(row => Object.entries(row).every(([field, text]) => ownMember(value, field) === text))
 
 export interface ItemPage {
   readonly items: readonly Snapshot[]

@@ -119,7 +119,7 @@ export class VersionValues {
   inputOf({ value, server }: Input, current: Snapshot | undefined): Input {
     const problems: FieldProblem[] = []
     const convert = (name: string, content: unknown): unknown => {
-      const stored = current?.value[this.newestNameOf(name)]
+      const stored = current && ownMember(current.value, this.newestNameOf(name))
       const isKept = this.isRetyped(name) && stored !== undefined && isSameValue(this.down(name, stored), content) // (1)
       return isKept ? stored : this.up(name, content, problems)
     }

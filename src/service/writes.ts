@@ -2,6 +2,7 @@
  * The operations that change an item, inside the call's transaction, in the order of rows 22–29.
  */
 
+import { ownMember, pickPresent } from '../base/objects.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Operation, OperationOf } from '../contract/operation.ts'
@@ -90,7 +91,7 @@ function fillOwner({ grants, resource }: OperationOf<'create'>, caller: Caller, 
   if (row === undefined) return draft
   for (const name in row) {
     const field = resource.fields[name]
-    if (draft[name] === undefined && field && checkValue({ [name]: field }, row).length > 0)
+    if (ownMember(draft, name) === undefined && field && checkValue({ [name]: field }, row).length > 0)
       refuse({ kind: 'forbidden' })
   }
   return { ...row, ...draft }
@@ -135,7 +136,7 @@ function requireReadOnlyAgreement(server: Input['server'], values: readonly Valu
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
 }
 const valueAtPath = (row: unknown, path: readonly (string | number)[]): unknown =>
-  path.reduce((value: unknown, part) => (value as Record<string | number, unknown> | undefined)?.[part], row)
+  path.reduce((value: unknown, part) => value && ownMember(value as Values, String(part)), row)
 
 export async function replaceItem(change: WriteContext, operation: OperationOf<'replace' | 'patch'>): Promise<Outcome> {
   const { call, about } = change
@@ -181,14 +182,8 @@ function putNew(change: WriteContext, operation: OperationOf<'replace' | 'patch'
   return putCreated(change, resource, grants, id, { ...input.value, ...parentValue(resource, call) }, input)
 }
 
-const serverFields = ({ fields }: Resource, value: Values): Values => {
-  const names = readOnlyNames(fields).filter(name => Object.hasOwn(value, name))
-  return Object.fromEntries(names.map(name => [name, value[name]]))
-}
-const hiddenOf = (call: Call, item: Snapshot): Values =>
-  Object.fromEntries(
-    (call.hidden ?? []).filter(name => item.value[name] !== undefined).map(name => [name, item.value[name]]),
-  )
+const serverFields = ({ fields }: Resource, value: Values): Values => pickPresent(value, readOnlyNames(fields))
+const hiddenOf = (call: Call, item: Snapshot): Values => pickPresent(item.value, call.hidden ?? [])
 
 export async function removeItem(change: WriteContext, operation: OperationOf<'remove'>): Promise<Outcome> {
   const { call } = change

@@ -1,6 +1,7 @@
 /** The items of one table: their statements, and the mapping between a row and a value. */
 import { createLateMembers } from '../base/late-members.ts'
 import { BoundedCache } from '../base/memo.ts'
+import { ownMember } from '../base/objects.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Snapshot } from '../service/store.ts'
 import { isSameValue } from '../service/typed-json.ts'
@@ -112,7 +113,7 @@ function createUpdates(table: Table, compile: (columns: readonly string[]) => St
     ...table.fields.map(({ field, columns, cells }) => ({
       field,
       columns: columns.map(each => each.name),
-      cells: (value: Values) => cells(value[field]),
+      cells: (value: Values) => cells(ownMember(value, field)),
     })),
     ...table.words.map(({ field, column, of }) => ({
       field,
@@ -127,7 +128,7 @@ function createUpdates(table: Table, compile: (columns: readonly string[]) => St
   }
   const updates = new BoundedCache<string, ReturnType<typeof compileFor>>(updatesMax)
   return (was, value) => {
-    const changed = was ? fields.filter(field => !isSameValue(was[field], value[field])) : fields
+    const changed = was ? fields.filter(name => !isSameValue(ownMember(was, name), ownMember(value, name))) : fields
     const key = changed.join()
     let update = updates.get(key)
     if (!update) updates.set(key, (update = compileFor(changed)))
@@ -180,9 +181,11 @@ const addLateValue = createLateMembers<LateValue, Pick<Snapshot, 'value'>>({
 })
 
 function createCellsWriter({ fields, words }: Table): ItemStatements['cells'] {
+  const writers = fields.map(({ field, cells }) => ({ field, inherited: field in Object.prototype, cells }))
   return value => {
     const written: Cell[] = []
-    for (const { field, cells } of fields) written.push(...cells(value[field]))
+    for (const { field, inherited, cells } of writers)
+      written.push(...cells(inherited ? ownMember(value, field) : value[field]))
     for (const { of } of words) written.push(of(value))
     return written
   }

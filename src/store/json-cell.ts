@@ -3,7 +3,7 @@
  * that JSON lacks.
  */
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
-import { mapMembers } from '../base/objects.ts'
+import { mapMembers, ownMember } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { entryFields, foldShape, type ShapeCases } from '../contract/shape.ts'
 
@@ -77,7 +77,10 @@ function memberConversion(fields: Fields, way: ConversionWay): CellConversion {
   if (changes.length === 0) return undefined
   return value => {
     const members: Record<string, unknown> = { ...(value as Readonly<Record<string, unknown>>) }
-    for (const { name, made } of changes) if (members[name] !== undefined) members[name] = made(members[name])
+    for (const { name, made } of changes) {
+      const member = ownMember(members, name)
+      if (member !== undefined) members[name] = made(member)
+    }
     return members
   }
 }

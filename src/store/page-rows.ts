@@ -1,4 +1,5 @@
 /** How many of the rows that were read fit on a page, and how they become a page. */
+import { ownMember } from '../base/objects.ts'
 import type { ItemPage, PagePlace, Query, Snapshot } from '../service/store.ts'
 import { type Cells, octetsOf } from './connection.ts'
 import { farExaminedMax } from './listing.ts'
@@ -21,7 +22,7 @@ export function createPage(
     keys:
       query.sort.length === 0
         ? [item.created]
-        : query.sort.map(({ field }) => (field === 'id' ? item.id : item.value[field])),
+        : query.sort.map(({ field }) => (field === 'id' ? item.id : ownMember(item.value, field))),
   })
   const ended = extra ? undefined : end
   const first = (backwards && ended) || items[0] || ended

@@ -1,4 +1,5 @@
 /** A resource as a table: what the contract declares, in columns and indexes. */
+import { ownMember } from '../base/objects.ts'
 import { storedFieldsOf } from '../contract/computed-fields.ts'
 import { type Fields, type Shape, t } from '../contract/field.ts'
 import { type FilterField, findFilterField } from '../contract/filter-field.ts'
@@ -260,7 +261,7 @@ function textsAt(value: unknown, parts: readonly string[]): string[] {
   const [part, ...rest] = parts
   if (part === undefined) return value === undefined || value === null ? [] : [String(value)]
   if (typeof value !== 'object' || value === null) return []
-  return textsAt((value as Readonly<Record<string, unknown>>)[part], rest)
+  return textsAt(ownMember(value as Readonly<Record<string, unknown>>, part), rest)
 }
 
 /** The indexes of a resource in columns, if the keys of this database can hold its fields. */

@@ -173,7 +173,7 @@ function findTakenKeys({ name, given }: Resource, values: readonly Values[]): st
   return (given.unique ?? []).flatMap(keys => {
     const first = new Map<string, unknown>()
     return values.flatMap(value => {
-      const key = keys.map(field => value[field])
+      const key = keys.map(field => ownMember(value, field))
       if (key.some(each => each === undefined || each === null)) return []
       const text = packTyped(key)
       const other = first.get(text)
