@@ -31,7 +31,7 @@ export function authenticate(request: Request, context: AuthenticationContext, s
 function authenticateAlone(request: Request, context: AuthenticationContext, service?: string): Maybe<Caller> {
   if (hasAmbientCredentials(request)) return authenticateAmbient(request, context, service)
   const found = proveCredentials(request, context.identities, () => isConfidential(request, context.settings))
-  if (found === 'untaken') return refuse({ kind: 'unauthenticated' })
+  if (found === 'unusable') return refuse({ kind: 'unauthenticated' })
   if (!(found instanceof Promise)) return found ?? refuse({ kind: 'unauthenticated' })
   return found.then(caller => caller ?? refuse({ kind: 'unauthenticated' }))
 }

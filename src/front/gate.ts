@@ -15,7 +15,7 @@ export interface LoadGauge {
   inFlightMax: number
   /** Requests that were refused under load. */
   shed: number
-  /** Requests on persistent connections are still answered; readiness says no. */
+  /** Readiness fails, while requests on open connections are still answered. */
   isDraining: boolean
 }
 

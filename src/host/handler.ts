@@ -1,7 +1,7 @@
 /**
  * A service inside the server that a team already has: the same front door, faces and pages, behind
  * another server's sockets. What always holds:
- *  (1) The front door decides what it decides for `serve`; the host adds what it knows: the
+ *  (1) The front door makes the same decisions as for `serve`; the host adds its facts: the
  *      client's address and scheme according to the proxies that it trusts, the id of the request,
  *      and the caller.
  *  (2) A proxy's word never grants a right of this machine, whatever the host believes.
@@ -54,13 +54,13 @@ export interface HandlerOptions extends ServiceOptions {
    * The address of the client of a Fetch request, from the host's additional arguments. Default: as
    * given by Deno, Bun and the Node server of Hono; otherwise ''.
    */
-  address?(request: globalThis.Request, given: readonly unknown[]): string | undefined
+  address?(request: globalThis.Request, args: readonly unknown[]): string | undefined
 }
 
 /** One service in the forms that hosts accept. */
 export interface MountableService {
   /** For Hono, Next, Deno, Bun. It receives the whole URL, including the prefix. */
-  readonly fetch: (request: globalThis.Request, ...given: unknown[]) => Promise<globalThis.Response>
+  readonly fetch: (request: globalThis.Request, ...args: unknown[]) => Promise<globalThis.Response>
   /** `createServer(shop.node)`, and `server.on('checkContinue', shop.node)`. */
   readonly node: (request: IncomingMessage, response: ServerResponse) => void
   /** `app.use(shop.express)`: requests outside the prefix go to the next handler. */
@@ -85,7 +85,7 @@ export async function createHandler(app: Implementation, options: HandlerOptions
       throw new TypeError(`the option ${name} is for serve: here the host listens, so set it on the host`)
   const service: ServiceOptions = { ...rest, settings: { ...rest.settings, ...(prefix !== '' && { prefix }) } }
   requireKnownOptions(service)
-  ensureSafe({ ...service, insecure: true }) // (3) tells `openService` what counts
+  ensureSafe({ ...service, insecure: true }) // (3) decided below by `seededPasswords`
   const open = await openAllOrNothing(opened =>
     openService(app, service, opened, {
       seededPasswords: options.insecure === true,

@@ -73,7 +73,10 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
   ]
 }
 
-/** What the entry links to besides REST. GET on a SOAP endpoint returns a page only to browsers. */
+/**
+ * The links of the entry to addresses outside of REST. GET on a SOAP endpoint returns a page only
+ * to browsers.
+ */
 const linksOfEntry = (contract: Service, version: string): readonly DocumentLink[] => [
   ...(contract.hasRest ? [{ rel: 'service-desc', href: '/openapi.json' }] : []),
   ...linksOfEndpoint(mainEndpoint(contract, version)?.path),

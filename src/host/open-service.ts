@@ -77,7 +77,7 @@ export interface OpenService {
   readonly failed: World['failed']
   readonly logger: World['logger']
   /** A refused connection: the reason, and the address of its peer. */
-  readonly refused: (why: string, from: string) => void
+  readonly refused: (reason: string, from: string) => void
   readonly token: Server['token']
   /** @param leave ends something else meanwhile, such as a listener */
   close(limit: number, leave?: (limit: number) => Promise<unknown>): Promise<void>
@@ -128,7 +128,7 @@ export async function openService(
   const replies = await openLaterCalls(site, store)
   const context = createContext(site, holdings, work, figures, {
     committed: () => {
-      for (const tell of committed) tell()
+      for (const notify of committed) notify()
     },
     cancelled: id => replies?.forget(id),
   })
@@ -153,7 +153,7 @@ export async function openService(
     load: door.load,
     failed,
     logger: site.world.logger,
-    refused: (why, from) => door.refusedConnections.record(why, { from }),
+    refused: (reason, from) => door.refusedConnections.record(reason, { from }),
     token: (subject, roles) => issueToken(key, app.contract.service, subject, roles, clock()),
     close: async (limit, leave) => {
       stopUpkeep()
@@ -174,7 +174,7 @@ async function warnOfMistakes({ app, options, world }: Site): Promise<void> {
   if (former)
     world.logger.warn(
       { ...former, made: dataFileOf(app, options) },
-      'a new database is made next to that of another service: if this one had that name, give its file by `data`',
+      'a new database is created next to that of another service: if this service had that name before, give its file by `data`',
     )
 }
 
@@ -187,7 +187,7 @@ async function warnOfCrowded({ world }: Site, store: Store): Promise<void> {
   for (const { resource, field, items, keys } of found ?? [])
     world.logger.warn(
       {
-        warning: `about ${items} items of ${resource} have the same ${field}, and a list of them puts all in order: declare indexes: [${writeIndex(keys)}]; unserved: 'accept' ends this warning`,
+        warning: `about ${items} items of ${resource} have the same ${field}, and a list of them sorts all: declare indexes: [${writeIndex(keys)}]; unserved: 'accept' ends this warning`,
       },
       'the data asks for an index',
     )
@@ -365,7 +365,7 @@ async function openPeople(
   {
     withoutPeople = false,
     seededPasswords = allowsSeededPasswords(options),
-    store: stand = each => each,
+    store: wrapStore = each => each,
   }: Surroundings,
 ) {
   const { clock, logger, failed } = world
@@ -378,17 +378,17 @@ async function openPeople(
   const keys = openApiKeys(options.keys ?? `${data}.keys`, { clock, failed })
   const kept = opened.adopt(
     await openStore(app, options, {
-      warn: says => logger.warn({ says }, 'stored values are longer than the contract allows'),
-      undone: says => logger.warn({ says }, 'the start waits for the database'),
+      warn: detail => logger.warn({ detail }, 'stored values are longer than the contract allows'),
+      undone: detail => logger.warn({ detail }, 'the start waits for the database'),
     }),
     each => each.close(),
   )
   const traced = spans?.store(kept, options.database === undefined ? 'sqlite' : 'postgresql') ?? kept
-  const store = stand(traced)
+  const store = wrapStore(traced)
   if (key.isNew && (await hasBeenSeeded(app, store)))
     logger.warn(
       { key: keyFile },
-      'a new key is made for a database that was used with another: tokens, cookies and password digests of that one are refused; put its key file there, or name it by `key`',
+      'a new key is created for a database that was used with another key: tokens, cookies and password digests made with that key are refused; restore its file, or give its path by `key`',
     )
   await seedStore(app, store, key, clock(), { withoutPeople })
   for (const warning of await findStrangeRoles(store, app.contract))

@@ -37,10 +37,10 @@ function secureAgain(listener: HttpListener, tls: Tls, logger: OpenService['logg
   try {
     listener.secure(tls)
   } catch (thrown) {
-    logger.error(errorFields(thrown), 'the certificate was not read again: the one before stays')
+    logger.error(errorFields(thrown), 'the certificate was not loaded again: the former one stays in use')
     throw thrown
   }
-  logger.info(describeServerCertificate(tls), 'the certificate was read again')
+  logger.info(describeServerCertificate(tls), 'the certificate was loaded again')
 }
 
 /** The number of connections, where the system allows fewer files than the default needs. */

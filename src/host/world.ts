@@ -11,7 +11,7 @@ export interface World {
   readonly clock: () => number
   readonly logger: NonNullable<ServeOptions['logger']>
   readonly report: NonNullable<ServeOptions['onError']>
-  /** Reports what concerns no request: a bug, or a store that is out of reach for a while. */
+  /** Reports a failure outside of requests: a bug, or a store that is out of reach for a while. */
   readonly failed: (thrown: unknown) => void
   /** For work without a request that waits for its store and then continues by itself. */
   readonly waits: OutageLog

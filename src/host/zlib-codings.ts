@@ -7,7 +7,9 @@ import type { OctetDecoder } from '../base/octets.ts'
 import type { OctetTransform } from '../http/message.ts'
 import { Undecodable } from '../rest/content-coding.ts'
 
-/** Loaded by `process.getBuiltinModule`, so the start does not pay for what few clients need. */
+/**
+ * Loaded by `process.getBuiltinModule`, so the start does not load a module that few clients need.
+ */
 const loadZlib = (): typeof zlib => process.getBuiltinModule('node:zlib')
 
 const loadStream = () => process.getBuiltinModule('node:stream')

@@ -73,11 +73,11 @@ export function freshnessLifetime(fields: HttpFields, shared: boolean): number |
  * @param requestedAt when the request was sent, by the clock of `now`
  * @param answered when the response arrived, by the same clock
  */
-export function currentAge(fields: HttpFields, requestedAt: number, answered: number, now: number): number {
-  const date = parseDate(fields['date'] ?? '') ?? answered
-  const apparent = Math.max(0, answered - date)
-  const corrected = (parseSeconds(splitElements(fields['age'] ?? '')[0]) ?? 0) * 1000 + (answered - requestedAt)
-  return Math.max(apparent, corrected) + (now - answered)
+export function currentAge(fields: HttpFields, requestedAt: number, receivedAt: number, now: number): number {
+  const date = parseDate(fields['date'] ?? '') ?? receivedAt
+  const apparent = Math.max(0, receivedAt - date)
+  const corrected = (parseSeconds(splitElements(fields['age'] ?? '')[0]) ?? 0) * 1000 + (receivedAt - requestedAt)
+  return Math.max(apparent, corrected) + (now - receivedAt)
 }
 
 /** §4.2 and §5.2.2.4: whether a stored response may be used without revalidation. */
@@ -85,12 +85,12 @@ export function isFresh(
   fields: HttpFields,
   shared: boolean,
   requestedAt: number,
-  answered: number,
+  receivedAt: number,
   now: number,
 ): boolean {
   const control = parseCacheControl(fields['cache-control'] ?? '')
   if (control['no-cache'] !== undefined) return false
-  return currentAge(fields, requestedAt, answered, now) < (freshnessLifetime(fields, shared) ?? 0)
+  return currentAge(fields, requestedAt, receivedAt, now) < (freshnessLifetime(fields, shared) ?? 0)
 }
 
 /**

@@ -9,33 +9,33 @@ import { basicCredentials, bearerToken, type Challenge, parseCredentials, writeC
 import type { LastingCredentials } from './lasting-fields.ts'
 import type { Request } from './message.ts'
 
-/** Says what credentials prove, as a `P`. */
+/** Proves credentials of each kind; `P` is what they prove. */
 export interface CredentialProver<P> {
-  /** @param came the object in which the token arrived, if it recurs */
-  bearer(token: string, came: object | undefined): P
+  /** @param source the object in which the token arrived, if it recurs */
+  bearer(token: string, source: object | undefined): P
   password(name: string, password: string, from: string): P
   key(key: string): P
 }
 
 /**
- * What the credentials prove; undefined if the request has none. `untaken` means an unknown scheme,
- * malformed credentials, a password where none is accepted, or two credentials at once, either of
- * which might be meant.
+ * What the credentials prove; undefined if the request has none. `unusable` means an unknown
+ * scheme, malformed credentials, a password where none is accepted, or two credentials at once,
+ * either of which might be meant.
  */
 export function proveCredentials<P>(
   { fields, credentials, from }: Request,
   by: CredentialProver<P>,
   mayTravel: () => boolean,
-): P | 'untaken' | undefined {
+): P | 'unusable' | undefined {
   const { authorization: field, 'api-key': key } = fields
-  if (key !== undefined) return field === undefined ? by.key(key) : 'untaken'
+  if (key !== undefined) return field === undefined ? by.key(key) : 'unusable'
   if (field === undefined) return undefined
   const token = credentials ? tokenOf(credentials) : readToken(field)
   if (token !== '') return by.bearer(token, credentials)
   const basic = mayTravel() ? basicCredentials(field) : undefined
   if (basic) return by.password(basic.user, basic.password, from)
   const { scheme, token68 } = parseCredentials(field) ?? {}
-  return scheme === 'apikey' && token68 !== undefined ? by.key(token68) : 'untaken'
+  return scheme === 'apikey' && token68 !== undefined ? by.key(token68) : 'unusable'
 }
 
 /** Empty without a token. */

@@ -56,9 +56,9 @@ const escapeReference = (uri: string) => uri.toWellFormed().replace(/[^!#-;=?-~]
 const toAscii = (text: string) => text.replace(/[^\x20-\x7e]/gu, '?')
 
 /**
- * Appendix B.2: links in order, one for each relation type. Malformed text ends the parse, and what
- * came before is kept. The first of repeated rel, type, media, title or title* counts; title* takes
- * precedence over title.
+ * Appendix B.2: links in order, one for each relation type. Malformed text ends the parse, and the
+ * links before it are kept. The first of repeated rel, type, media, title or title* counts; title*
+ * takes precedence over title.
  */
 export function parseLinks(field: string): readonly WebLink[] {
   const links: WebLink[] = []

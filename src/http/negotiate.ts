@@ -87,8 +87,8 @@ function measurePrecision(range: MediaRange, offer: MediaType): number {
 }
 
 /**
- * Whether the offer has every parameter of the range. All text is UTF-8, so `charset=utf-8` asks
- * for nothing more.
+ * Whether the offer has every parameter of the range. All text is UTF-8, so every offer has
+ * `charset=utf-8`.
  */
 function matchesParameters(range: MediaRange, offer: MediaType): boolean {
   if (range.size === 0) return true

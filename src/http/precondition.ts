@@ -36,7 +36,11 @@ export type PreconditionResult = 'proceed' | 'failed' | 'not-modified'
 
 const noPreconditions: Preconditions = {}
 
-/** @param now for years of two digits; see parseDate */
+/**
+ * The preconditions in the fields of a request (§13.1), without those that its other fields
+ * overrule.
+ * @param now for years of two digits; see parseDate
+ */
 export function parsePreconditions(fields: HttpFields, now?: number): Preconditions {
   const ifMatch = fields['if-match']
   const ifNoneMatch = fields['if-none-match']
@@ -63,23 +67,27 @@ export function parsePreconditions(fields: HttpFields, now?: number): Preconditi
  * @param sameForNone how If-None-Match compares: `sameWeakly`, or `sameVersionWeakly`
  */
 export function evaluatePreconditions(
-  given: Preconditions,
+  preconditions: Preconditions,
   method: string,
   current: Validators | undefined,
   same: TagComparison = sameStrongly,
   sameForNone: TagComparison = sameWeakly,
 ): PreconditionResult {
-  if (given === noPreconditions || method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return 'proceed'
+  if (preconditions === noPreconditions || method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT')
+    return 'proceed'
   const reads = method === 'GET' || method === 'HEAD'
-  if (given.ifMatch !== undefined) {
-    if (!matchesTags(given.ifMatch, current, same)) return 'failed' // step 1
-  } else if (given.ifUnmodifiedSince !== undefined && isModifiedSince(given.ifUnmodifiedSince, current) === true)
+  if (preconditions.ifMatch !== undefined) {
+    if (!matchesTags(preconditions.ifMatch, current, same)) return 'failed' // step 1
+  } else if (
+    preconditions.ifUnmodifiedSince !== undefined &&
+    isModifiedSince(preconditions.ifUnmodifiedSince, current) === true
+  )
     return 'failed' // step 2
-  if (given.ifNoneMatch !== undefined) {
+  if (preconditions.ifNoneMatch !== undefined) {
     const safe = reads || method === 'QUERY' // RFC 10008: a safe method whose response a tag can validate, as with GET
-    if (given.ifNoneMatch === 'malformed') return safe ? 'proceed' : 'failed'
-    if (matchesTags(given.ifNoneMatch, current, sameForNone)) return safe ? 'not-modified' : 'failed' // step 3
-  } else if (reads && isModifiedSince(given.ifModifiedSince, current) === false) return 'not-modified' // step 4
+    if (preconditions.ifNoneMatch === 'malformed') return safe ? 'proceed' : 'failed'
+    if (matchesTags(preconditions.ifNoneMatch, current, sameForNone)) return safe ? 'not-modified' : 'failed' // step 3
+  } else if (reads && isModifiedSince(preconditions.ifModifiedSince, current) === false) return 'not-modified' // step 4
   return 'proceed' // step 5 is range.ts; step 6
 }
 

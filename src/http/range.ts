@@ -18,9 +18,9 @@ export interface ByteRange {
 const rangePattern = /^(\d+)-(\d*)$|^-(\d+)$/
 
 /**
- * §14.1.2, §14.2: the ranges that the Range field of a GET asks for (§14.2: other methods only
+ * §14.1.2, §14.2: the ranges that the Range field of a GET requests (§14.2: other methods only
  * where they define it), of a representation of `length` octets, in order and never overlapping.
- * `'whole'`: the field is absent or malformed, its unit is unknown, or it asks for too much: answer
+ * `'whole'`: the field is absent or malformed, its unit is unknown, or it requests too much: answer
  * 200. `'unsatisfiable'`: no range is inside: answer 416 with the Content-Range of
  * writeContentRange(undefined, length).
  */

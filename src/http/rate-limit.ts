@@ -25,7 +25,7 @@ export interface QuotaPolicy {
 /** The remaining quota of one policy: an item of the field RateLimit. */
 export interface ServiceLimit {
   readonly name: string
-  /** `r`: what is left. */
+  /** `r`: the part of the quota that is left. */
   readonly remaining: number
   /** `t`: seconds until the full quota is available again. */
   readonly reset?: number
@@ -56,7 +56,7 @@ export function writeRateLimit(limits: readonly ServiceLimit[]): string | undefi
   )
 }
 
-/** RateLimit as a client reads it: members that lack what the draft requires are left out. */
+/** RateLimit as a client reads it: members that lack a required parameter are left out. */
 export function parseRateLimit(field: string): readonly ServiceLimit[] {
   return (parseList(field) ?? []).flatMap(member => {
     const remaining = readQuotaCount(member, 'r')

@@ -8,6 +8,7 @@ import { decodePercent } from '../base/attempt.ts'
 import { decodeBase64Loosely, encodeBase64 } from '../base/base64.ts'
 import { cursorOver, isAtEnd, skipCharacter, skipSpace, type TextCursor } from './grammar.ts'
 
+/** §3.3: the value of an item, without its parameters. */
 export type BareItem =
   | { readonly kind: 'integer' | 'decimal'; readonly value: number }
   | { readonly kind: 'string' | 'token' | 'display'; readonly value: string }
@@ -16,13 +17,17 @@ export type BareItem =
   /** Seconds since 1970. */
   | { readonly kind: 'date'; readonly value: number }
 
+/** §3.1.2: parameters by key, in order. */
 export type ItemParameters = ReadonlyMap<string, BareItem>
+/** §3.3: a value and its parameters. */
 export type StructuredItem = BareItem & { readonly parameters: ItemParameters }
+/** §3.1.1: a list within a list or a dictionary. */
 export interface InnerList {
   readonly kind: 'list'
   readonly items: readonly StructuredItem[]
   readonly parameters: ItemParameters
 }
+/** A member of a list or a dictionary. */
 export type StructuredMember = StructuredItem | InnerList
 
 const noItemParameters: ItemParameters = new Map()
@@ -31,6 +36,7 @@ const trueItem: BareItem = { kind: 'boolean', value: true }
 /** Items to write, without their `kind` spelled out. */
 export const integerItem = (value: number): BareItem => ({ kind: 'integer', value })
 export const stringItem = (value: string): BareItem => ({ kind: 'string', value })
+/** An item of this value, with these parameters. */
 export const createStructuredItem = (
   bare: BareItem,
   parameters: Readonly<Record<string, BareItem>> = {},
@@ -39,8 +45,11 @@ export const createStructuredItem = (
   parameters: new Map(Object.entries(parameters)),
 })
 
+/** The field as an item (§3.3); undefined if it is malformed. */
 export const parseItem = (field: string): StructuredItem | undefined => parseAllOf(field, readStructuredItem)
+/** The field as a list (§3.1), empty for an empty field; undefined if it is malformed. */
 export const parseList = (field: string): readonly StructuredMember[] | undefined => parseAllOf(field, readList)
+/** The field as a dictionary (§3.2), by key; undefined if it is malformed. */
 export const parseDictionary = (field: string): ReadonlyMap<string, StructuredMember> | undefined =>
   parseAllOf(field, readDictionary)
 
@@ -210,17 +219,19 @@ function readDisplayItem(cursor: TextCursor): BareItem | undefined {
 }
 
 /**
- * Undefined if RFC 9651 §4.1 fails: a key, token or string with forbidden characters, a number out
- * of range.
+ * An item as text; undefined if RFC 9651 §4.1 fails: a key, token or string with forbidden
+ * characters, a number out of range.
  */
 export function writeItem(of: StructuredItem): string | undefined {
   return joinDefined([writeBare(of), writeItemParameters(of.parameters)], '')
 }
 
+/** A list as text; undefined if a member cannot be written (§4.1). */
 export function writeList(members: readonly StructuredMember[]): string | undefined {
   return joinDefined(members.map(writeMember), ', ')
 }
 
+/** A dictionary as text; undefined if a key or member cannot be written (§4.1). */
 export function writeDictionary(members: ReadonlyMap<string, StructuredMember>): string | undefined {
   return joinDefined(
     [...members].map(([name, of]) => {

@@ -135,7 +135,7 @@ export function parsePath(path: string): DecodedPath | undefined {
   const raw = path.split('/') // the first is empty, before the first slash
   let clean = true
   for (let at = 1; at < raw.length; at++) {
-    const text = raw[at]! // at is within
+    const text = raw[at]! // within bounds
     const segment = text.includes('%') ? percentDecode(text) : text
     const last = at === raw.length - 1
     if (segment === undefined) return undefined

@@ -71,7 +71,7 @@ function parseKeys(text: string): Map<string, KnownKey> {
 
 function parseLine(line: string, at: number): [string, KnownKey] {
   const refuseLine = (problem: string): never => {
-    throw new Error(`line ${at} ${problem}: write lines with diglot key`)
+    throw new Error(`line ${at} ${problem}: let the command "diglot key" write lines`)
   }
   const found: Json | undefined = attempt(() => JSON.parse(line), isSyntaxError)
   if (found === undefined) return refuseLine('is not JSON')

@@ -109,10 +109,10 @@ export function createIdentities(sources: IdentitySources): People {
   }
 
   return {
-    bearer: (token, came) => {
-      let tag = came && tags.get(came)
+    bearer: (token, source) => {
+      let tag = source && tags.get(source)
       if (tag === undefined) tag = digest('sha256', token, 'base64url')
-      if (came) tags.set(came, tag)
+      if (source) tags.set(source, tag)
       return proven.recall(tag) ?? byToken(token, tag)
     },
     ...createPasswordProof({ store, key, clock, accepts, onLock, people }),

@@ -2,9 +2,9 @@
  * The keys of another token issuer (RFC 7517): in a file, or at an https address. What it guards:
  *  (1) Only the configured place is used, whatever a token names (`jku`, `x5u`, `jwk`), and no
  *      redirect is followed.
- *  (2) An unknown key identifier causes another request, at most twice a minute; an address that
- *      fails is left alone for a while, and callers with such a key are meanwhile told to retry,
- *      not that their token is invalid.
+ *  (2) An unknown key identifier causes another request, at most twice a minute; after a failure no
+ *      request is made for a while, and callers with such a key are meanwhile told to retry, not
+ *      that their token is invalid.
  *  (3) Known keys count while the address fails, for an hour at most: neither an outage nor a
  *      forged token refuses a caller whose key is known.
  *  (4) No more than `octetsMax` of an answer are held, decoded.
@@ -20,8 +20,8 @@ const cooldownMs = 30_000
 /** Keys of this age are requested again before they are used. */
 const freshMs = 600_000
 /** (3) */
-const countMs = 3_600_000
-const requestMs = 5_000
+const keptOnFailureMs = 3_600_000
+const requestTimeoutMs = 5_000
 const retryEveryMs = 5_000
 /** Some hundred keys with their certificates. */
 const octetsMax = 1024 * 1024
@@ -74,7 +74,7 @@ class RemoteKeys {
   }
 
   #requireKnown(): JWTVerifyGetKey {
-    if (!this.#known || this.#age() >= countMs)
+    if (!this.#known || this.#age() >= keptOnFailureMs)
       throw new Unavailable(retryEveryMs / 1000, `the keys of ${this.#address} cannot be fetched`)
     return this.#known
   }
@@ -82,7 +82,7 @@ class RemoteKeys {
   /** (3) During an outage, known keys do not wait for the next attempt. */
   async #renew(): Promise<void> {
     const fetched = this.#fetch()
-    if (this.#failedAt < this.#fetchedAt || this.#age() >= countMs) await fetched
+    if (this.#failedAt < this.#fetchedAt || this.#age() >= keptOnFailureMs) await fetched
   }
 
   /** One request at a time, and none for a while after a failure; false if it fails. */
@@ -108,7 +108,7 @@ class RemoteKeys {
   /** (1), (4) */
   async #request(): Promise<JWTVerifyGetKey> {
     const headers = { accept: 'application/json, application/jwk-set+json' }
-    const signal = AbortSignal.timeout(requestMs)
+    const signal = AbortSignal.timeout(requestTimeoutMs)
     const response = await fetch(this.#address, { redirect: 'manual', headers, signal })
     if (response.status !== 200 || !response.body)
       throw new Error(`${this.#address} answered a request for keys with ${response.status}`)

@@ -39,7 +39,7 @@ export function openLocalKey(file: string): LocalKey {
   } catch (cause) {
     const reason = messageOf(cause)
     throw new Unusable(
-      `the key ${file} cannot be used: ${reason}: give the PEM file of a private key, or a path where this user may make one`,
+      `the key ${file} cannot be used: ${reason}: give the PEM file of a private key, or a path where this user may create one`,
       { cause },
     )
   }

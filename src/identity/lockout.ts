@@ -25,7 +25,7 @@ export interface Lockout {
   countWhile<T>(failures: Failures, judge: () => Promise<T>): Promise<T>
   /** Counts a failure; true if it locks the name or the address. */
   recordFailure(failures: Failures, now: number): Promise<boolean>
-  /** Resets the count of a name once its password was hashed anew and found right. */
+  /** Resets the count of a name once its password has been hashed again and has matched. */
   recordSuccess(failures: Failures): Promise<void>
 }
 

@@ -35,7 +35,8 @@ export async function verifyLogoutToken(
       maxTokenAge: '1 day', // this also refuses an `iat` in the future
     })
     const { typ = '' } = protectedHeader
-    if (!types.has(typ.toLowerCase().replace(/^application\//, ''))) return `typ ${typ} is of another kind of token`
+    if (!types.has(typ.toLowerCase().replace(/^application\//, '')))
+      return `typ ${typ} belongs to another kind of token`
     return readSessionEnd(payload)
   } catch (thrown) {
     if (thrown instanceof Unavailable) throw thrown
@@ -47,15 +48,15 @@ export async function verifyLogoutToken(
 /** §2.4, §2.6 */
 function readSessionEnd({ sub, sid, jti, exp = 0, events, nonce }: JWTPayload): SessionEnd | string {
   const event: unknown = hasMembers(events) ? events[logoutEvent] : undefined
-  if (!hasMembers(event)) return 'events has no logout'
-  if (nonce !== undefined) return 'a nonce is of an ID token'
+  if (!hasMembers(event)) return 'events has no logout event'
+  if (nonce !== undefined) return 'a logout token must not have a nonce'
   if (!isNamed(jti)) return 'jti is not a text'
   const [subject, session] = [sub as unknown, sid]
   if ((subject !== undefined && !isNamed(subject)) || (session !== undefined && !isNamed(session)))
     return 'sub or sid is not a text'
   const about = { token: jti, until: (exp + clockTolerance) * 1000 }
   if (session !== undefined) return { ...about, session, subject }
-  return subject === undefined ? 'neither sub nor sid says what has ended' : { ...about, subject }
+  return subject === undefined ? 'sub or sid is required' : { ...about, subject }
 }
 
 const isNamed = (value: unknown): value is string => typeof value === 'string' && value !== ''

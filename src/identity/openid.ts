@@ -5,11 +5,12 @@
  *      its own, which this service has sealed and which counts for ten minutes.
  *  (2) An ID token counts after its signature, issuer, audience, expiry and nonce were verified; an
  *      answer of another provider is refused (RFC 9207).
- *  (3) A provider that is slow or down is `Unavailable`; so many may be asking it at once, and the
- *      next one is told to come again.
- *  (4) What the provider is told to give never decides where the browser goes afterwards.
+ *  (3) A provider that is slow or down is `Unavailable`; the number of sign-ins that wait for it at
+ *      once is bounded, and the next one is told to retry.
+ *  (4) The path to which the browser goes afterwards is sealed here; nothing in a response of the
+ *      provider decides it.
  *  (5) Signing out goes on at the provider where it publishes an address for that (RP-Initiated
- *      Logout 1.0); an outage there keeps no session here.
+ *      Logout 1.0); an outage there does not keep a session here.
  *  (6) The provider ends sessions here by a logout token (Back-Channel Logout 1.0), which counts as
  *      `logout-token.ts` says, by the keys that its metadata name.
  *  (7) No more than `answerOctetsMax` of an answer are held, decoded.
@@ -66,7 +67,10 @@ export type SignInEnd =
       readonly to: string
       /** The mark of the session at the provider; empty where the session has no name. */
       readonly mark: string
-      /** The ID token, which tells the provider who signs out; undefined if that ends here. */
+      /**
+       * The ID token, by which the provider knows the person who signs out; undefined if signing
+       * out ends here.
+       */
       readonly hint: string | undefined
     }
   /** The provider, or the person, declines. */
@@ -98,7 +102,7 @@ export interface OpenIdSignIn {
 }
 
 export interface OpenIdSources {
-  /** Seals what the browser keeps. */
+  /** Seals the values that the browser keeps. */
   readonly secret: Uint8Array
   readonly clock: () => number
   /** Receives the reason why a response of the provider was refused. */
@@ -111,7 +115,7 @@ const answerSeconds = 10
 /** Tokens and metadata have some kilobytes. */
 const answerOctetsMax = 1024 * 1024
 const retrySeconds = 5
-/** (3) How many sign-ins may ask the provider at once. */
+/** (3) Sign-ins that may wait for the provider at once. */
 const askingMax = 64
 
 type Library = typeof import('openid-client')
@@ -271,7 +275,7 @@ async function fetchWithin(address: string, options: object): Promise<Response> 
   return new Response(octets as Uint8Array<ArrayBuffer>, { status, statusText, headers })
 }
 
-/** The provider did not answer, or cannot now; all else that is thrown is a wrong answer. */
+/** The provider did not answer, or cannot now; any other error is an invalid response. */
 function isOutage(thrown: unknown): boolean {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if (error.name === 'TimeoutError' || error.name === 'AbortError') return true

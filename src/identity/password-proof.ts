@@ -73,7 +73,7 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
   const secret = key.secret('remembered credentials')
   const guesses = createGuesses(sources)
   const { lockout } = guesses
-  const turns = new WaitingLines(people ? portBounds : bounds, 'as many passwords wait to be compared as may')
+  const turns = new WaitingLines(people ? portBounds : bounds, 'too many passwords are waiting to be verified')
   /** The tag of a password → its caller, and the salt of the hash that it matched. */
   const proven = new BoundedCache<string, ProvenPassword>(rememberedMax)
   /** The same guess from the same address counts as one guess, with one result. */

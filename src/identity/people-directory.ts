@@ -106,9 +106,9 @@ const lookedAtMax = 1000
 export async function findStrangeRoles(store: Store, contract: Service): Promise<readonly string[]> {
   const people = (await listPeople(store, lookedAtMax)).filter(({ disabled }) => !disabled)
   const strange = explainUnknownRoles(contract, [...new Set(people.flatMap(({ roles }) => roles))])
-  return [...strange].map(([role, says]) => {
+  return [...strange].map(([role, explanation]) => {
     const [first, ...others] = people.filter(({ roles }) => roles.includes(role)).map(({ subject }) => subject)
-    return `${first}${others.length > 0 ? ` and ${others.length} more` : ''}: ${says}`
+    return `${first}${others.length > 0 ? ` and ${others.length} more` : ''}: ${explanation}`
   })
 }
 

@@ -34,13 +34,16 @@ export interface PeoplePort {
 const portMs = 10_000
 const retrySeconds = 5
 
-/** (1) @param failed receives what the port throws */
+/** (1) @param failed receives the errors of the port */
 export function guardPeoplePort({ prove, find }: PeoplePort, failed: (thrown: unknown) => void): PeoplePort {
   const guard = async <T>(ask: () => Maybe<T>): Promise<T> => {
     const ended = new AbortController()
     const late = sleep(portMs, undefined, { signal: ended.signal, ref: false })
     try {
-      return await Promise.race([ask(), late.then(() => Promise.reject(new Error('the people port took too long')))])
+      return await Promise.race([
+        ask(),
+        late.then(() => Promise.reject(new Error(`the people port took longer than ${portMs / 1000} s`))),
+      ])
     } catch (thrown) {
       failed(thrown)
       throw new Unavailable(retrySeconds, thrown)

@@ -5,8 +5,8 @@ export class AddressCount {
   readonly #counts = new Map<string, number>()
 
   /**
-   * @returns how many it has now; 0 for this machine's own and those of a Unix socket, which are
-   *   not counted
+   * @returns the connections that the address now has; 0 for loopback addresses and Unix sockets,
+   *   which are not counted
    */
   add(address: string): number {
     if (!isCounted(address)) return 0

@@ -8,12 +8,12 @@ export class ExchangeCount {
   #count = 0
   #settle: (() => void) | undefined
 
-  /** Counts until the response has been sent, or its connection is gone. */
+  /** Counts an exchange until its response has been sent, or its connection has closed. */
   addResponse(response: ServerResponse): void {
     if (!response.destroyed) response.once('close', this.#begin())
   }
 
-  /** Counts until the content of the response has been read, or its reader is gone. */
+  /** Counts an exchange until the content of its response has been read, or its reader has left. */
   async addFetch(answer: (ended: () => void) => Promise<Response>): Promise<Response> {
     const end = this.#begin()
     return answer(end).catch((thrown: unknown) => {
@@ -22,17 +22,17 @@ export class ExchangeCount {
     })
   }
 
-  /** Resolves once there are none, or after `limit` milliseconds. */
-  async waitForNone(limit: number): Promise<void> {
+  /** Resolves once no exchange is in progress, or after `limitMs`. */
+  async waitForNone(limitMs: number): Promise<void> {
     if (this.#count === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#settle = resolve
-    const timer = setTimeout(resolve, limit)
+    const timer = setTimeout(resolve, limitMs)
     await promise
     clearTimeout(timer)
   }
 
-  /** The result may be called more than once. */
+  /** @returns a function that ends the count; further calls have no effect */
   #begin(): () => void {
     this.#count++
     let isOpen = true

@@ -3,8 +3,8 @@
  * holds:
  *  (1) Content is read on demand, so that the host holds its sender back; content that ends early
  *      is `Aborted`, and never passes for complete.
- *  (2) A stream of content is asked for its next piece when the host has taken the one before; when
- *      its reader leaves, it returns.
+ *  (2) The next piece of streamed content is requested when the host has taken the previous one;
+ *      the source ends when its reader leaves.
  * Fetch hides the target as it was sent (dot segments are removed), the version of HTTP, trailers
  * and Expect. The host bounds time and connections.
  */
@@ -26,14 +26,14 @@ type FetchResponse = globalThis.Response
  */
 export async function serveFetchExchange(
   context: Pick<ServerContext, 'serve' | 'onError'>,
-  given: FetchRequest,
+  fetchRequest: FetchRequest,
   target: string,
   facts: HostFacts,
   ended: () => void = () => {},
 ): Promise<FetchResponse> {
-  const request = createRequest(given, target, facts)
+  const request = createRequest(fetchRequest, target, facts)
   const exchange: AnsweredExchange = {
-    method: given.method,
+    method: fetchRequest.method,
     report: error => context.onError(error, request),
     ended,
   }
@@ -58,10 +58,10 @@ function createRequest(
   { from = '', scheme, host, carrier }: HostFacts,
 ): Request {
   const { method, headers, url } = fetchRequest
-  const at = new URL(url)
+  const address = new URL(url)
   const fields: Record<string, string> = Object.create(null)
   for (const [name, value] of headers) fields[name] = value
-  if (host !== undefined || fields['host'] === undefined) fields['host'] = host ?? at.host
+  if (host !== undefined || fields['host'] === undefined) fields['host'] = host ?? address.host
   return {
     method,
     target,
@@ -70,7 +70,7 @@ function createRequest(
       fetchRequest.body === null
         ? noContent
         : new FetchContent(fetchRequest.body, fields['content-length'], fetchRequest.signal),
-    scheme: (scheme ?? at.protocol.slice(0, -1)) === 'https' ? 'https' : 'http',
+    scheme: (scheme ?? address.protocol.slice(0, -1)) === 'https' ? 'https' : 'http',
     version: '1.1',
     from: addressBlock(from),
     gone: () => fetchRequest.signal,
@@ -104,7 +104,9 @@ class FetchContent implements Content {
 
   async *chunks(): AsyncGenerator<Uint8Array> {
     if (this.#body.locked)
-      throw new Error('the content of this request was read before: mount the service in front of what reads it')
+      throw new Error(
+        'the content of this request has already been read: mount the service before any middleware that reads it',
+      )
     const reader = this.#body.getReader()
     let octets = 0
     try {
@@ -133,7 +135,7 @@ async function toFetchResponse(response: Response, exchange: AnsweredExchange): 
     return createFetchResponse(framed, (content as string | Uint8Array<ArrayBuffer> | undefined) ?? null)
   }
   const pieces = content[Symbol.asyncIterator]()
-  // Asked before the head is sent, so that a source that fails at once still becomes a 500.
+  // Requested before the head is sent, so that a source that fails at once still becomes a 500.
   const first = await pieces.next().catch(report)
   if (!first) return toFetchResponse(respond(500), exchange)
   const leave = (): void => {
@@ -155,8 +157,7 @@ function streamPieces(
     {
       pull: async controller => {
         try {
-          // A stream that has nothing to give yet waits here: a pull that enqueues nothing is not
-          // repeated.
+          // Skips empty pieces, because a pull that enqueues nothing is not repeated.
           for (;;) {
             const { done, value } = next ?? (await pieces.next(false))
             next = undefined

@@ -19,7 +19,7 @@ export function joinFieldLines(lines: readonly string[]): Record<string, string>
 }
 
 /** Octets of field lines in HTTP/1.1: name, colon, space, value, CRLF. */
-export function measureField(lines: readonly string[]): number {
+export function measureFieldLines(lines: readonly string[]): number {
   let size = 0
   for (const text of lines) size += text.length + 2
   return size

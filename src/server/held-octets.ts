@@ -1,19 +1,19 @@
 /**
- * The octets that are kept of contents still arriving, for all peers together: slow senders cannot
- * have more of them kept by opening more connections. Beyond the bound, the peer with the most
- * octets loses the content that it began first, so it takes no room from other peers.
+ * Bounds the octets held of contents that are still arriving, for all peers together: slow senders
+ * gain no room by opening more connections. Beyond the bound, the peer with the most octets loses
+ * the content that it began first, so it takes no room from other peers.
  */
 
-/** A content whose octets are kept. */
+/** Content that is still arriving, and whose octets are held. */
 export interface HeldContent {
   /** The address of its peer. */
   readonly from: string
-  /** Ends it, because there is no more room. */
+  /** Ends this content, because there is no more room. */
   crowdOut(): void
 }
 
 interface HeldByPeer {
-  /** In the order of their arrival. */
+  /** The held octets of each content, in the order of their arrival. */
   readonly counts: Map<HeldContent, number>
   total: number
 }
@@ -49,7 +49,7 @@ export class HeldOctets {
     first.crowdOut()
   }
 
-  /** It has arrived completely, or has ended. */
+  /** To be called once the content is complete or has ended. */
   remove(content: HeldContent): void {
     const peer = this.#peers.get(content.from)
     const octets = peer?.counts.get(content)

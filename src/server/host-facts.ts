@@ -49,9 +49,9 @@ interface FastifyReply {
 }
 
 /**
- * Handles all methods and paths below the plugin's prefix; content is left unread, and fields that
- * hooks have set are sent with the response.
- * @throws TypeError if Fastify has another prefix for the plugin than its links
+ * Handles all methods and paths below the plugin's prefix; content is left to the service, and
+ * fields that hooks have set are sent with the response.
+ * @throws TypeError if the plugin's prefix in Fastify is not the one in its links
  */
 export function mountInFastify(
   instance: FastifyHost,
@@ -60,7 +60,7 @@ export function mountInFastify(
 ): void {
   if (instance.prefix !== prefix)
     throw new TypeError(
-      `the plugin is registered with the prefix "${instance.prefix}", and links of the service have "${prefix}": give handler and register the same`,
+      `the plugin is registered with the prefix "${instance.prefix}", but the links of the service begin with "${prefix}": give handler() and register() the same prefix`,
     )
   // QUERY is newer than Fastify's list of methods.
   if (!instance.supportedMethods.includes('QUERY')) instance.addHttpMethod('QUERY', { hasBody: true })

@@ -18,9 +18,9 @@ import type * as http2 from 'node:http2'
 import type { Socket } from 'node:net'
 import { type Content, type HttpFields, noContent, type Request, type Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
-import { joinFieldLines, measureField } from './field-lines.ts'
+import { joinFieldLines, measureFieldLines } from './field-lines.ts'
 import { Aborted, type ContentOwner, type ContentSource, StreamedContent } from './incoming-content.ts'
-import { parserLimit } from './limits.ts'
+import { parserHeadOctetsMax } from './limits.ts'
 import { GoneSignal, peerAddress, peerCertificate } from './peer.ts'
 import { discardContent, pipeContent } from './pipe.ts'
 import { limitRefusals, refusals, type ServerRefusal, writeRefusal } from './refusals.ts'
@@ -145,13 +145,13 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     this.windowMs = session.context.limits.unread
   }
 
-  /** Asks for the response. */
+  /** Requests the response from the service. */
   begin(lines: readonly string[]): void {
     const { context } = this.#session
     const request = this.#readRequest(lines)
     this.#request = request
     // The target has its own limit, which the face checks.
-    const size = measureField(lines) - request.target.length
+    const size = measureFieldLines(lines) - request.target.length
     if (size > context.limits.fields) this.#serve(writeRefusal(limitRefusals.fields(context.limits)))
     else if (hasSpaceAtEnds(lines)) this.#serve(writeRefusal(refusals.fieldEnds))
     else this.#ask(request)
@@ -303,11 +303,11 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
   }
 
   #writeStream(framed: FramedResponse, content: AsyncIterable<Uint8Array>): void {
-    const before = (octets: number, isFirst: boolean): void => {
+    const beforePiece = (octets: number, isFirst: boolean): void => {
       if (isFirst) writeHead(this.#stream, framed, false)
       this.#written += octets
     }
-    pipeContent(content, this.#stream, framed.length, before).catch(error => this.#failStream(error))
+    pipeContent(content, this.#stream, framed.length, beforePiece).catch(error => this.#failStream(error))
   }
 
   /**
@@ -355,7 +355,7 @@ export function openHttp2Session(node: typeof http2, context: ServerContext, soc
     streamResetBurst: limits.resets * 2,
     streamResetRate: limits.resetRate,
     strictFieldWhitespaceValidation: false, // otherwise nghttp2 drops the field and the request is served without it
-    settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: parserLimit, enablePush: false },
+    settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: parserHeadOctetsMax, enablePush: false },
   })
   return new Http2Session(context, wire, socket)
 }

@@ -6,7 +6,8 @@
  *  (3) A read ends with the complete content or throws `Aborted`; content cut short never passes
  *      for complete.
  *  (4) While a read waits for the sender it is in `waiting`, where the watch finds stalled ones.
- *  (5) Octets kept of it count towards the total kept of all contents still arriving.
+ *  (5) Its held octets count towards the total of all contents that are still arriving
+ *      (`held-octets.ts`).
  *  (6) Content in very many tiny pieces is refused: a tiny piece costs as much as kilobytes in a
  *      large one.
  */
@@ -19,23 +20,23 @@ import type { IdleCheck, ServerContext } from './server-context.ts'
 /** The sender went away, stalled or broke the framing before the content was complete. */
 export class Aborted extends Error {
   override readonly name = 'Aborted'
-  constructor(why = 'the content ended before it was complete') {
-    super(why)
+  constructor(reason = 'the content ended before it was complete') {
+    super(reason)
   }
 }
 
 /**
- * The source of a content. It hands on arriving octets by `receive`, and says once by `end` that no
+ * The source of a content. It calls `receive` with octets as they arrive, and `end` once, when no
  * more will come.
  */
 export interface ContentSource {
-  /** The reader wants pieces. */
+  /** Starts the flow: the reader wants pieces. */
   flow(): void
-  /** The reader has enough for now. */
+  /** Pauses the flow: the reader has enough for now. */
   hold(): void
   /** Nothing more will come. */
   readonly ended: boolean
-  /** All of it has arrived and was handed on; a source that ends without this was cut. */
+  /** All of the content has arrived and been handed on; a source that ends without this was cut. */
   readonly complete: boolean
 }
 
@@ -72,14 +73,15 @@ export class BufferedContent implements Content {
     yield this.#octets
   }
 }
-const createReadOnceError = (): Error => new Error('the content of this request was read already: it can be read once')
+const createReadOnceError = (): Error =>
+  new Error('the content of this request has already been read: it can be read only once')
 
-/** Kept for a reader that is busy; beyond this the sender is held back. */
+/** Octets held for a reader that is busy; beyond this the sender is held back. */
 const readAheadOctets = 64 * 1024
 
 interface PendingRead {
   readonly resolve: (octets: Buffer | undefined) => void
-  readonly reject: (why: Aborted) => void
+  readonly reject: (reason: Aborted) => void
 }
 
 export class StreamedContent implements Content, IdleCheck, HeldContent {
@@ -138,12 +140,12 @@ export class StreamedContent implements Content, IdleCheck, HeldContent {
   }
 
   /** Ends the current read, if there is one. */
-  abort(why: string): void {
+  abort(reason: string): void {
     if (!this.#read) return
     this.#stop()
     this.#held = []
     this.#blocks.length = 0
-    this.#reader?.reject(new Aborted(why))
+    this.#reader?.reject(new Aborted(reason))
     this.#reader = undefined
   }
 
@@ -173,8 +175,8 @@ export class StreamedContent implements Content, IdleCheck, HeldContent {
   }
 
   /**
-   * The octets that have arrived since, as one piece, or the next ones to arrive; undefined after
-   * the last.
+   * The octets that have arrived since the last read, as one piece, or else the next ones to
+   * arrive; undefined after the last.
    */
   #next(): Promise<Buffer | undefined> {
     return new Promise((resolve, reject) => this.#await({ resolve, reject }))

@@ -15,9 +15,9 @@ export interface ServerLimits {
   readonly stall: number
   readonly pace: number
   /**
-   * A peer that should read a response must keep the same pace, measured over this time: systems
-   * buffer megabytes of it and take the next in lumps, so an honest reader may seem to stand still
-   * for long.
+   * A peer that should read a response must keep the same pace, measured over this time: operating
+   * systems buffer megabytes and accept more in bursts, so an honest reader may seem to stall for
+   * long.
    */
   readonly unread: number
   /** Chunks or DATA frames of content, in addition to one for every 16 octets; beyond this, 400. */
@@ -83,8 +83,8 @@ export const proxiedLimits = (
 ): Partial<ServerLimits> => ({ ...(isBehindProxy && { connectionsPerAddress: Infinity }), ...limits })
 
 /**
- * What the parsers themselves accept: more than the limits above, so that the face sees a long
- * target (414) and we refuse large fields ourselves (431), but still a bound on what one connection
- * can make us hold.
+ * Octets of a head that the parsers accept: more than the limits above, so that the face sees a
+ * long target (414) and we refuse large fields ourselves (431), and still a bound on what one
+ * connection can make us hold.
  */
-export const parserLimit = 128 * 1024
+export const parserHeadOctetsMax = 128 * 1024

@@ -48,8 +48,8 @@ export interface ListenOptions {
    * client got a bare 500, or its connection was cut.
    */
   readonly onError?: ((error: unknown, request?: Request) => void) | undefined
-  /** Called for each connection that is not admitted: why, and the address of its peer. */
-  readonly onRefusal?: ((why: string, from: string) => void) | undefined
+  /** Called for each connection that is refused, with the reason and the address of its peer. */
+  readonly onRefusal?: ((reason: string, from: string) => void) | undefined
 }
 
 export interface HttpListener {
@@ -124,7 +124,7 @@ class SocketListener implements HttpListener {
         else this.url = `unix:${path}`
         resolve()
       }
-      // How many clients may be connecting at once; Linux allows as many.
+      // The clients that may be connecting at once: as many as Linux allows by default.
       if (path === undefined) server.listen({ host, port, backlog: 4096 }, ready)
       else server.listen({ path, backlog: 4096 }, ready)
     })
@@ -166,8 +166,8 @@ class SocketListener implements HttpListener {
   }
 
   /**
-   * A client that continues gets no more responses: a refused connection keeps its place for as
-   * long as it lingers.
+   * A client that keeps connecting gets no more responses: a refused connection keeps its place for
+   * as long as it lingers.
    */
   #refuseAddress(socket: Socket, address: string, ofAddress: number): void {
     const { limits, onRefusal } = this.#context
@@ -185,7 +185,7 @@ class SocketListener implements HttpListener {
     closeGracefully(socket, this.#context)
   }
 
-  /** RFC 7301: the handshake has chosen. */
+  /** RFC 7301: the handshake has chosen the protocol. */
   #openSecure(socket: Socket): void {
     if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#openHttp2(socket)
     else this.#openHttp1(socket)
@@ -266,7 +266,7 @@ class SocketListener implements HttpListener {
   }
 }
 
-/** Delivers the events for what the system accepted or received while the loop was busy. */
+/** Lets the event loop handle connections and octets that arrived while it was busy. */
 const passTurn = async (): Promise<void> => {
   for (let phase = 0; phase < 2; phase++) await new Promise(resolve => setImmediate(resolve))
 }

@@ -32,7 +32,7 @@ export interface HostFacts {
   /** Host and port. */
   readonly host?: string | undefined
   readonly id?: string | undefined
-  /** The request as the host has it. */
+  /** The host's own object for the request. */
   readonly carrier?: object
 }
 
@@ -50,11 +50,11 @@ export function serveNodeExchange(
 const addComplete = createLateMembers<IncomingMessage, Pick<ContentSource, 'complete'>>({
   complete: incoming => incoming.complete,
 })
-interface Sent {
+interface OutgoingOnSocket {
   readonly outgoing: ServerResponse
   readonly socket: Socket
 }
-const addMoved = createLateMembers<Sent, Pick<IdleCheck, 'moved'>>({
+const addMoved = createLateMembers<OutgoingOnSocket, Pick<IdleCheck, 'moved'>>({
   moved: ({ outgoing, socket }) => (outgoing.writableLength > 0 ? countAcceptedOctets(socket) : undefined),
 })
 
@@ -261,7 +261,7 @@ const hasContent = (incoming: IncomingMessage, fields: Request['fields']): boole
 function createTakenContent(length: number | undefined): Content {
   const fail = (): never => {
     throw new Error(
-      'the content of this request was read before: mount the service in front of what parses bodies (express.json)',
+      'the content of this request has already been read: mount the service before middleware that parses bodies, such as express.json',
     )
   }
   return {

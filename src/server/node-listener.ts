@@ -15,7 +15,7 @@ import { createSecureContext, type Tls } from './tls.ts'
 
 /**
  * Serves until closed. Rejects with `StartFailure`.
- * @param factsOf what `serve` learns about a request besides its octets
+ * @param factsOf the facts about a request besides its octets
  */
 export async function startNodeListener(
   serve: Serve,

@@ -1,6 +1,6 @@
 /**
- * To the system, connections are files. A process that has reached its file limit is not asked: new
- * connections are closed silently, even those of health checks, and no database file can be opened.
+ * To the system, connections are files. Once a process has reached its file limit, the system
+ * closes new connections silently, even those of health checks, and no database file can be opened.
  * So fewer connections are admitted than files may be open, and any further client gets a response.
  */
 import { readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * A peer that is waited for must keep a pace: `pace` octets (or all there is) in `stall`
+ * A peer must keep a pace while we wait for it: `pace` octets (or all there is) in `stall`
  * milliseconds, measured over `stall` if it sends content and over `unread` if it reads a response.
  * The pace is checked periodically, so nothing is counted in between.
  */
@@ -50,9 +50,9 @@ export function startWaitingWatch(context: ServerContext): () => void {
   return () => clearInterval(timer)
 }
 
-/** What the system's handle of a socket counts, beyond its types. */
+/** The counters of a socket's system handle, which the types of Node omit. */
 interface CountingHandle {
-  /** All octets that it was given. */
+  /** All octets written to the handle. */
   readonly bytesWritten?: unknown
   /** Those of them that the system has not accepted. */
   readonly writeQueueSize?: unknown

@@ -23,7 +23,7 @@ function isTlsSocket(socket: Socket): socket is TLSSocket {
 }
 
 /**
- * Tells an application that there is no client left to respond to. An HTTP/1.1 client that has only
+ * Signals to an application that no client is left to respond to. An HTTP/1.1 client that has only
  * closed its own side still reads (RFC 9112 §9.6): only a connection closed in both directions, or
  * reset, counts as gone. Created on first use, since few handlers ask.
  */

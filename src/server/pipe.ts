@@ -14,17 +14,17 @@ export interface PipeSink {
 }
 
 /**
- * Writes a stream of content at the speed of its reader. `before` is called with the number of
+ * Writes a stream of content at the speed of its reader. `beforePiece` is called with the number of
  * octets that come next; its first call (possibly with 0) sends the head, which goes with the first
  * piece, even an empty one, so that a source that fails at once still becomes a 500. When the
- * client leaves, the source is asked to return, and what it then throws is ignored. Throws what the
- * source throws, and if it yields more or fewer octets than `length` announced.
+ * client leaves, the source is asked to return, and an error that it then throws is ignored. Throws
+ * the errors of the source, and if it yields more or fewer octets than `length` announced.
  */
 export async function pipeContent(
   source: AsyncIterable<Uint8Array>,
   sink: PipeSink,
   length: number | undefined,
-  before: (octets: number, first: boolean) => void,
+  beforePiece: (octets: number, first: boolean) => void,
 ): Promise<void> {
   const pieces = source[Symbol.asyncIterator]()
   const endOnClose = () => endSource(source, pieces)
@@ -37,7 +37,7 @@ export async function pipeContent(
       const octets = next.done ? 0 : next.value.length
       sent += octets
       if (length !== undefined && sent > length) throw new Error(`content longer than the ${length} octets announced`)
-      before(octets, first)
+      beforePiece(octets, first)
       if (next.done) break
       if (!sink.write(next.value)) await waitForRoom(sink)
       if (sink.destroyed) return

@@ -19,7 +19,7 @@ export const refusals = {
   notHttp: refusal(400, 'the first octets are not an HTTP request: an https address needs TLS, this one has none'),
   requestLine: refusal(
     400,
-    'the request line is not a method, a target and a version, one space between (RFC 9112 §3)',
+    'the request line is not a method, a target and a version, separated by single spaces (RFC 9112 §3)',
   ),
   method: refusal(400, 'the method is not a token (RFC 9110 §9.1)'),
   target: refusal(400, 'the target contains characters that a URI cannot have: percent-encode them (RFC 9112 §3.2)'),
@@ -47,7 +47,7 @@ export const refusals = {
   fieldEnds: refusal(400, 'a field value begins or ends with white space (RFC 9113 §8.2.1)'),
 
   // Connections
-  connections: refusal(503, 'all connections that the server allows are open: try again later'),
+  connections: refusal(503, 'the server has reached its limit of open connections: try again later'),
 } as const satisfies Readonly<Record<string, ServerRefusal>>
 
 const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`
@@ -61,10 +61,10 @@ export const limitRefusals = {
   contentTime: ({ pace, stall, request }: ServerLimits) =>
     refusal(
       408,
-      `the content came too slowly: send ${pace} octets in every ${seconds(stall)}, and all within ${seconds(request)}`,
+      `the content came too slowly: send at least ${pace} octets every ${seconds(stall)}, and all within ${seconds(request)}`,
     ),
   held: ({ held }: ServerLimits) =>
-    refusal(503, `more than ${held} octets of contents are on their way: send it again, and faster`),
+    refusal(503, `more than ${held} octets of request content are still arriving: send the request again, and faster`),
   ofAddress: ({ connectionsPerAddress }: ServerLimits) =>
     refusal(429, `this address has ${connectionsPerAddress} connections open: reuse them, or close some first`),
 }

@@ -1,5 +1,6 @@
 /**
- * Converts a Response to what is sent, for HTTP/1.1 and HTTP/2 alike. What always holds:
+ * Converts a Response to the status, field lines and content to send, for HTTP/1.1 and HTTP/2
+ * alike. What always holds:
  *  (1) No octet of a field can end a line or begin another message: a name is a token, a value
  *      visible ASCII, SP and HTAB.
  *  (2) The server sets the fields of framing and of the connection; those of a Response are never
@@ -51,13 +52,13 @@ const onlyDigits = /^\d+$/
  */
 export function frameResponse(response: Response, method: string): FramedResponse {
   const { status, fields } = response
-  const given = response.content
-  const content = typeof given === 'string' && given.length > longText ? Buffer.from(given) : given
+  const original = response.content
+  const content = typeof original === 'string' && original.length > longText ? Buffer.from(original) : original
   if (!Number.isInteger(status) || status < 200 || status > 599)
     throw new Unsendable(`${status} is not a final status: use 200 to 599`)
   // RFC 9110 §9.3.6: the client would read what follows as the tunnel.
   if (method === 'CONNECT' && status < 300)
-    throw new Unsendable('CONNECT is not supported: answer it with a status from 300 up')
+    throw new Unsendable('CONNECT is not supported: respond to it with a status of 300 or above')
   const lines: FieldLine[] = []
   let announced: number | undefined
   let close = false

@@ -26,8 +26,8 @@ export interface ServerContext {
   readonly limits: ServerLimits
   /** The last resort: receives errors that nothing else caught. */
   readonly onError: (error: unknown, request?: Request) => void
-  /** Called for each connection that is not admitted: why, and the address of its peer. */
-  readonly onRefusal: (why: string, from: string) => void
+  /** Called for each connection that is refused, with the reason and the address of its peer. */
+  readonly onRefusal: (reason: string, from: string) => void
   /** Octets of contents that are still arriving. */
   readonly held: HeldOctets
   /** Everything that waits for a peer. */

@@ -50,7 +50,7 @@ export function createSecureContext(tls: Tls): SecureContextOptions {
   return options
 }
 
-/** For people: the names in it, and until when it is valid. */
+/** For logs: the names in the certificate, and the end of its validity. */
 export function describeServerCertificate({ certificate }: Tls): { readonly names: string; readonly validTo: string } {
   const { subject, subjectAltName, validToDate } = new X509Certificate(readPem(certificate, 'the certificate'))
   return { names: subjectAltName ?? subject, validTo: validToDate.toISOString() }

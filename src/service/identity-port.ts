@@ -9,9 +9,10 @@ import type { Caller } from '../contract/policy.ts'
 /** Each method gives undefined for invalid credentials, without a reason and in the same time. */
 export interface Identities {
   /**
-   * RFC 6750: a token, as the field has it. `came`: the object that carries it, if that is reused.
+   * RFC 6750: a token, as the field has it. `source`: the object that carries it, if that is
+   * reused.
    */
-  bearer(token: string, came?: object): Maybe<Caller | undefined>
+  bearer(token: string, source?: object): Maybe<Caller | undefined>
   /** RFC 7617, and UsernameToken with PasswordText. `from` is the peer's address, for lockout. */
   password(name: string, password: string, from: string): Maybe<Caller | undefined>
   /**

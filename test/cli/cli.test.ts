@@ -101,7 +101,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     'a standby of nothing',
     ['serve', orders, '--port', '0', '--data', ':memory:', '--replica', 'postgres://127.0.0.1/b'],
     1,
-    /^diglot: a replica is a standby of a PostgreSQL database: give the address of that, too\n$/,
+    /^diglot: a replica is a standby of a PostgreSQL database: give the address of that database, too\n$/,
   ],
   [
     'an invalid message key',
@@ -591,7 +591,7 @@ export default implement(service('notes', { namespace: 'urn:notes', resources: [
     assert.equal(migrate().status, 2)
     const { status, text } = migrate('--plan')
     assert.equal(status, 3)
-    assert.match(text, /-- warning: database file \S*notes\.sqlite not found: a start, or --apply, makes it\n/)
+    assert.match(text, /-- warning: database file \S*notes\.sqlite not found: a start, or --apply, creates it\n/)
     assert.ok(!readdirSync(folder).includes('notes.sqlite'), 'a plan makes no file')
     assert.equal(migrate('--apply').status, 0)
     assert.deepEqual(migrate('--plan'), { status: 0, text: '-- nothing to do\n' })

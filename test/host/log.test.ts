@@ -80,7 +80,7 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     await closed
     second.destroy()
     assert.deepEqual(told(lines, 'refused a connection'), [
-      { from: '127.0.0.1', error: 'all connections that the server allows are open: try again later' },
+      { from: '127.0.0.1', error: 'the server has reached its limit of open connections: try again later' },
     ])
     assert.ok(ask)
   })
@@ -264,7 +264,7 @@ test('B8 a filter that the data shows to leave many items is reported at start, 
   const { lines } = await startHosted({ data })
   assert.deepEqual(told(lines, 'the data asks for an index'), [
     {
-      warning: `about 900 items of orders have the same note, and a list of them puts all in order: declare indexes: [['note', '-placedAt']]; unserved: 'accept' ends this warning`,
+      warning: `about 900 items of orders have the same note, and a list of them sorts all: declare indexes: [['note', '-placedAt']]; unserved: 'accept' ends this warning`,
     },
   ])
 })

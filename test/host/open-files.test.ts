@@ -74,5 +74,5 @@ test('with few files an excess connection gets 503, and the log has the cause an
   await Promise.all(closed)
   assert.equal((await sendRequest(port, 'GET', '/health/ready')).status, 200)
   assert.match(log, /"openFiles":128,"connections":64,"msg":"the system allows few open files.*ulimit -n/)
-  assert.match(log, /all connections that the server allows are open.*"msg":"refused a connection"/)
+  assert.match(log, /the server has reached its limit of open connections.*"msg":"refused a connection"/)
 })

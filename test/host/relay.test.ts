@@ -199,7 +199,7 @@ test('an unreachable next node: a Receiver fault that says so', async () => {
   const rows = [
     [goneAt, /out of reach/],
     [at(silent), /did not answer in time/],
-    [at(rude), /reply of the next node is cut: it may have processed/],
+    [at(rude), /reply of the next node is incomplete: it may have processed/],
     [html.url, /answered with 502/],
     [cut.url, /reply of the next node is not a valid SOAP message: it may have processed/],
     [long.url, /reply of the next node is too long/],

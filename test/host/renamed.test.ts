@@ -18,7 +18,7 @@ after(() => {
 })
 const renamed: Implementation = { ...app, contract: { ...app.contract, service: 'shop' } }
 const says =
-  'a new database is made next to that of another service: if this one had that name, give its file by `data`'
+  'a new database is created next to that of another service: if this service had that name before, give its file by `data`'
 
 /** Starts, asks for a product that is removed, and stops. @returns its status, and the warnings */
 async function look(of: Implementation, data?: string): Promise<[number, unknown[]]> {

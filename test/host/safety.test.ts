@@ -142,7 +142,7 @@ test('a new key for a database that was used with another is reported, with the 
   const data = join(folder, 'orders.sqlite')
   const reports = async (): Promise<readonly object[]> => {
     const said: object[] = []
-    const warn = (fields: object, message: string) => void (/a new key is made/.test(message) && said.push(fields))
+    const warn = (fields: object, message: string) => void (/a new key is created/.test(message) && said.push(fields))
     const logger = { info: () => {}, warn, error: () => {} }
     await (await startService(app, { port: 0, data, logger })).close(0)
     return said

@@ -56,7 +56,7 @@ const cases: readonly (readonly [title: string, seed: Seed, says: RegExp])[] = [
   [
     'a file of an item that is not there',
     { items: base, files: { products: { 'p-9': { picture: png } } } },
-    /the seed of products p-9: picture is a file of no item: seed the item, too/,
+    /the seed of products p-9: picture belongs to no seeded item: seed the item, too/,
   ],
   [
     'a file of a media type that the contract does not name',
@@ -146,6 +146,6 @@ test('a seed is refused at start: a list of a single resource, which the compile
   const inn = implement(service('inn', { namespace: 'urn:inn', resources: [settings] }), {}, { seed: seed as never })
   await assert.rejects(
     startService(inn, { port: 0, data: ':memory:' }),
-    /the seed of settings is a list, and settings is single: write its one item without brackets/,
+    /the seed of settings is a list, but settings is a single resource: write its one item without brackets/,
   )
 })

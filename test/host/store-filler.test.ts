@@ -88,7 +88,7 @@ test('the log reports the start and the end of a filling, and between them its p
   const of = { what: 'words of notes', rowsTotal: 100_000 }
   assert.deepEqual(lines, [
     ['filling begins, while the service runs', { ...of, rowsDone: 500, seconds: 0 }],
-    ['filling goes on', { ...of, rowsDone: 2000, rowsPerSecond: 102, seconds: 15 }],
+    ['filling continues', { ...of, rowsDone: 2000, rowsPerSecond: 102, seconds: 15 }],
     ['filled', { ...of, rowsDone: 100_000, rowsPerSecond: 2488, seconds: 40 }],
   ])
   assert.deepEqual(

@@ -261,11 +261,11 @@ const proofs: readonly (readonly [title: string, fields: Record<string, string>,
   ['a password (RFC 7617 §2)', { authorization: basicOfAda }, 'password ada l'],
   ['a key in a field of its own', { 'api-key': 'k' }, 'key k'],
   ['a key as a scheme', { authorization: 'ApiKey k' }, 'key k'],
-  ['a key as a scheme, without the key', { authorization: 'ApiKey' }, 'untaken'],
-  ['a key as a scheme, with parameters', { authorization: 'ApiKey k=v' }, 'untaken'],
-  ['an unknown scheme with a token68', { authorization: 'Negotiate k' }, 'untaken'],
-  ['malformed', { authorization: '=' }, 'untaken'],
-  ['two at once', { authorization: 'Bearer t', 'api-key': 'k' }, 'untaken'],
+  ['a key as a scheme, without the key', { authorization: 'ApiKey' }, 'unusable'],
+  ['a key as a scheme, with parameters', { authorization: 'ApiKey k=v' }, 'unusable'],
+  ['an unknown scheme with a token68', { authorization: 'Negotiate k' }, 'unusable'],
+  ['malformed', { authorization: '=' }, 'unusable'],
+  ['two at once', { authorization: 'Bearer t', 'api-key': 'k' }, 'unusable'],
 ]
 for (const [title, fields, proof] of proofs)
   test(`RFC 9110 §11.6.2 credentials of a request: ${title}`, () => {
@@ -273,7 +273,7 @@ for (const [title, fields, proof] of proofs)
   })
 
 test('RFC 7617 §4 a password is not read where it may not travel', () => {
-  assert.equal(prove({ authorization: basicOfAda }, false), 'untaken')
+  assert.equal(prove({ authorization: basicOfAda }, false), 'unusable')
 })
 
 function prove(fields: Record<string, string>, mayTravel: boolean): string | undefined {

@@ -539,7 +539,7 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
     assert.ok(left > 86_400_000 && left < 3 * 86_400_000, `${left}`)
     assert.deepEqual(
       [kept?.level, kept?.message],
-      ['error', 'the certificate was not read again: the one before stays'],
+      ['error', 'the certificate was not loaded again: the former one stays in use'],
     )
     assert.match(String(kept?.fields['error']), /the key in .*turned\.key is not PEM/)
   })

@@ -143,7 +143,7 @@ test('a seed with the same key twice is a mistake', async () => {
   const twice: Implementation = { ...app, seed: () => ({ items: { accounts: items } }) }
   await assert.rejects(
     async () => await startTestService(bank, twice),
-    /the seed of accounts a-2: email is that of a-1/,
+    /the seed of accounts a-2: email is already that of a-1/,
   )
 })
 

@@ -41,7 +41,7 @@ const deliveriesMax = 8
 const hostDeliveriesMax = 2
 const hostRepliesMax = 100
 /** Seconds after which there may be room for another reply. */
-const retryAfter = 10
+const roomRetrySeconds = 10
 const triesMax = 12
 /** Longer than any attempt. */
 const leaseMs = 30_000
@@ -67,7 +67,7 @@ export function startOutbox(posting: OutboxOptions, prefixes: readonly string[])
       allowed,
       requireRoom: async to => {
         const { waiting } = await store.read(reader => reader.nextTurn([job], hostOf(to)))
-        if (waiting >= hostRepliesMax) refuse({ kind: 'too-many', after: retryAfter, limit: hostRepliesMax })
+        if (waiting >= hostRepliesMax) refuse({ kind: 'too-many', after: roomRetrySeconds, limit: hostRepliesMax })
       },
       send: async (to, content) => {
         const message: OutboundMessage = { to, ...content }

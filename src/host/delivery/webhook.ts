@@ -81,7 +81,7 @@ interface WebhookReply {
   readonly after: string | undefined
 }
 
-/** A receiver is asked again at least once a day. */
+/** A delivery is tried again at least once a day. */
 const laterSecondsMax = 86_400
 
 function requireAccepted({ status, after }: WebhookReply): void {

@@ -42,8 +42,7 @@ export function parseSchedule({ at, zone }: Pick<Schedule, 'at' | 'zone'>): Inst
   if (typeof at === 'string') return parseCron(at, zone ?? 'UTC')
   if (!(Number.isInteger(at) && at > 0))
     throw new Error(`invalid interval of ${at} seconds: use a whole number greater than 0`)
-  if (zone !== undefined)
-    throw new Error(`an interval of ${at} seconds has no time zone: give one to fields of cron alone`)
+  if (zone !== undefined) throw new Error(`an interval of ${at} seconds has no time zone: only cron fields have one`)
   return now => Math.floor(now / (at * 1000)) * at * 1000
 }
 
@@ -67,9 +66,9 @@ function readCron(text: string, zone: string): Cron {
     cron.nextRun() // makes croner look up the zone
     return cron
   } catch (thrown) {
-    const why = messageOf(thrown)
-    throw /zone/i.test(why)
+    const reason = messageOf(thrown)
+    throw /zone/i.test(reason)
       ? new Error(`"${zone}" is not a time zone: give a name of IANA's list, such as Europe/Vienna`)
-      : new Error(`"${text}" is not a valid schedule (${why}): give minute, hour, day, month and weekday`)
+      : new Error(`"${text}" is not a valid schedule (${reason}): give minute, hour, day, month and weekday`)
   }
 }

@@ -30,7 +30,7 @@ export async function backUpDatabase(data: string, to: string): Promise<void> {
     renameSync(unfinished, to)
   } catch (cause) {
     const reason = messageOf(cause)
-    throw new Error(`${data} cannot be copied to ${to}: ${reason}: check both paths, and the room on the disk`, {
+    throw new Error(`${data} cannot be copied to ${to}: ${reason}: check both paths, and the free space on the disk`, {
       cause,
     })
   } finally {

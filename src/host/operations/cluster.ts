@@ -1,7 +1,7 @@
 /**
  * Several processes as one service, on one machine: Node's cluster gives them one address. The
- * first process serves nothing itself; it keeps what all must share (windows of limits, metrics)
- * and replaces workers that die. What always holds:
+ * first process serves nothing itself; it keeps the shared state (windows of limits, metrics) and
+ * replaces workers that die. What always holds:
  *  (1) `ready` resolves once all workers listen; if one cannot start, none is left.
  *  (2) A worker that dies is replaced at once; one that cannot start, after growing delays.
  *  (3) `close` ends each worker as a signal would: current requests are answered.
@@ -108,11 +108,11 @@ export function forkWorkers(count: number, failed: (reason: string) => void): Cl
   const receive = (worker: Worker, request: WorkerRequest): void => {
     switch (request.kind) {
       case 'count':
-        tell(worker, { kind: 'counted', id: request.id, counted: counting(request.counts, Date.now()) })
+        replyToWorker(worker, { kind: 'counted', id: request.id, counted: counting(request.counts, Date.now()) })
         break
       case 'figures':
         void Promise.all([...listening].map(figures.collect)).then(all =>
-          tell(worker, { kind: 'all', id: request.id, figures: all }),
+          replyToWorker(worker, { kind: 'all', id: request.id, figures: all }),
         )
         break
       case 'collected':
@@ -160,7 +160,7 @@ export function forkWorkers(count: number, failed: (reason: string) => void): Cl
   }
 }
 
-function tell(worker: Worker, reply: PrimaryReply): void {
+function replyToWorker(worker: Worker, reply: PrimaryReply): void {
   if (worker.isConnected()) worker.send(reply)
 }
 
@@ -179,7 +179,7 @@ function createCollector() {
         }
         const timer = setTimeout(finish, collectMs, [])
         collecting.set(`${worker.id} ${id}`, finish)
-        tell(worker, { kind: 'collect', id })
+        replyToWorker(worker, { kind: 'collect', id })
       }),
     receive: (worker: Worker, id: number, families: readonly Family[]): void =>
       collecting.get(`${worker.id} ${id}`)?.(families),

@@ -27,7 +27,7 @@ export function addFrontGauges(figures: Metrics, load: OverloadGuard, listener: 
   )
 }
 
-/** Jobs are counted only up to a thousand: a larger number would tell no more. */
+/** Jobs are counted only up to a thousand: a larger number would add no information. */
 export function addWorkGauges(
   figures: Metrics,
   parts: { store: Store; feed: ChangesPage; sinks: Sinks; clock: () => number },
@@ -78,6 +78,12 @@ export function addFillGauges(figures: Metrics, filler: StoreFiller): void {
   const ofEach = (name: 'rowsDone' | 'rowsTotal') => () =>
     filler.unfinished.map(each => ({ labels: { what: each.what }, value: each[name] }))
   const [done, total] = [ofEach('rowsDone'), ofEach('rowsTotal')]
-  figures.addGauge('diglot_fill_rows_done', 'Rows that came in of what is filled.', done, 'gauge', 'max')
-  figures.addGauge('diglot_fill_rows_total', 'All rows of what is filled, about.', total, 'gauge', 'max')
+  figures.addGauge('diglot_fill_rows_done', 'Rows done of the indexes that are being filled.', done, 'gauge', 'max')
+  figures.addGauge(
+    'diglot_fill_rows_total',
+    'All rows of the indexes that are being filled, approximately.',
+    total,
+    'gauge',
+    'max',
+  )
 }

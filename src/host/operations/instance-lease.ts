@@ -1,6 +1,6 @@
 /**
- * Tells other programs on the database what this instance needs from it while it runs, so that
- * nothing it declares is dropped meanwhile (`diglot migrate --drop`).
+ * Announces the needs of this instance to other programs on the database while it runs, so that
+ * they drop nothing that it declares (`diglot migrate --drop`).
  */
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -13,9 +13,9 @@ export async function loadModule(file: string): Promise<Loaded> {
   if (statSync(file).isDirectory()) throw new Error(`${file} is a folder: give a file in it`)
   const loading = import(pathToFileURL(resolve(file)).href).then(unwrapModule)
   return loading.catch((thrown: unknown) => {
-    const why = messageOf(thrown)
-    const cure = /outside a module/.test(why) ? ': add "type": "module" to its package.json' : ''
-    throw new Error(`${file} cannot be loaded: ${placeOf(thrown)}${why}${cure}`, { cause: thrown })
+    const reason = messageOf(thrown)
+    const cure = /outside a module/.test(reason) ? ': add "type": "module" to its package.json' : ''
+    throw new Error(`${file} cannot be loaded: ${placeOf(thrown)}${reason}${cure}`, { cause: thrown })
   })
 }
 

@@ -22,9 +22,9 @@ export class LogOutput {
   #lost = 0
 
   /** @param file the descriptor of the file */
-  constructor(file: number, tellLost: (lines: number) => void) {
+  constructor(file: number, reportLost: (lines: number) => void) {
     this.#file = file
-    this.#reportLost = tellLost
+    this.#reportLost = reportLost
   }
 
   write(line: string): void {

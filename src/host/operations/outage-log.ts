@@ -51,12 +51,12 @@ export class OutageLog {
         this.#causes.delete(key)
         return
       }
-      this.#tell(cause)
+      this.#writeLine(cause)
       this.#wait(key, cause)
     }, this.#silenceMs).unref()
   }
 
-  #tell(cause: OutageCause): void {
+  #writeLine(cause: OutageCause): void {
     const { fields, suppressed } = cause
     cause.suppressed = 0
     this.#logger.warn({ ...fields, suppressed }, this.#message)
@@ -64,6 +64,6 @@ export class OutageLog {
 
   /** Writes what has been counted. */
   flush(): void {
-    for (const cause of this.#causes.values()) if (cause.suppressed > 0) this.#tell(cause)
+    for (const cause of this.#causes.values()) if (cause.suppressed > 0) this.#writeLine(cause)
   }
 }

@@ -91,18 +91,19 @@ function parsePeople(text: string): Person[] {
 }
 
 function parsePersonLine(line: string, at: number): Person {
-  const wrong = (problem: string): never => {
+  const refusePerson = (problem: string): never => {
     throw new Error(`line ${at} ${problem}: give {"subject":"…","password":"…","roles":["…"],"claims":{"…":"…"}}`)
   }
   const found: unknown = attempt(() => JSON.parse(line), isSyntaxError)
-  if (typeof found !== 'object' || found === null) return wrong('is not a JSON object')
+  if (typeof found !== 'object' || found === null) return refusePerson('is not a JSON object')
   const { subject, password, roles, claims = {}, ...more } = found as Partial<Record<string, unknown>>
-  if (typeof subject !== 'string') return wrong('has no subject')
-  if (typeof password !== 'string') return wrong('has no password')
-  if (!Array.isArray(roles) || !roles.every(each => typeof each === 'string')) return wrong('has no list of roles')
-  if (!hasTexts(claims)) return wrong('has claims that are not texts')
+  if (typeof subject !== 'string') return refusePerson('has no subject')
+  if (typeof password !== 'string') return refusePerson('has no password')
+  if (!Array.isArray(roles) || !roles.every(each => typeof each === 'string'))
+    return refusePerson('has no list of roles')
+  if (!hasTexts(claims)) return refusePerson('has claims that are not texts')
   const [unknown] = Object.keys(more)
-  if (unknown !== undefined) return wrong(`has the unknown member ${JSON.stringify(unknown)}`)
+  if (unknown !== undefined) return refusePerson(`has the unknown member ${JSON.stringify(unknown)}`)
   return { subject, password, roles, claims }
 }
 

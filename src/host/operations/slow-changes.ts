@@ -12,16 +12,16 @@ interface Holder {
   readonly by: 'call' | 'job'
   readonly since: number
 }
-type Tell = (origin: WorkOrigin, by: Holder['by'], heldMs: number) => void
+type ReportSlowChange = (origin: WorkOrigin, by: Holder['by'], heldMs: number) => void
 
 export class SlowChanges {
-  readonly #tell: Tell
+  readonly #report: ReportSlowChange
   readonly #holders = new Set<Holder>()
   readonly #timer: NodeJS.Timeout
 
-  /** @param tell called once for each change that takes longer than a second */
-  constructor(tell: Tell) {
-    this.#tell = tell
+  /** @param report called once for each change that takes longer than a second */
+  constructor(report: ReportSlowChange) {
+    this.#report = report
     this.#timer = setInterval(() => {
       for (const holder of this.#holders) this.#look(holder)
     }, lookEveryMs).unref()
@@ -42,7 +42,7 @@ export class SlowChanges {
     const heldMs = performance.now() - holder.since
     if (heldMs < slowMs) return
     this.#holders.delete(holder)
-    this.#tell(holder.origin, holder.by, heldMs)
+    this.#report(holder.origin, holder.by, heldMs)
   }
 
   stop(): void {

@@ -1,6 +1,6 @@
 /**
- * Makes a store complete what its start left for later, and tells the operator how far it is, or
- * why it cannot continue.
+ * Completes the work that the start of a store left for later, and reports its progress to the
+ * operator, or why it cannot continue.
  */
 import type { FillProgress, Store } from '../../service/store.ts'
 import type { Logger } from './log.ts'
@@ -11,7 +11,7 @@ const trouble =
 /** Time between two lines about the same thing. */
 const lineEveryMs = 10_000
 
-/** What a filler needs from its surroundings. */
+/** The dependencies of a filler. */
 export interface FillerSite {
   readonly failed: (thrown: unknown) => void
   readonly logger: Pick<Logger, 'info'>
@@ -19,11 +19,11 @@ export interface FillerSite {
   readonly elapsed: () => number
 }
 
-/** What is being completed, as this process has seen it. */
+/** One piece of that work, as this process has seen it. */
 interface FillingState {
   readonly begunAt: number
   readonly rowsBefore: number
-  toldAt: number
+  reportedAt: number
   progress: FillProgress
 }
 
@@ -66,21 +66,21 @@ export class StoreFiller {
   #watch(progress: FillProgress): void {
     const now = this.#site.elapsed()
     const known = this.#fillings.get(progress.what)
-    const filling = known ?? { begunAt: now, rowsBefore: progress.rowsDone, toldAt: now, progress }
+    const filling = known ?? { begunAt: now, rowsBefore: progress.rowsDone, reportedAt: now, progress }
     filling.progress = progress
     if (progress.isOver) this.#fillings.delete(progress.what)
     else this.#fillings.set(progress.what, filling)
-    if (progress.isOver) this.#tell(filling, now, 'filled')
-    else if (!known) this.#tell(filling, now, 'filling begins, while the service runs')
-    else if (now - filling.toldAt >= lineEveryMs) this.#tell(filling, now, 'filling goes on')
+    if (progress.isOver) this.#report(filling, now, 'filled')
+    else if (!known) this.#report(filling, now, 'filling begins, while the service runs')
+    else if (now - filling.reportedAt >= lineEveryMs) this.#report(filling, now, 'filling continues')
   }
 
-  #tell(filling: FillingState, now: number, message: string): void {
+  #report(filling: FillingState, now: number, message: string): void {
     const { what, rowsDone, rowsTotal, phase } = filling.progress
     const seconds = (now - filling.begunAt) / 1000
     const rate = seconds > 0 ? { rowsPerSecond: Math.round((rowsDone - filling.rowsBefore) / seconds) } : {}
     const at = { ...(phase !== undefined && { phase }), ...rate, seconds: Math.round(seconds) }
-    filling.toldAt = now
+    filling.reportedAt = now
     this.#site.logger.info({ what, rowsDone, rowsTotal, ...at }, message)
   }
 }

@@ -51,13 +51,13 @@ export interface PagedEndpoint<O> {
   readonly actionOf: (operation: O) => string
   readonly writeEndpoint: (entry: Entry) => PageMarkup
   readonly writeTrial: (entry: Entry, operation: O, trial: SoapTrial) => PageMarkup
-  /** What a person sees of an operation before sending a message. */
+  /** The state of an operation's page before a message is sent. */
   readonly begin: (entry: Entry, operation: O) => SoapTrial
   /** Reads the typed fields; the message itself has been read already. */
   readonly readTyped: (entry: Entry, operation: O, pairs: Pairs, version: SoapVersion) => SoapTrial
 }
 
-/** What was typed, written and answered so far. */
+/** The state of a trial: the typed fields, the message, the response. */
 export interface SoapTrial {
   readonly version: SoapVersion
   readonly isAddressed?: boolean

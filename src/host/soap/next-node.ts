@@ -51,8 +51,8 @@ export function postToNext(
   }
   const { signal, begin, release } = createTimeLimit(timeLimitMs)
   return new Promise((resolve, reject) => {
-    const end = (why: string): void => {
-      reject(new NextNodeFailure(asking.writableFinished ? `${why}: ${mayHaveRun}` : why))
+    const end = (reason: string): void => {
+      reject(new NextNodeFailure(asking.writableFinished ? `${reason}: ${mayHaveRun}` : reason))
       release()
       asking.destroy()
     }
@@ -78,7 +78,7 @@ export function postToNext(
     let interims = 0
     asking
       .setTimeout(timeLimitMs, () => end(lateAnswer))
-      .on('error', () => isAnswered || fail()) // what has come is read; the rest of the answer fails
+      .on('error', () => isAnswered || fail()) // octets that have arrived are read; the rest of the answer fails
       .on('upgrade', () => end('the next node switched to another protocol, which was not requested'))
       .on('information', () => ++interims > interimMax && end('the next node sent too many interim responses'))
     // For a package, the time of its sender does not count: only silence ends it.
@@ -109,7 +109,9 @@ async function* readNextAnswer(
     if (!answer.readableEnded) throw new Error('it was destroyed, which ends it like its last octet')
   } catch (thrown) {
     if (thrown instanceof NextNodeFailure) throw thrown
-    throw new NextNodeFailure(`${late.aborted ? lateAnswer : 'the reply of the next node is cut'}: ${mayHaveRun}`)
+    throw new NextNodeFailure(
+      `${late.aborted ? lateAnswer : 'the reply of the next node is incomplete'}: ${mayHaveRun}`,
+    )
   }
 }
 

@@ -100,7 +100,7 @@ function writeMessagePage(port: Port, entry: Entry, { name, exchange }: PagedExc
   if (needsPackage(input)) return about + writeNote('Parts travel with its message, which a page cannot send.')
   const form =
     trial.envelope === undefined
-      ? writeNote('No example of its message can be made, such as one for a rare pattern of text.')
+      ? writeNote('No example of its message can be generated, for instance because a text has a rare pattern.')
       : writeEnvelopeForm(entry, trial)
   return [about, writeAnswer(trial), writeExampleLinks(port, name), form].join('\n')
 }
@@ -108,7 +108,7 @@ function writeMessagePage(port: Port, entry: Entry, { name, exchange }: PagedExc
 const nameElement = ({ uri, local }: QualifiedName): string => `element ${local}${uri === '' ? '' : ` of ${uri}`}`
 const writeNote = (text: string): PageMarkup => buildElement('p', { class: 'panel' }, text)
 
-/** Links that write the example anew in a version of SOAP. */
+/** Links that write the example again, in a version of SOAP. */
 function writeExampleLinks(port: Port, name: string): PageMarkup {
   const links = listSpoken(port.soap).map(({ number }) =>
     buildElement(
@@ -134,7 +134,7 @@ function beginTrial(port: Port, { pairs }: Entry, { name, exchange }: PagedExcha
   return { version, isDraft: true, ...(envelope !== undefined && { envelope }) }
 }
 
-/** Undefined where no value can be made up for a type. */
+/** Undefined where no example of a type can be generated. */
 function writeExampleEnvelope(
   port: Port,
   name: string,

@@ -130,7 +130,7 @@ function writeBlocks(messages: readonly Message[]): PageMarkup {
     'p',
     {},
     escapeMarkup(
-      `WS-Addressing 1.0 is understood everywhere. A block that has to be understood and is not gets a MustUnderstand fault.${named}`,
+      `WS-Addressing 1.0 is understood everywhere. A mandatory block that is not understood gets a MustUnderstand fault.${named}`,
     ),
   )
 }

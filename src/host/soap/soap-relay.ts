@@ -304,10 +304,10 @@ const malformedReply = `the reply of the next node is not a valid SOAP message: 
 function replyWithFailure(
   { node }: RelayContext,
   version: SoapVersion,
-  why: string,
+  reason: string,
   fields: Response['fields'] = {},
 ): Response {
-  const fault = { code: 'Receiver', reasons: faultReason(why), node: node().uri, role: version.next } as const
+  const fault = { code: 'Receiver', reasons: faultReason(reason), node: node().uri, role: version.next } as const
   return respondWithFault(version, writeFaultEnvelope(version, fault, []), fields)
 }
 

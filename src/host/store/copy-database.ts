@@ -1,6 +1,6 @@
 /**
  * A service's database, copied into an empty one: from a file to a server, or back. The source
- * stays as it is, but for what a start completes in it.
+ * stays unchanged, except for the work that a start completes in it.
  */
 import { existsSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -56,7 +56,7 @@ export async function copyDatabase(
   await completeStore(app, to, watch.filling)
 }
 
-/** What a start does, and what it leaves for later. */
+/** The migration of a start, and the work that a start leaves for later. */
 async function completeStore(app: Implementation, place: DatabasePlace, tell: TellFilling): Promise<void> {
   const store = await openStore(app, place)
   try {
@@ -104,7 +104,7 @@ async function copyAll(
       const running = await findRunningInstance(reading, Date.now())
       if (running)
         throw new StoreFailure(
-          `${running.instance} uses the database, and what it changes meanwhile would be missing from the copy: stop it (one that was killed is forgotten in ${running.seconds} s)`,
+          `${running.instance} uses the database, and its changes in the meantime would be missing from the copy: stop it (one that was killed is forgotten in ${running.seconds} s)`,
         )
       for (const name of await listLeftBehind(reading, tables)) leftBehind(name)
       await target.run('write', async writing => {

@@ -70,7 +70,7 @@ export async function openStore(
   return computeInStore(app, store)
 }
 
-/** For commands about what a service has done: fails if it has never run at this place. */
+/** For commands on the data of a service: fails if the service has never run at this place. */
 export function openKnownStore(app: Implementation, options: Pick<ServeOptions, 'data' | 'database'>): Promise<Store> {
   if (!options.database) ensureDatabaseFile(dataFileOf(app, options))
   return openStore(app, options)
@@ -102,20 +102,20 @@ export async function migrateDatabase(
   let count = 0
   const migration: MigrationWish = {
     ...wish,
-    tell: (says, text) => {
+    tell: (step, text) => {
       count++
-      wish.tell(says, text)
+      wish.tell(step, text)
     },
   }
   const data = dataFileOf(app, options)
   const isNew = !options.database && !existsSync(data)
-  if (isNew && wish.isPlan) warn?.(`database file ${data} not found: a start, or --apply, makes it`)
+  if (isNew && wish.isPlan) warn?.(`database file ${data} not found: a start, or --apply, creates it`)
   else if (isNew) createFolderOf(data)
   const watch: StartWatch = {
     ...(warn && { warn }),
-    undone: why => {
+    undone: reason => {
       count = 0
-      undone?.(why)
+      undone?.(reason)
     },
   }
   const file = wish.isPlan && isNew ? ':memory:' : data
@@ -138,7 +138,7 @@ export async function openReplica(
 ): Promise<Pick<Store, 'read' | 'usage' | 'close'> | undefined> {
   if (replica === undefined) return undefined
   if (!database)
-    throw new StoreFailure('a replica is a standby of a PostgreSQL database: give the address of that, too')
+    throw new StoreFailure('a replica is a standby of a PostgreSQL database: give the address of that database, too')
   ensurePostgresAddress(replica, 'any')
   const { openPostgresReplica } = await import('../../store/postgres.ts')
   return computeInStore(app, await openPostgresReplica(app.contract, replica))

@@ -129,7 +129,7 @@ function findResourceMistakes(
   const seen = new Set<unknown>()
   const lines: string[] = []
   if (resource.isSingle && values.some(each => each['id'] !== singleId))
-    return [`the seed of ${name} is a list, and ${name} is single: write its one item without brackets`]
+    return [`the seed of ${name} is a list, but ${name} is a single resource: write its one item without brackets`]
   for (const value of values) {
     const place = `the seed of ${name} ${String(value['id'] ?? '(without id)')}`
     const problems = checkValue(storedFieldsOf(resource), value)
@@ -158,7 +158,7 @@ function findFileMistakes(app: Implementation, items: SeedItems, files: SeededPa
     const length =
       file.bytes instanceof Uint8Array || typeof file.bytes === 'string' ? seededOctets(file).length : undefined
     return [
-      ...(isThere ? [] : [`${place} is a file of no item: seed the item, too`]),
+      ...(isThere ? [] : [`${place} belongs to no seeded item: seed the item, too`]),
       ...(declared.mediaTypes.includes(file.mediaType)
         ? []
         : [`${place} has the media type ${file.mediaType}: use ${declared.mediaTypes.join(' or ')}`]),
@@ -181,7 +181,7 @@ function findTakenKeys({ name, given }: Resource, values: readonly Values[]): st
       return other === undefined
         ? []
         : [
-            `the seed of ${name} ${String(value['id'])}: ${keys.join(', ')} is that of ${String(other)}: give it another`,
+            `the seed of ${name} ${String(value['id'])}: ${keys.join(', ')} is already that of ${String(other)}: give it another value`,
           ]
     })
   })

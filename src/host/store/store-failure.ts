@@ -55,7 +55,7 @@ export function explainStoreFailure(thrown: unknown, database: string | undefine
       )
 }
 
-/** What `pg` says, without a code, if a server accepts a connection and says no more. */
+/** The error of `pg`, without a code, if a server accepts a connection and then sends nothing. */
 const isLostConnection = (thrown: unknown, database: string | undefined): boolean =>
   database !== undefined && /^(Connection terminated|timeout e|Query read timeout)/.test(messageOf(thrown))
 

@@ -2,10 +2,10 @@
  * Certificate revocation lists at an address (RFC 5280 §4.2.1.13, RFC 2585 §4). What it guards:
  *  (1) Only the configured address is used, whatever a certificate names, and no redirect is
  *      followed.
- *  (2) A list has at most `octetsMax` and arrives within `answerMs`; one request is under way at a
- *      time, and after a failure none follows for `retryMs`.
+ *  (2) A list has at most `octetsMax` and arrives within `fetchTimeoutMs`; only one request is
+ *      under way at a time, and after a failure none follows for `retryMs`.
  *  (3) A known list counts until its own end, whatever the address says; an older list never
- *      replaces a newer one, since anybody on the network path could replay it.
+ *      replaces a newer one, since anyone on the network path could replay it.
  *  (4) A message waits only if no fresh list is known, and no longer than the request.
  * The signature of a list is checked where the list is used.
  */
@@ -23,7 +23,7 @@ export interface FetchedLists {
 
 /** Octets of a list: enough for some 400,000 entries. */
 const octetsMax = 16 * 1024 * 1024
-const answerMs = 10_000
+const fetchTimeoutMs = 10_000
 /** Lists are requested again at this age, or when the first of them ends. */
 const renewMs = 3_600_000
 const retryMs = 60_000
@@ -68,7 +68,7 @@ const endOf = (lists: readonly RevocationList[]): number => Math.min(...lists.ma
 /** (1), (2) */
 async function requestLists(address: string): Promise<readonly RevocationList[]> {
   try {
-    const signal = AbortSignal.timeout(answerMs)
+    const signal = AbortSignal.timeout(fetchTimeoutMs)
     const answer = await fetch(address, {
       redirect: 'manual',
       headers: { accept: 'application/pkix-crl, */*' },

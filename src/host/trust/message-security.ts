@@ -1,6 +1,6 @@
 /**
- * What endpoints demand of messages, by the contract or by the settings, and the means to verify
- * it: people, trusted certificates, the service's own keys, a memory of replays in the store.
+ * The demands of endpoints on messages, by the contract or by the settings, and the means to verify
+ * them: people, trusted certificates, the service's own keys, a memory of replays in the store.
  */
 import { isHttpAddress } from '../../base/address.ts'
 import { settle } from '../../base/maybe.ts'
@@ -69,7 +69,7 @@ export interface MessageSecurity extends Anchors {
   /**
    * Partners, each with its authorities and certificates, and the people that these may identify.
    * With several authorities, each must belong to a partner, since otherwise any of them could
-   * identify everybody.
+   * identify anyone.
    */
   readonly partners?: readonly Partner[]
   /**
@@ -106,7 +106,7 @@ export interface SecurityWorld {
   readonly logger: Pick<Logger, 'warn'>
   /** The endpoints to serve, whose policies need means. Default: none. */
   readonly endpoints?: readonly ServedEndpoint[]
-  /** The ports to serve, likewise. */
+  /** The ports to serve, whose policies need means as well. Default: none. */
   readonly ports?: readonly Port[]
 }
 
@@ -181,7 +181,7 @@ function usualPolicy({ trust }: SecurityMeans): Pick<SecurityPolicy, 'anyOf'> {
 const logPauseMs = 1000
 
 /**
- * A fault does not tell its cause (WSS SOAP Message Security §12), but the log does: one line a
+ * A fault does not state its cause (WSS SOAP Message Security §12), but the log does: one line a
  * second, with the number of refusals since the last line.
  */
 function logRefusals(
@@ -220,7 +220,7 @@ function requireAddresses(addresses: readonly string[], setting: string): void {
   }
 }
 
-/** What responders say; undefined without responders. */
+/** The answers of responders; undefined without responders. */
 function watchStatuses(
   { ocspAddresses = [], ocspNonce: nonce = false, ocspHash: hash = 'sha1' }: MessageSecurity,
   world: SecurityWorld,

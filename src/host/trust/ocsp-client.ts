@@ -20,7 +20,7 @@ const waitMs = 5000
 
 /** Sends requests to responders, in turns. */
 export function createOcspClient(): (request: OcspRequest) => Promise<Buffer> {
-  const lines = new WaitingLines(lineBounds, 'as many questions to OCSP responders wait as may')
+  const lines = new WaitingLines(lineBounds, 'too many requests to OCSP responders are waiting')
   return async request => {
     try {
       return await lines.take(request.party, () => requestStatus(request), waitMs)

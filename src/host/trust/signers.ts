@@ -1,7 +1,7 @@
 /**
- * Whose signatures count, and whom each authority may name: from the current certificates of the
- * settings and their files. Guards: as soon as there are several authorities, each says whom it
- * speaks for, so one partner's authority cannot name another partner's people.
+ * The trusted signers, and the people whom each authority may identify: from the current
+ * certificates of the settings and their files. Guards: with several authorities, each has a list
+ * of people, so one partner's authority cannot identify another partner's people.
  */
 import type { Watching } from '../../identity/watched-file.ts'
 import { watchOctets } from '../../identity/watched-file.ts'
@@ -10,7 +10,7 @@ import { type CertificateSource, type OneOrMore, readCertificateList } from '../
 import { type SplitSigners, splitSigners } from '../../security/crypto/split-signers.ts'
 import { type Anchors, CertificateTrust, type RevocationSources } from '../../security/crypto/trust.ts'
 
-/** Certificates, and the people whom they may name. */
+/** Certificates, and the people whom they may identify. */
 export interface Partner extends Pick<Anchors, 'authorities' | 'intermediates' | 'certificates'> {
   /** Further files of PEM certificates, read again when they change. */
   readonly signerFiles?: readonly string[]
@@ -25,7 +25,7 @@ export type SignerSettings = Anchors & {
 
 export interface CurrentSigners {
   readonly trust: CertificateTrust
-  /** Whether the party that certified this signer may name this person. */
+  /** Whether the party that certified this signer may identify this person. */
   readonly mayName: (signer: Certificate, person: string) => boolean
 }
 
@@ -126,7 +126,7 @@ function requirePeople(all: readonly SplitGroup[], place: string): void {
   const [silent] = all.filter(each => each.group.people === undefined && each.authorities.length > 0)
   if (authorities.length > 1 && silent)
     throw new TypeError(
-      `${place} trusts ${authorities.length} authorities, each of which could name everybody: give each its people in ${place}.partners (--partner NAMES=FILE)`,
+      `${place} trusts ${authorities.length} authorities, each of which could identify anyone: list the people of each in ${place}.partners (--partner NAMES=FILE)`,
     )
 }
 

@@ -44,7 +44,7 @@ export class Chunked {
         this.#size -= piece.length
         if (this.#size === 0) this.#state = 'data end'
         handOn(piece)
-      } else if (!this.#readOctet(octets[at++] as number)) return undefined // at was within
+      } else if (!this.#readOctet(octets[at++] as number)) return undefined // within bounds by the condition of the loop
     }
     return at
   }

@@ -17,7 +17,7 @@ import type { Socket } from 'node:net'
 import { turnMs } from '../../base/time-shares.ts'
 import { type Content, noContent } from '../../http/message.ts'
 import { BufferedContent } from '../incoming-content.ts'
-import { parserLimit } from '../limits.ts'
+import { parserHeadOctetsMax } from '../limits.ts'
 import { countAcceptedOctets, Pace } from '../pace.ts'
 import { GoneSignal, peerAddress, peerCertificate } from '../peer.ts'
 import { limitRefusals, refusals, type ServerRefusal, writeRefusal } from '../refusals.ts'
@@ -33,8 +33,8 @@ import type { Turn } from './turn.ts'
 /** (4) Octets held while an exchange is under way. */
 const heldOctets = 64 * 1024
 /**
- * Requests that one connection may begin in one turn of the event loop, and for how long; then
- * other connections have their turn.
+ * Requests that one connection may begin in one turn of the event loop, within `turnMs`; then other
+ * connections have their turn.
  */
 const requestsPerTurn = 64
 /** Octets in which the end of a head is first looked for. */
@@ -55,7 +55,7 @@ export class Http1Connection implements Turn {
   isClosed = false
   /** The pace of a client that should read a response. */
   #pace: Pace | undefined
-  /** The steps that the last watch saw, and since when the number is the same. */
+  /** The value of `#steps` at the last watch, and the time since which it has not changed. */
   #seen = { steps: -1, since: 0 }
   /** Increases with every request that begins and every one that ends. */
   #steps = 0
@@ -78,7 +78,7 @@ export class Http1Connection implements Turn {
   #turnBegan = 0
   #turnSeen = 0
   #drained = 0
-  /** Ends what `open` has begun. */
+  /** Ends the reading that `open` began. */
   #stopReading: (() => void) | undefined
   /** Receives the socket if its first octets are the preface of HTTP/2 (RFC 9113 §3.4). */
   #openHttp2: ((octets: Buffer) => void) | undefined
@@ -140,14 +140,19 @@ export class Http1Connection implements Turn {
   read(): void {
     if (this.#isReading) return
     this.#isReading = true
-    let isOut = false
+    let hasUsedShare = false
     do {
       this.#inflow?.read()
       if (this.#inflow?.ended) this.#inflow = undefined
-    } while (this.#isFree() && this.received.octets.length > 0 && !(isOut = !this.#mayBegin()) && this.#readNext())
+    } while (
+      this.#isFree() &&
+      this.received.octets.length > 0 &&
+      !(hasUsedShare = !this.#mayBegin()) &&
+      this.#readNext()
+    )
     this.#isReading = false
     const isFree = this.#isFree()
-    if (isOut) this.#readNextTurn()
+    if (hasUsedShare) this.#readNextTurn()
     else if (isFree && this.isClosed) this.linger()
     else if (!isFree && this.received.octets.length >= heldOctets)
       this.socket.pause() // (4)
@@ -178,8 +183,8 @@ export class Http1Connection implements Turn {
     return this.#begun <= requestsPerTurn && now - this.#turnBegan < turnMs
   }
   /**
-   * Until then the socket is not read: this client waits like the others. Requests sent ahead are
-   * short but numerous: (5).
+   * Reads nothing until the next turn, so this client waits like the others; an address that has
+   * used its share waits longer (5), since requests sent ahead are short but numerous.
    */
   #readNextTurn(): void {
     const { shares } = this.context
@@ -217,8 +222,8 @@ export class Http1Connection implements Turn {
   }
 
   /**
-   * Up to the CRLF of the last field line. Text is searched faster than octets, and most heads are
-   * short.
+   * The head up to the CRLF of its last field line, once it is complete. Text is searched faster
+   * than octets, and most heads are short.
    */
   #findHead(): string | undefined {
     const { octets } = this.received
@@ -237,7 +242,7 @@ export class Http1Connection implements Turn {
     const arrived = octets.toString('latin1', Math.max(0, this.#searched - 1))
     this.#searched = octets.length
     const [first = 0] = octets
-    if (octets.length > parserLimit) this.#refuse(limitRefusals.head(parserLimit))
+    if (octets.length > parserHeadOctetsMax) this.#refuse(limitRefusals.head(parserHeadOctetsMax))
     // Neither a method nor half of a CRLF begins like this, but a TLS handshake does, for example.
     else if ((first < 0x21 || first > 0x7e) && (first !== 0x0d || octets.length > 1)) this.#refuse(refusals.notHttp)
     // Only half of a CRLF: whatever follows, it is not a head.
@@ -331,8 +336,8 @@ export class Http1Connection implements Turn {
     return this.#pace.isTooSlow(moved, now, limits.unread, limits)
   }
   /**
-   * Octets wait for the client; or it has closed its side, so that only a write shows whether it
-   * still listens: then a stream without anything to write for long is given up.
+   * Octets wait for the client; or the client has closed its side, so that only a write shows
+   * whether it still reads: a stream that writes nothing for long is then abandoned.
    */
   #isReaderAwaited(): boolean {
     return this.socket.writableLength > 0 || (this.isClosed && this.exchange?.isStreaming === true)

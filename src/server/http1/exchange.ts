@@ -22,7 +22,7 @@ export class Http1Exchange implements ContentOwner {
   readonly #turn: Turn
   readonly #head: Head
   #request: Request | undefined
-  /** The response is chosen; any other comes too late. */
+  /** A response has been chosen; later ones are ignored. */
   #isAnswered = false
   /** The connection ends after the response, whatever the response's head says. */
   #isLast = false
@@ -37,7 +37,7 @@ export class Http1Exchange implements ContentOwner {
     return this.#turn.from
   }
 
-  /** Asks for the response. */
+  /** Requests the response from the service. */
   begin(content: Content): void {
     const { context, scheme, from, certificate, gone } = this.#turn
     const { method, target, version, lines, lasting, credentials } = this.#head
@@ -78,8 +78,8 @@ export class Http1Exchange implements ContentOwner {
   }
 
   /**
-   * Writes octets that a client that still reads will skip (RFC 9110 §15.2.1), and for which a
-   * connection without a client is reset.
+   * Writes an interim response, which a client that still reads will skip (RFC 9110 §15.2.1); a
+   * connection whose client has left is reset.
    */
   probe(): void {
     if (this.#isAnswered || this.#head.version === '1.0') return

@@ -85,7 +85,7 @@ export class Inflow implements ContentSource {
     }
     this.#mayDrop -= piece.length + 512 // the cost of a piece, however small
     if (this.#mayDrop >= 0) return
-    // There is more than will be dropped for another request: the client is still sending, and a
+    // More remains than is worth dropping for another request: the client is still sending, and a
     // reset would destroy its response.
     this.#isCut = true
     this.#turn.linger()

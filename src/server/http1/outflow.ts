@@ -37,7 +37,7 @@ export class Outflow implements PipeSink {
   write(octets: Uint8Array): boolean {
     const socket = this.#socket
     if (!this.#isChunked) return socket.write(octets)
-    if (octets.length === 0) return true // it would be read as the last chunk
+    if (octets.length === 0) return true // an empty chunk would end the content
     socket.cork()
     socket.write(`${octets.length.toString(16)}\r\n`, 'latin1')
     socket.write(octets)

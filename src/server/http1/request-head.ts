@@ -4,7 +4,7 @@
  *  (1) Lines end with CRLF and with nothing else; what another reader of the same octets could
  *      split, join or hide is refused: bare CR and LF, NUL, folded lines, white space before a
  *      colon (§2.2, §5.1, §5.2).
- *  (2) Where the content ends is certain or the request is refused (§6.3): never a length and a
+ *  (2) The end of the content is certain, or the request is refused (§6.3): never a length and a
  *      coding, never two lengths.
  *  (3) Field names are tokens; values keep every octet except the white space around them.
  * After a refusal the connection ends, because nothing says where the next request begins.
@@ -17,7 +17,7 @@ import { addFieldLine } from '../field-lines.ts'
 import type { ServerLimits } from '../limits.ts'
 import { limitRefusals, refusals, type ServerRefusal } from '../refusals.ts'
 
-/** The field lines of a request, and what they say about its framing. */
+/** The field lines of a request, and the framing that they state. */
 export interface Lines {
   /** As received: if a connection repeats them, they are parsed only once. */
   readonly text: string
@@ -46,7 +46,7 @@ export interface Head {
   readonly target: string
   readonly version: '1.0' | '1.1'
   readonly lines: Lines
-  /** Those of the lines, if the connection has sent the same ones before. */
+  /** The lasting fields of `lines`, if the connection has sent them before. */
   readonly lasting: LastingFields | undefined
   readonly credentials: LastingCredentials | undefined
 }
@@ -82,7 +82,8 @@ export function readRequestHead(text: string, before: Lines | undefined, limits:
 const tokenOf = memoizeByText((text: string): string | undefined => (isToken(text) ? text : undefined))
 
 /**
- * §3.2: no white space and no octet that URIs don't have. The face refuses fragments and the like.
+ * §3.2: no white space and no octet that a URI cannot contain. The face refuses fragments and the
+ * like.
  */
 const visibleOnly = /^[\x21-\x7e]+$/
 

@@ -10,7 +10,7 @@ import { Socket } from 'node:net'
 
 export type OnData = (octets: Buffer, lent: boolean) => void
 
-/** Hands on the octets that `socket` reads. @returns a function that ends this */
+/** Hands on the octets that `socket` reads. @returns a function that stops reading */
 export function readSocket(socket: Socket, onData: OnData): () => void {
   const stop = sharedReading && useSharedBuffer(socket, sharedReading, onData)
   if (stop) return stop
@@ -50,7 +50,7 @@ function useSharedBuffer(
   { room, buffer, callback }: SharedReading,
   onData: OnData,
 ): (() => void) | undefined {
-  const open = socket as unknown as OpenSocket // what net.Socket has beyond its types
+  const open = socket as unknown as OpenSocket // a member that the types of net.Socket omit
   if ('encrypted' in socket || open[buffer] !== null || !open._handle?.useUserBuffer) return undefined
   open._handle.useUserBuffer(room)
   open[buffer] = room

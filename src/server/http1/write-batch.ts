@@ -4,8 +4,8 @@
  * nothing. What always holds:
  *  (1) A response waits only for the rest of what has already arrived, and for a limited number of
  *      responses.
- *  (2) A socket that ends, or is destroyed by `destroyAfterFlush`, first sends what it was given
- *      before.
+ *  (2) A socket that ends, or is destroyed by `destroyAfterFlush`, first sends the octets that it
+ *      was given before.
  */
 import type { Socket } from 'node:net'
 
@@ -62,15 +62,12 @@ export class WriteBatch {
   }
 }
 
-/** Sends what the socket was given, as far as its peer accepts it. */
+/** Sends the octets that the socket was given, as far as its peer accepts them. */
 export function flushWrites(socket: Socket): void {
   while (socket.writableCorked > 0) socket.uncork()
 }
 
-/**
- * Destroys the socket after sending what it was given; octets that its peer does not accept are
- * lost.
- */
+/** Destroys the socket after sending its octets; those that its peer does not accept are lost. */
 export function destroyAfterFlush(socket: Socket): void {
   flushWrites(socket)
   socket.destroy()

@@ -323,7 +323,7 @@ describe('a host shares', () => {
     const { port } = server.address() as { port: number }
     const { status } = await sendRequest(port, 'POST', '/api/v2/orders', { ...asMaria, ...json }, JSON.stringify(draft))
     assert.equal(status, 500)
-    assert.match(JSON.stringify(lines), /in front of what parses bodies \(express\.json\)/)
+    assert.match(JSON.stringify(lines), /before middleware that parses bodies, such as express\.json/)
     server.close()
     await service.close(0)
   })
@@ -384,7 +384,7 @@ describe('a host shares', () => {
     const service = await handler(orders, { data: ':memory:', prefix: '/shop' })
     await assert.rejects(
       async () => await fastify().register(service.fastify, { prefix: '/store' }),
-      /registered with the prefix "\/store", and links of the service have "\/shop"/,
+      /registered with the prefix "\/store", but the links of the service begin with "\/shop"/,
     )
     await service.close(0)
   })
