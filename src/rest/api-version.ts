@@ -50,7 +50,7 @@ export interface ResourceView {
   readonly resource: Resource
   readonly one: string
   /** The address of the item with this identifier. */
-  readonly at: (from: LinkBase, id: string) => string
+  readonly addressOf: (from: LinkBase, id: string) => string
   readonly linkers: readonly Linker[]
   /**
    * Whether the links of an item depend only on item and caller: no grant has another condition.
@@ -58,13 +58,15 @@ export interface ResourceView {
   readonly steady: boolean
 }
 
-/** A link that items may have; `asks` is the operation that the caller must be offered for it. */
+/**
+ * A link that items may have; `requires` is the operation that the caller must be offered for it.
+ */
 interface LinkerDraft {
   readonly rel: string
-  readonly asks: Operation | undefined
+  readonly requires: Operation | undefined
   /** What the linked items offer: only for callers that may ever do one of these. */
   readonly leadsTo?: readonly Operation[]
-  /** Only for callers that see this field in every item, since the linked items are found by it. */
+  /** Only for callers that may see this field in every linked item, since it selects them. */
   readonly sees?: AnyField | undefined
   /** Only for items whose field of this name names another item. */
   readonly names?: string
@@ -79,7 +81,7 @@ interface Linker extends LinkerDraft {
 /** A number holds this many bits exactly. */
 const bitsMax = 53
 
-/** The beginnings of addresses: `base` of the version's, `place` of those of items in a parent. */
+/** The beginnings of addresses: `base` for the version, `place` for items within a parent. */
 export interface LinkBase {
   readonly base: string
   readonly place: string
@@ -132,23 +134,25 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
     : ({ place }: LinkBase, id: string) => `${place}/${resource.name}/${id}`
   const edit = kind('replace') ?? kind('patch')
   const drafts: LinkerDraft[] = [
-    { rel: 'self', asks: undefined, href: '' },
+    { rel: 'self', requires: undefined, href: '' },
     ...(kind('list')
-      ? [{ rel: 'collection', asks: undefined, href: ({ place }: LinkBase) => `${place}/${resource.name}` }]
+      ? [{ rel: 'collection', requires: undefined, href: ({ place }: LinkBase) => `${place}/${resource.name}` }]
       : []),
-    ...(resource.within === undefined ? [] : [{ rel: 'up', asks: undefined, href: ({ place }: LinkBase) => place }]),
+    ...(resource.within === undefined
+      ? []
+      : [{ rel: 'up', requires: undefined, href: ({ place }: LinkBase) => place }]),
     ...nestedLinkers(resource, resources, offered),
     ...ownRelations(resource, resources).flatMap(([rel, relation]) =>
       'of' in relation
         ? relationLinkers(rel, relation, resources, offered)
         : referenceLinkers(resource, rel, relation.by, resources, offered),
     ),
-    ...Object.keys(resource.files).map(part => ({ rel: part, asks: undefined, href: `/${part}` })),
+    ...Object.keys(resource.files).map(part => ({ rel: part, requires: undefined, href: `/${part}` })),
     ...(edit
       ? [
           {
             rel: 'edit',
-            asks: edit,
+            requires: edit,
             href: '',
             form: { method: 'PUT', title: 'edit', fields: resource.fields } as const,
           },
@@ -159,7 +163,7 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
       ? [
           {
             rel: 'delete',
-            asks: kind('remove'),
+            requires: kind('remove'),
             href: '',
             form: { method: 'DELETE', title: 'delete', fields: {} } as const,
           },
@@ -167,10 +171,10 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
       : []),
   ]
   const linkers = drafts.map((each, i) => ({ ...each, bit: 2 ** i }))
-  const depends = ({ asks, leadsTo = [] }: LinkerDraft) =>
-    [...leadsTo, ...(asks ? [asks] : [])].some(({ grants }) => grants.some(grant => grant.when))
+  const depends = ({ requires, leadsTo = [] }: LinkerDraft) =>
+    [...leadsTo, ...(requires ? [requires] : [])].some(({ grants }) => grants.some(grant => grant.when))
   const steady = !hasConditionalFields(resource) && !linkers.some(depends)
-  return { resource, one: singularOf(resource), at, linkers, steady }
+  return { resource, one: singularOf(resource), addressOf: at, linkers, steady }
 }
 
 /** Links to the item that this field names, if it names one. */
@@ -181,13 +185,13 @@ function referenceLinkers(
   resources: readonly Resource[],
   offered: OfferedOperations,
 ): LinkerDraft[] {
-  if (by === within) return [{ rel, asks: undefined, href: ({ place }) => place }]
+  if (by === within) return [{ rel, requires: undefined, href: ({ place }) => place }]
   const shape = fields[by]?.shape
   if (shape?.kind !== 'ref') return []
   const target = resources.find(({ name }) => name === shape.resource)
   const leadsTo = operationsOn(target, ['get'], offered)
   const href: LinkerDraft['href'] = ({ base }, { value }) => `${base}/${shape.resource}/${value[by]}`
-  return leadsTo.length === 0 ? [] : [{ rel, asks: undefined, leadsTo, names: by, href }]
+  return leadsTo.length === 0 ? [] : [{ rel, requires: undefined, leadsTo, names: by, href }]
 }
 
 /** Links to the items that name this one in a field. */
@@ -199,7 +203,7 @@ function relationLinkers(
 ): LinkerDraft[] {
   const target = resources.find(({ name }) => name === of)
   const leadsTo = operationsOn(target, ['list'], offered)
-  return leadsTo.length === 0 ? [] : [{ rel, asks: undefined, leadsTo, sees: target?.fields[by], href: `/${of}` }]
+  return leadsTo.length === 0 ? [] : [{ rel, requires: undefined, leadsTo, sees: target?.fields[by], href: `/${of}` }]
 }
 
 /** The operations of these kinds that a resource has; none if there is no such resource. */
@@ -215,17 +219,17 @@ const ownRelations = (resource: Resource, resources: readonly Resource[]) =>
     ([, relation]) => !('of' in relation && isNestedRelation(relation, resource, resources)),
   )
 
-/** Links to the nested collections of an item, if there is something to do with them. */
+/** Links to the nested collections of an item in which callers may do something. */
 const nestedLinkers = (resource: Resource, resources: readonly Resource[], offered: OfferedOperations): LinkerDraft[] =>
   listNested(resource, resources)
     .map(nested => ({ rel: nested.name, leadsTo: operationsOn(nested, ['list', 'create'], offered) }))
     .filter(({ leadsTo }) => leadsTo.length > 0)
-    .map(({ rel, leadsTo }) => ({ rel, asks: undefined, leadsTo, href: `/${rel}` }))
+    .map(({ rel, leadsTo }) => ({ rel, requires: undefined, leadsTo, href: `/${rel}` }))
 
 function actionLinker(operation: Extract<Operation, { kind: 'act' | 'look' | 'kept' }>): LinkerDraft {
   const { action, verb, kind } = operation
   const form: DocumentForm = { method: 'POST', title: verb, fields: action.input }
-  return { rel: action.link, asks: operation, href: `/${action.rel}`, ...(kind === 'act' && { form }) }
+  return { rel: action.link, requires: operation, href: `/${action.rel}`, ...(kind === 'act' && { form }) }
 }
 
 /** What a caller is offered for one item. */
@@ -250,8 +254,8 @@ export function offeredLinks(
   const linkers: Linker[] = []
   let bits = 0
   for (const linker of all) {
-    const { asks, leadsTo, sees, names, bit } = linker
-    if (asks && !calls.offers(asks, viewer, item)) continue
+    const { requires, leadsTo, sees, names, bit } = linker
+    if (requires && !calls.offers(requires, viewer, item)) continue
     if (leadsTo && !leadsTo.some(({ grants }) => mayEverBeAllowed(grants, viewer.caller, viewer.now))) continue
     if (sees && !seesAlways(sees, viewer)) continue
     if (names !== undefined && typeof item.value[names] !== 'string') continue

@@ -79,7 +79,8 @@ function* composePage(exchange: Exchange, resource: Resource, page: ItemPage, pa
 }
 
 /**
- * Pages by cursor visit every item once while rows come and go; pages by number only on request.
+ * Pages by cursor visit every item once, even while rows are added and removed; pages by number
+ * only on request.
  */
 function pageLinks(exchange: Exchange, resource: Resource, page: ItemPage, path: string): DocumentLink[] {
   const { kept: keptPairs, page: number, query } = exchange.parameters

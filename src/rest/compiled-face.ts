@@ -67,7 +67,7 @@ export interface MessagePair {
   readonly response: string
 }
 
-/** Constants of the face: what a row finds from these alone may be remembered. */
+/** Constants of the face: a finding that depends only on these may be remembered. */
 export interface CompiledApi {
   readonly service: string
   readonly settings: Settings
@@ -93,8 +93,8 @@ export interface CompiledFace {
 }
 
 export function compileFace(context: FaceContext, options: RestOptions): CompiledFace {
-  const looks = `${writeFormulas(context.app)}\n${writeAppearance(context.app.contract)}`
-  return { api: compileApi(context, options), context, options, memory: new RestMemory(looks) }
+  const appearance = `${writeFormulas(context.app)}\n${writeAppearance(context.app.contract)}`
+  return { api: compileApi(context, options), context, options, memory: new RestMemory(appearance) }
 }
 
 function compileApi(

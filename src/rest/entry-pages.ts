@@ -45,7 +45,7 @@ function contractLinks(exchange: Exchange): DocumentLink[] {
   const { base, edition } = exchange
   const operationAt = (template: string, method: string) =>
     edition.routes.all.find(each => each.template === template)?.methods.get(method)
-  // What no caller may ever read has no address.
+  // A list that no caller may ever read has no link.
   const linkTo = (rel: string, template: string): DocumentLink[] =>
     operationAt(template, 'GET')
       ? [{ rel, href: base + template, ...(template.includes('{') && { templated: true }) }]

@@ -36,7 +36,7 @@ function refusalFields(exchange: Exchange, refusal: AnyRestRefusal): Readonly<Re
     case 'not-allowed':
       return { allow: refusal.allow }
     case 'unsupported-media-type':
-      return refusal.take
+      return refusal.acceptFields
     case 'retired':
       return { link: linkToSuccessor(refusal.successor) }
     case 'range':

@@ -19,7 +19,7 @@ const noParents: readonly string[] = []
 export class Exchange implements TargetDraft, HeadDraft {
   readonly face: CompiledFace
   readonly entry: Entry
-  /** The row that is being asked. */
+  /** The row that is currently being asked. */
   row: number
   edition: ApiVersion
   base: string
@@ -44,7 +44,7 @@ export class Exchange implements TargetDraft, HeadDraft {
   received: Uint8Array | undefined = undefined
   /** Present if the request came from a form on a page. */
   form: PageForm | undefined = undefined
-  /** What was typed into that form, once the content has been read. */
+  /** The values typed into that form, once the content has been read. */
   typed: TextMembers | undefined = undefined
   /** The outcome of the call, for a page. */
   outcome: Outcome | undefined = undefined

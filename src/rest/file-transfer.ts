@@ -41,8 +41,8 @@ export async function receiveFile(exchange: Exchange): Promise<ReceivedFile> {
 }
 
 /**
- * The limit also applies to what arrives; decoded octets are counted where they are stored. Empty
- * content is valid in any coding.
+ * The limit also applies to the octets as they arrive; decoded octets are counted where they are
+ * stored. Empty content is valid in any coding.
  */
 export async function* decodeContent(exchange: Exchange, limit: number): AsyncGenerator<Uint8Array> {
   const arriving = limitOctets(exchange.entry.request.content.chunks(), limit)
@@ -87,7 +87,7 @@ export function replyWithFile(exchange: Exchange, file: FileVersion, octets: Sto
     'accept-ranges': 'bytes',
     'content-security-policy': "default-src 'none'; sandbox", // an uploaded file is never a page of ours
   }
-  if (!exchange.head.identityTaken)
+  if (!exchange.head.acceptsIdentity)
     return codedReply(exchange, octets, { ...fields, 'content-encoding': exchange.head.coding }, etag)
   const { range, 'if-range': ifRange } = exchange.entry.request.fields
   const isRange =

@@ -68,8 +68,8 @@ const formReading: FormReading = {
     if (reason === 'twice') return refuseTwice(path)
     if (reason === 'missing') return refusePart(path, 'is required, and no part of the form has it')
     return refuseUnfitForm(
-      `the part ${path.join('/')} follows one that is too long to be held, and the message has no member for it: ` +
-        'send it as the first one, or have it in the message as ""',
+      `the part ${path.join('/')} follows a part that is too long to be held, and the message has no member for it: ` +
+        'send it as the first part, or put "" in its place in the message',
     )
   },
 }
@@ -116,14 +116,17 @@ async function readFormParts(parts: AsyncGenerator<MultipartPart, void, undefine
 function readPartPath(fields: MultipartPart['fields']): readonly string[] {
   const [, quoted, token] = partName.exec(fields['content-disposition'] ?? '') ?? []
   const name = quoted?.replaceAll(/\\(.)/gs, '$1') ?? token ?? refuseUnfitForm('a part has no name')
-  return parsePointer(name.startsWith('/') ? name : `/${name}`) ?? refuseUnfitForm(`a part has the name ${name}`)
+  return (
+    parsePointer(name.startsWith('/') ? name : `/${name}`) ??
+    refuseUnfitForm(`${name} is not the name of a part: use that of a member, or a JSON Pointer`)
+  )
 }
 /** Of a parameter, and of nothing that another parameter has between its quotes (RFC 2183 §2). */
 const partName =
   /^form-data\b(?:[^";]|"(?:[^"\\]|\\.)*"|;(?![ \t]*name=))*;[ \t]*name=(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))/is
 
 const isAtIndex = (path: readonly string[]): boolean => arrayIndex(path.at(-1) ?? '') !== undefined
-const refuseTwice = (path: readonly string[]): never => refusePart(path, 'is there twice')
+const refuseTwice = (path: readonly string[]): never => refusePart(path, 'is given twice')
 
 async function holdPieces(content: Pieces, max: number): Promise<{ octets: Uint8Array; isAll: boolean }> {
   const pieces: Uint8Array[] = []
@@ -157,7 +160,7 @@ const memberWithin = (value: unknown, key: string): unknown =>
 
 function requireOctets(value: unknown, path: readonly string[]): void {
   if (!(path.reduce(memberWithin, value) instanceof Uint8Array))
-    refusePart(path, 'has no octets: send it in the first part, which is the message in JSON')
+    refusePart(path, 'is not a member for octets: send it in the first part, which is the message in JSON')
 }
 
 /** The value was read just now, and nothing else has it. */

@@ -15,7 +15,7 @@ import type { CompiledApi } from './compiled-face.ts'
 import { contentLimitOf } from './limits.ts'
 import { acceptForContent, vendorVersion } from './media-types.ts'
 import type { HeadDraft, TargetDraft } from './parsed-head.ts'
-import { notKnownHere, type ParsedQuery, parseParameters } from './query-parameters.ts'
+import { explainUnknownParameter, type ParsedQuery, parseParameters } from './query-parameters.ts'
 import { refuseRequest } from './refusal.ts'
 import { acceptedTypes, acceptFields, mayBeEmpty } from './request-content.ts'
 import { fillTemplate, matchRoute } from './route.ts'
@@ -94,7 +94,7 @@ export function parseParametersOf(draft: TargetDraft): void {
     if (isGiven || hasDefaults.has(draft.operation.kind))
       draft.parameters = countExactly(draft, parseParameters(draft.operation, draft.route, draft.id, pairs, isLenient))
   } else if (draft.page && isGiven && !isLenient)
-    refuseRequest({ kind: 'bad-parameter', name: pairs[0]?.[0] ?? '', detail: notKnownHere([]) })
+    refuseRequest({ kind: 'bad-parameter', name: pairs[0]?.[0] ?? '', detail: explainUnknownParameter([]) })
 }
 
 /** `Prefer: count=exact`: `total` on a first page, however many items there are. */
@@ -144,7 +144,7 @@ export function checkLength(draft: HeadDraft, { decodings }: CompiledApi): void 
   if (draft.head.contentCoding !== 'identity' && !decodings.includes(draft.head.contentCoding) && content.length !== 0)
     refuseRequest({
       kind: 'unsupported-media-type',
-      take: { 'accept-encoding': [...decodings, 'identity'].join(', ') },
+      acceptFields: { 'accept-encoding': [...decodings, 'identity'].join(', ') },
       detail: 'this content coding is not supported: Accept-Encoding lists those that are',
     })
 }
@@ -160,7 +160,7 @@ export function checkMediaType(draft: HeadDraft): void {
   if (draft.entry.request.content.length === 0 && mayBeEmpty(draft.operation)) return
   const field = draft.entry.request.fields['content-type']
   const refuseType: (detail: string) => never = detail =>
-    refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(draft), detail })
+    refuseRequest({ kind: 'unsupported-media-type', acceptFields: acceptFields(draft), detail })
   if (field === undefined) {
     if (draft.entry.request.content.length !== undefined || !mayBeEmpty(draft.operation))
       refuseType(`the content has no Content-Type: name one of ${types.join(', ')}`)
@@ -182,8 +182,8 @@ export function chooseRepresentation(draft: HeadDraft, api: CompiledApi): void {
   const stored = operation?.kind === 'getFile' ? operation.file.mediaTypes : undefined
   const types = stored ?? (page && page !== 'entry' ? [] : edition.offers(operation).types)
   if (types.length === 0) return
-  // The type of stored octets is known once they are found; that no type can be acceptable is known
-  // now.
+  // The type of stored octets is known once they are found; a request that accepts none of the
+  // possible types is refused now.
   const { all, sent } = edition.offers(operation)
   const type = preferredTypeOf(stored ?? sent)(fields['accept'] ?? '')
   if (type === undefined) refuseRequest({ kind: 'not-acceptable', offers: types })
@@ -192,7 +192,7 @@ export function chooseRepresentation(draft: HeadDraft, api: CompiledApi): void {
   const [best] = accepted
   if (best === undefined) refuseRequest({ kind: 'not-acceptable', offers: [...api.codings, identity] })
   head.coding = best
-  head.identityTaken = accepted.includes(identity)
+  head.acceptsIdentity = accepted.includes(identity)
 }
 
 const identity = 'identity'

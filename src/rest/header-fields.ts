@@ -54,7 +54,7 @@ function readValues(headers: readonly HeaderField[], fields: HttpFields): Values
 function writeFieldValue({ name, field, content }: HeaderField, value: unknown): string {
   const text = content !== 'xml' && isScalar(content.shape) ? compileScalarWriter(content.shape)(value) : ''
   if (!/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(text))
-    throw new Error(`the header ${name} cannot be the field ${field}: its text is not visible ASCII`)
+    throw new Error(`the header ${name} cannot be sent as the field ${field}: its text is not visible ASCII`)
   return text
 }
 

@@ -19,7 +19,7 @@ import { restLimits } from './limits.ts'
 import type { ParsedHead } from './parsed-head.ts'
 
 /** What the text of a document depends on besides the document. */
-export type Variant = Pick<ParsedHead, 'offer' | 'coding' | 'identityTaken'>
+export type Variant = Pick<ParsedHead, 'offer' | 'coding' | 'acceptsIdentity'>
 
 /** An item as this caller would see it: kept from the precondition to the response. */
 export interface SelectedItem {
@@ -70,13 +70,14 @@ export class RestMemory {
   readonly #variants = new Map<string, string>()
   readonly #coded = new Map<string, Uint8Array>()
   #codedOctets = 0
-  readonly #looks: string
+  readonly #appearance: string
 
   /**
-   * @param looks what decides how an item looks: if it changes, none of these tags is used again
+   * @param appearance everything that decides how an item looks: after a change of it, no old tag
+   *   is used again
    */
-  constructor(looks = '') {
-    this.#looks = looks
+  constructor(appearance = '') {
+    this.#appearance = appearance
   }
 
   /** Fields that a connection repeats are one object (`server/http1/request-head.ts`). */
@@ -121,7 +122,7 @@ export class RestMemory {
   variantTag(variant: string): string {
     const remembered = this.#variants.get(variant)
     if (remembered !== undefined) return remembered
-    const tag = hash('sha256', variant + this.#looks, 'hex').slice(0, 10)
+    const tag = hash('sha256', variant + this.#appearance, 'hex').slice(0, 10)
     if (this.#variants.size >= restLimits.variantsKept) dropOldest(this.#variants)
     this.#variants.set(variant, tag)
     return tag
@@ -154,12 +155,12 @@ function dropOldest<V>(entries: Map<string, V>): V | undefined {
  * with the default of a new field, and then has other tags (RFC 9110 §8.8.1).
  */
 export function writeAppearance({ resources, versions }: Service): string {
-  const looks = resources.map(({ name, fields, within, actions, files, given }) => {
+  const appearance = resources.map(({ name, fields, within, actions, files, given }) => {
     const links = Object.entries(actions).map(([action, { rel, from, to }]) => [action, rel, from, to])
     return [name, fields, within, links, Object.keys(files), given.relations]
   })
   const views = Object.values(versions).map(each => [each.without, each.renames, each.retypes, each.reshapes])
-  return JSON.stringify([looks, views], function (this: unknown, key, value: unknown) {
+  return JSON.stringify([appearance, views], function (this: unknown, key, value: unknown) {
     if (this instanceof Field && hiddenMarks.has(key)) return undefined
     return typeof value === 'bigint' || typeof value === 'function' ? String(value) : value
   })

@@ -1,6 +1,7 @@
 /**
- * What the head of a request alone reveals. A row of the plan gets one of these views and nothing
- * more: none has a clock, a caller or the store, so the row finds the same whenever it is asked.
+ * Findings that depend on the head of a request alone. A row of the plan gets one of these views
+ * and nothing more: none has a clock, a caller or the store, so the row has the same finding at any
+ * time.
  */
 import type { Operation } from '../contract/operation.ts'
 import type { Entry } from '../front/entry.ts'
@@ -16,7 +17,7 @@ import type { Route } from './route.ts'
 export type FacePage = 'entry' | 'problem' | 'decisions'
 
 type HeadRequest = Pick<Request, 'method' | 'fields' | 'content'>
-/** Without the fields that nothing is remembered by. */
+/** Only with the fields by which findings may be remembered. */
 type LastingRequest = Pick<Request, 'method' | 'content'> & { readonly fields: LastingFields }
 
 /** For rows that look at the target (9 to 14), which are asked for each request. */
@@ -50,7 +51,7 @@ export interface ParsedHead {
   readonly length: number | undefined
   readonly offer: Offer | undefined
   readonly coding: string
-  readonly identityTaken: boolean
+  readonly acceptsIdentity: boolean
   /** The media type of the request's content. */
   readonly mediaType: string
   readonly contentCoding: string
@@ -82,7 +83,7 @@ export const emptyHead: ParsedHead = {
   length: undefined,
   offer: undefined,
   coding: 'identity',
-  identityTaken: true,
+  acceptsIdentity: true,
   mediaType: '',
   contentCoding: 'identity',
   acceptsContent: false,

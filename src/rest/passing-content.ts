@@ -36,7 +36,7 @@ export function replyWithPassing(
     return { status: 200, fields: typed }
   }
   const content = fillMarks(text, octetsOf)
-  if (head.identityTaken) return { status: 200, fields: typed, content }
+  if (head.acceptsIdentity) return { status: 200, fields: typed, content }
   const encode =
     face.options.streams?.encode[head.coding] ?? refuseRequest({ kind: 'not-acceptable', offers: ['identity'] })
   return { status: 200, fields: { ...typed, 'content-encoding': head.coding }, content: encode(content) }

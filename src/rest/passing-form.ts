@@ -1,11 +1,11 @@
 /**
- * Parts of a form that pass on as they come. The message goes first, so what comes after it must be
- * known when the first part passes:
- *  (1) A member for octets that the message has as `""` may come as a part; otherwise it is empty,
- *      as the message says.
- *  (2) A member must come if its type requires it, and the message lacks it or has it with fewer
+ * Parts of a form that are passed on as they arrive. The message is sent first, so the parts after
+ * it must be known when the first part passes:
+ *  (1) A member for octets that the message has as `""` may arrive as a part; otherwise it is
+ *      empty, as the message says.
+ *  (2) A member must arrive if its type requires it, and the message lacks it or has it with fewer
  *      octets than the type demands.
- *  (3) Any other part ends the form, and so does a part that comes twice.
+ *  (3) Any other part ends the form, and so does a part that arrives twice.
  *  (4) The octets end, or fail, when the whole form has been read.
  */
 import { encodeBase64 } from '../base/base64.ts'
@@ -19,18 +19,18 @@ import { isRecord, writePointer } from '../http/json-pointer.ts'
 /** Reads a message, and finds its problems. */
 export type FormMessageReader = (json: Json, problems: FieldProblem[]) => unknown
 
-/** Members that may come as parts after the message, by their JSON Pointers. */
+/** Members that may arrive as parts after the message, by their JSON Pointers. */
 export interface ExpectedParts {
   /** The message, with stand-ins for them. */
   readonly json: Json
-  /** Whether each must come. */
+  /** Whether each must arrive. */
   readonly members: ReadonlyMap<string, boolean>
 }
 
-/** Stands in for octets that have not come: text of base64 that is not base16. */
+/** Stands in for octets that have not arrived: text of base64 that is not base16. */
 export const standInText = encodeBase64(new Uint8Array(standInOctets).fill(255))
 
-/** (1), (2) @param max of them: if there are more, the message says what it says */
+/** (1), (2) @param max missing members that may be expected: if there are more, none is expected */
 export function findExpectedParts(
   json: Json,
   read: FormMessageReader,
@@ -55,11 +55,11 @@ export function findExpectedParts(
 }
 
 /** The JSON with the stand-in in place of some of its values. */
-function fillMembers(json: Json, isMeant: (pointer: string, value: Json) => boolean, at = ''): Json {
-  if (isMeant(at, json)) return standInText
-  if (Array.isArray(json)) return json.map((each: Json, i) => fillMembers(each, isMeant, `${at}/${i}`))
+function fillMembers(json: Json, isFillable: (pointer: string, value: Json) => boolean, at = ''): Json {
+  if (isFillable(at, json)) return standInText
+  if (Array.isArray(json)) return json.map((each: Json, i) => fillMembers(each, isFillable, `${at}/${i}`))
   if (!isRecord(json)) return json
-  const fill = ([key, each]: [string, Json]) => [key, fillMembers(each, isMeant, at + writePointer([key]))] as const
+  const fill = ([key, each]: [string, Json]) => [key, fillMembers(each, isFillable, at + writePointer([key]))] as const
   return Object.fromEntries(Object.entries(json as Readonly<Record<string, Json>>).map(fill))
 }
 
@@ -90,20 +90,20 @@ export class PassingForm implements ArrivalOrder {
   readonly #parts: AsyncGenerator<MultipartPart, void, undefined>
   readonly #members: ReadonlyMap<string, boolean>
   readonly #reading: FormReading
-  readonly #come: Set<string>
+  readonly #arrived: Set<string>
   #begun: { readonly key: string; readonly content: Pieces } | undefined
   #isAll = false
 
-  /** @param come the first part, and those before it; members after it: whether each must come */
+  /** @param arrived the first part, and those before it */
   constructor(
     first: { readonly key: string; readonly content: Pieces },
-    come: ReadonlySet<string>,
+    arrived: ReadonlySet<string>,
     parts: AsyncGenerator<MultipartPart, void, undefined>,
     members: ExpectedParts['members'],
     reading: FormReading,
   ) {
     this.#begun = first
-    this.#come = new Set(come)
+    this.#arrived = new Set(arrived)
     this.#parts = parts
     this.#members = members
     this.#reading = reading
@@ -129,23 +129,23 @@ export class PassingForm implements ArrivalOrder {
     const next = this.#isAll ? undefined : await this.#parts.next()
     if (next && !next.done) {
       const key = pointerOf(next.value)
-      if (this.#come.has(key)) refuse(key, 'twice')
+      if (this.#arrived.has(key)) refuse(key, 'twice')
       if (!this.#members.has(key)) refuse(key, 'unknown')
-      this.#come.add(key)
+      this.#arrived.add(key)
       return { key, content: next.value.content }
     }
     this.#isAll = true
-    const [pending] = [...this.#members].filter(([each]) => !this.#come.has(each))
+    const [pending] = [...this.#members].filter(([each]) => !this.#arrived.has(each))
     if (!pending) return undefined
     const [key, isRequired] = pending
     if (isRequired) refuse(key, 'missing')
-    this.#come.add(key)
+    this.#arrived.add(key)
     return { key, content: readNothing() }
   }
 
   async *#read(key: string): Pieces {
     const begun = this.#begun
-    if (begun?.key !== key) throw new Error(`the octets of ${key} are read before they come`)
+    if (begun?.key !== key) throw new Error(`the octets of ${key} are read before they arrive`)
     const { content } = begun
     for (let next = await content.next(false); !next.done; ) next = await content.next(yield next.value)
     this.#begun = undefined

@@ -142,7 +142,7 @@ export function onceFor({ entry, caller, headers }: Exchange, field: string): No
   if (caller.subject === undefined)
     refuseRequest({
       kind: 'bad-request',
-      detail: "Idempotency-Key needs credentials: without them its answer could be another caller's",
+      detail: 'Idempotency-Key requires credentials: without them the stored response could be that of another caller',
     })
   const headerText = Object.keys(headers?.given ?? {}).length > 0 ? packTyped(headers?.given) : ''
   const fingerprint = shortDigest(`${entry.request.method} ${entry.path}?${entry.query}${headerText}`)
@@ -194,8 +194,8 @@ function withContent(exchange: Exchange, call: Call, bytes: Uint8Array): Call {
 /**
  * Large content is read in one turn of the event loop, before its change holds the store in
  * another; a problem with it is reported when the change reads it. A change that is tried again
- * reads it again, since a handler may have kept what it was given. A patch is read together with
- * what it changes.
+ * reads it again, since a handler may have kept its input. A patch is read together with the item
+ * that it changes.
  */
 async function readAhead(exchange: Exchange, call: Call): Promise<Call> {
   const { input } = call
@@ -212,7 +212,7 @@ async function readAhead(exchange: Exchange, call: Call): Promise<Call> {
   }
 }
 
-/** Runs the work now; its result is returned, or its error thrown, when asked for. */
+/** Runs the work now; the function that it returns gives the result, or throws the error. */
 function keepResult<T>(work: () => T): () => T {
   try {
     const value = work()

@@ -255,7 +255,7 @@ export function followPlan(exchange: Exchange, from = 0, isHeadKnown = false): M
   const rows = rowsOfMethod.get(exchange.entry.request.method) ?? planRows
   let known = isHeadKnown
   for (let at = from; at < rows.length; at++) {
-    const row = rows[at]! // at is within
+    const row = rows[at]! // within bounds
     if (known && row.of === 'head') continue
     exchange.row = row.number
     const answer = row.of === 'moment' ? row.ask(exchange) : row.ask(exchange, exchange.face.api)

@@ -3,8 +3,8 @@
  * same handler as over SOAP. What always holds:
  *  (1) The handler is called once the content is read to its end and fits the declared type.
  *  (2) A declared fault is a problem with the status that the contract gives it.
- *  (3) A header block is the field `Soap-` plus its name, with its content in JSON; one that is
- *      longer than a field may be ends the call.
+ *  (3) A header block is the field `Soap-` plus its name, with its content in JSON; one that is too
+ *      long for a field ends the call.
  */
 
 import { type MarkedValue, markPassing } from '../base/marked-octets.ts'
@@ -89,7 +89,7 @@ async function replyStarted(
   return await replyWith(exchange, await waitForJob(exchange, { ...outcome, created: true }))
 }
 
-/** The answer of a call whose answer came later, as if it had come at once. */
+/** The later answer of a call, sent like one that arrives at once. */
 export async function answerKeptCall(exchange: Exchange, operation: OperationOf<'getAnswer'>): Promise<Response> {
   const { exchange: declared, exchangeName, job } = operation
   const { later } = exchange.face.context.app
@@ -146,7 +146,7 @@ function readRequestKey(exchange: Exchange, input: unknown): KeyedRequest | unde
 
 // Content
 
-/** A GET has no content: it asks for everything that the operation returns without input. */
+/** A GET has no content: it calls the operation with its empty input. */
 function readAskedInput(exchange: Exchange, root: AnyRootElement): Maybe<unknown> {
   if (!['GET', 'HEAD'].includes(exchange.entry.request.method)) return readPortInput(exchange, root)
   const empty = readEmptyContent(root)
@@ -180,7 +180,7 @@ async function loadElements({ face }: Exchange): Promise<ElementTexts> {
   return await elements()
 }
 
-// What a handler is given
+// The context of a handler
 
 function createPortContext(exchange: Exchange, operation: PortOperation, into: FieldDraft): ExchangeContext {
   const { port, exchangeName, exchange: declared } = operation
@@ -195,7 +195,7 @@ function createPortContext(exchange: Exchange, operation: PortOperation, into: F
     request: entry.id,
     gone: entry.request.gone,
   })
-  // What the basis has found out once stays as it is.
+  // Added to the basis itself, so that values which it has computed are kept.
   return Object.assign(basis, {
     passing: 'as written' as const,
     mayStart: true,
@@ -234,7 +234,7 @@ function writeBlockField(name: string, json: string): string {
   const text = escapeToAscii(json)
   if (text.length <= fieldOctetsMax) return text
   throw new UnsendableBlock(
-    `the header ${name} has ${text.length} octets as a field: at most ${fieldOctetsMax}, or ask by SOAP`,
+    `the header ${name} has ${text.length} octets as a field, and at most ${fieldOctetsMax} are possible: call the operation over SOAP`,
   )
 }
 /** A field holds visible ASCII (RFC 9110 §5.5); JSON can escape any other character. */

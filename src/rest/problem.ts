@@ -28,7 +28,7 @@ const explanations: Readonly<Record<RefusalKind, readonly [title: string, advice
   malformed: ['Malformed content', 'The content does not follow the syntax of its media type.'],
   unserved: [
     'List not served',
-    'No index serves this filter with this order, and the service answers no such list. The detail names the field.',
+    'No index serves this filter with this order, so the service refuses the list. The detail names the field.',
   ],
   unauthenticated: ['Authentication required', 'Send credentials of a scheme that WWW-Authenticate names.'],
   forbidden: ['Forbidden', 'This caller may not do this. Other credentials may.'],
@@ -73,7 +73,7 @@ const explanations: Readonly<Record<RefusalKind, readonly [title: string, advice
   failed: ['Internal server error', 'The service has failed. Its operators can find the incident by its number.'],
   unimplemented: [
     'Not implemented yet',
-    'The service declares this operation and does not carry it out yet. Nothing was changed.',
+    'The contract declares this operation, but the service does not implement it yet. Nothing was changed.',
   ],
   'unknown-method': ['Not implemented', 'This server does not support the method.'],
   unavailable: ['Service unavailable', 'The service cannot answer now. Retry after as long as Retry-After says.'],
@@ -157,18 +157,18 @@ function explainUnproven({ entry: { request }, face }: Exchange): string {
 }
 
 const openPassword =
-  'A password counts over https alone, and this request came by http, or its proxy says so. Send it by https, or send a bearer token.'
+  'A password is accepted over https only, and this request came over http, or its proxy says so. Send it over https, or send a bearer token.'
 const badCredentials =
   'The credentials are wrong or no longer valid, or of a scheme that WWW-Authenticate does not name. Send others.'
 
-const isNotKnown = 'The service cannot tell whether the change was made. Check before you try again'
+const outcomeUnknown = 'The service cannot tell whether the change was made. Check before you try again'
 const doubtAdvice: Readonly<Record<Doubt, string>> = {
-  commit: `${isNotKnown}; a request with an Idempotency-Key may be repeated.`,
-  record: `${isNotKnown}.`,
+  commit: `${outcomeUnknown}; a request with an Idempotency-Key may be repeated.`,
+  record: `${outcomeUnknown}.`,
 }
 
 const weakTags =
-  'If-Match compares strongly (RFC 9110 §13.1.1), and a weak tag, W/"…", is never the same: send the tag as this service wrote it. A proxy that compresses may have made it weak.'
+  'If-Match compares strongly (RFC 9110 §13.1.1), and a weak tag, W/"…", never matches: send the tag as this service wrote it. A proxy that compresses may have made it weak.'
 
 const bothTags =
   'If-Match and If-None-Match both have to hold: the resource has changed since it was read, does not exist, or has a tag of If-None-Match. Fetch it and send one of the two.'
@@ -180,14 +180,14 @@ function explainFailed({ method, fields }: Request): string {
   // A read with a tag in If-None-Match is answered with 304.
   if (fields['if-match'] !== undefined) return /^(?:GET|HEAD|QUERY)$/.test(method) ? explanations.stale[1] : bothTags
   return fields['if-none-match'].trim() === '*'
-    ? 'If-None-Match: * asks for what does not exist, and the resource does.'
+    ? 'If-None-Match: * requires that the resource does not exist, but it does.'
     : 'The resource has one of the entity tags of If-None-Match, or these are malformed.'
 }
 
 const nameOffers = (offers: readonly string[]): string =>
   `${offers.every(offer => offer.includes('/')) ? 'media types' : 'content codings'}: ${offers.join(', ')}`
 
-/** What the state does allow, with links (rule A3.4). */
+/** The transitions that the state allows, with links (rule A3.4). */
 function conflictMembers(
   exchange: Exchange,
   { state, possible, detail }: Extract<AnyRestRefusal, { kind: 'conflict' }>,

@@ -89,14 +89,14 @@ function refuseUnknownParameter(operation: Operation, route: Route, text: string
   const [name = ''] = text.split('[')
   const field = filters.get(name)
   if (!field || name === text)
-    return refuseParameter(text, notKnownHere([...filters.keys(), ...controlsOf(operation, route)]))
+    return refuseParameter(text, explainUnknownParameter([...filters.keys(), ...controlsOf(operation, route)]))
   const forms = comparisons
     .filter(is => mayFilterBy(operation, field, is))
     .map(is => (is === 'eq' && !controlsOf(operation, route).has(name) ? name : `${name}[${is}]`))
   return refuseParameter(text, `is not a comparison of ${name}: use ${forms.join(', ')}`)
 }
 /** @param names the parameters of the target */
-export const notKnownHere = (names: readonly string[]): string =>
+export const explainUnknownParameter = (names: readonly string[]): string =>
   `is not a known query parameter here: ${names.length === 0 ? 'send none' : `use ${names.join(', ')}`}`
 
 const refuseWithoutFilter = (): never =>
@@ -166,7 +166,7 @@ const selectionsOf = memoizeByObject((resource: Resource) =>
     return new Set(names)
   }, 100),
 )
-/** For a name in a comma-separated list; an empty name has nothing to be called by. */
+/** For a name in a comma-separated list; the name may be empty. */
 const refuseName = (parameter: string, name: string, problem: string, use: string): never =>
   refuseParameter(parameter, `${name === '' ? 'has an empty name' : `${name} ${problem}`}: use ${use}`)
 const parseSelection = (resource: Resource, text: string | undefined): ReadonlySet<string> | undefined =>
@@ -182,7 +182,7 @@ function parsePaging(
   const cursor = parameters.get('cursor')
   const page = parameters.has('page') ? parseWhole('page', parameters.get('page'), 1, 1_000_000) : undefined
   if (page !== undefined && page * size > numberedItemsMax)
-    refuseParameter('page', `must end by item ${numberedItemsMax}: beyond it, follow next, which gives a cursor`)
+    refuseParameter('page', `must not go beyond item ${numberedItemsMax}: follow the link next, which has a cursor`)
   if (cursor !== undefined && page !== undefined)
     refuseParameter('cursor', 'cannot be combined with page: give one of them')
   const from = cursor === undefined ? undefined : readCursor(resource, sort, cursor)

@@ -12,10 +12,10 @@ export type HttpRefusal =
   /** A version no longer served; `successor` is the same address in the newest one. */
   | { readonly kind: 'retired'; readonly successor: string }
   | { readonly kind: 'too-large'; readonly limit: number }
-  /** `take`: the fields that list what is supported (Accept-Post, -Patch, -Query, -Encoding). */
+  /** `acceptFields` list the supported types or codings: Accept-Post, -Patch, -Query, -Encoding. */
   | {
       readonly kind: 'unsupported-media-type'
-      readonly take: Readonly<Record<string, string>>
+      readonly acceptFields: Readonly<Record<string, string>>
       readonly detail: string
     }
   | { readonly kind: 'not-acceptable'; readonly offers: readonly string[] }

@@ -63,7 +63,7 @@ export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response>
     case 'result':
       return resultReply(exchange, outcome.job, outcome.output)
     case 'answer':
-      throw new Error('the answer of a port is written where its exchange is')
+      throw new Error('the answer of a port is written by its exchange, not here')
     case 'unchanged':
       exchange.row = 23
       return { status: 304, fields: validatorFields(exchange, outcome.current) }

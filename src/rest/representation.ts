@@ -13,7 +13,12 @@ import { finishSteps, type WorkSteps } from '../service/turns.ts'
 import { type LinkBase, type OfferedLinks, offeredLinks, type ResourceView } from './api-version.ts'
 import { writeBrowserPage } from './browse/browser-page.ts'
 import { callsOf, type Exchange } from './exchange.ts'
-import { type DocumentLink, type RepresentationDocument, writeItemsInSteps, writingOf } from './formats/document.ts'
+import {
+  type DocumentLink,
+  documentContextOf,
+  type RepresentationDocument,
+  writeItemsInSteps,
+} from './formats/document.ts'
 import type { ItemDocument, SelectedItem, Variant } from './memory.ts'
 import { fileVersionTag, representationTag } from './tags.ts'
 
@@ -79,7 +84,7 @@ class ItemRepresentation implements RepresentationDocument {
     if (this.#links) return this.#links
     const links: DocumentLink[] = []
     const { linkers, open } = this.#offered
-    const own = this.#view.at(this.#from, this.#item.id)
+    const own = this.#view.addressOf(this.#from, this.#item.id)
     for (const { rel, href: to, form } of linkers) {
       const href = typeof to === 'string' ? own + to : to(this.#from, this.#item)
       if (!form) links.push({ rel, href })
@@ -99,7 +104,7 @@ export function* writeInSteps(
   const { offer } = exchange.head
   if (offer?.write === 'page') return yield* writeBrowserPage(exchange, document)
   if (!offer) return ''
-  const context = writingOf(exchange)
+  const context = documentContextOf(exchange)
   return offer.write.write(document, context, yield* writeItemsInSteps(offer.write, document, context))
 }
 /** The same, all at once. */
@@ -107,7 +112,7 @@ export function writeRepresentation(exchange: Exchange, document: Representation
   const { offer } = exchange.head
   if (offer === undefined || offer.write === 'page' || document.items)
     return finishSteps(writeInSteps(exchange, document))
-  return offer.write.write(document, writingOf(exchange), noItems)
+  return offer.write.write(document, documentContextOf(exchange), noItems)
 }
 const noItems: readonly string[] = []
 
@@ -129,7 +134,7 @@ export function validatorsOf(exchange: Exchange, current: Snapshot): Validators 
 
 /** The tag of stored octets, which are sent unchanged if the client accepts that (row 21). */
 export const fileTag = (exchange: Exchange, version: number): string =>
-  representationTag(exchange, version, '', exchange.head.identityTaken ? 'identity' : exchange.head.coding)
+  representationTag(exchange, version, '', exchange.head.acceptsIdentity ? 'identity' : exchange.head.coding)
 
 /**
  * The item as it is sent: one object for the precondition, the response, and later requests for the
@@ -150,7 +155,7 @@ export function selectItem(exchange: Exchange, resource: string, item: Snapshot)
 }
 
 const isSameVariant = (a: Variant, b: Variant): boolean =>
-  a.offer === b.offer && a.coding === b.coding && a.identityTaken === b.identityTaken
+  a.offer === b.offer && a.coding === b.coding && a.acceptsIdentity === b.acceptsIdentity
 
 /** The text: written once, unless the application writes it. */
 export function writeSelected(exchange: Exchange, selected: SelectedItem): Maybe<string | Uint8Array> {
@@ -173,19 +178,19 @@ function writeForCoding(
   if (
     !exchange.head.offer ||
     exchange.head.coding === 'identity' ||
-    !(exchange.head.offer.coded || !exchange.head.identityTaken)
+    !(exchange.head.offer.coded || !exchange.head.acceptsIdentity)
   )
     return { content: undefined, coding: 'identity' }
   const content = writeRepresentation(exchange, document)
   if (!(content instanceof Promise)) return { content, coding: chooseCoding(exchange, content) }
   content.catch(() => {}) // a response awaits it; a 304 does not
-  return { content, coding: exchange.head.identityTaken ? 'identity' : exchange.head.coding }
+  return { content, coding: exchange.head.acceptsIdentity ? 'identity' : exchange.head.coding }
 }
 
 /** A coding only for more than 1 KiB, unless the client accepts nothing else (row 21). */
 export function chooseCoding(exchange: Exchange, content: string | Uint8Array): string {
   if (exchange.head.coding === 'identity') return 'identity'
-  return !exchange.head.identityTaken || isWorthCoding(content) ? exchange.head.coding : 'identity'
+  return !exchange.head.acceptsIdentity || isWorthCoding(content) ? exchange.head.coding : 'identity'
 }
 
 /** A 304 has the validators that the 200 would have had. */

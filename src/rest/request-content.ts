@@ -26,7 +26,7 @@ import { readOnlyNames } from '../service/nested-read-only.ts'
 import { refuse } from '../service/refusal.ts'
 import type { Snapshot } from '../service/store.ts'
 import { type ApiVersion, searchFields } from './api-version.ts'
-import { withoutDemands } from './browse/forms.ts'
+import { makeAllOptional } from './browse/forms.ts'
 import type { Exchange } from './exchange.ts'
 import { writePlainJson } from './formats/hal.ts'
 import { readFormValues } from './formats/untyped-text.ts'
@@ -151,7 +151,7 @@ export function readInput(exchange: Exchange, bytes: Uint8Array): (current: Snap
   return current => {
     if (operation?.kind === 'patch' && current) return applyPatch(exchange, operation, bytes, current)
     const shape = operation ? contentShapeOf(operation) : noMembers
-    const options: ReadOptions = { ignored: linksAlone, server: [] }
+    const options: ReadOptions = { ignored: ignoredMembers, server: [] }
     const problems: FieldProblem[] = []
     const value = readFields(shape.fields, readJson(exchange, shape, bytes), problems, options)
     if (problems.length > 0)
@@ -159,7 +159,7 @@ export function readInput(exchange: Exchange, bytes: Uint8Array): (current: Snap
     return { value, server: options.server }
   }
 }
-const linksAlone: ReadonlySet<string> = new Set(['_links'])
+const ignoredMembers: ReadonlySet<string> = new Set(['_links'])
 
 function refuseInvalid(problems: readonly FieldProblem[]): void {
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
@@ -183,7 +183,7 @@ function readJson(exchange: Exchange, { name, fields }: ContentShape, bytes: Uin
 const refuseUntyped = (exchange: Exchange): never =>
   refuseRequest({
     kind: 'unsupported-media-type',
-    take: acceptFields(exchange),
+    acceptFields: acceptFields(exchange),
     detail: 'the content has no Content-Type: name its media type',
   })
 
@@ -191,7 +191,7 @@ function readFormContent(bytes: Uint8Array, fields: Fields): Json {
   const text = decodeUtf8(bytes)?.replace(/^\ufeff/, '')
   const pairs = text === undefined ? undefined : parseQuery(text)
   const json = pairs && readFormValues(pairs, fields)
-  return json ?? refuse({ kind: 'malformed', detail: 'the form cannot be decoded or has a name twice' })
+  return json ?? refuse({ kind: 'malformed', detail: 'the form cannot be decoded, or repeats a name' })
 }
 
 export function parseContent(content: Uint8Array | string): Json {
@@ -209,7 +209,7 @@ function applyPatch(
   current: Snapshot,
 ): Input {
   const isForm = exchange.head.mediaType === formType
-  const patch = isForm ? readFormContent(bytes, withoutDemands(resource.fields)) : parseContent(bytes)
+  const patch = isForm ? readFormContent(bytes, makeAllOptional(resource.fields)) : parseContent(bytes)
   const before = parseContent(writePlainJson({ fields: resource.fields, value: current.value }))
   const json =
     isForm || exchange.head.mediaType === mergeType ? applyMergePatch(before, patch) : applyOperations(before, patch)

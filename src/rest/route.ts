@@ -72,7 +72,7 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
   let id: string | undefined
   let parents: string[] | undefined
   for (let i = from; i < segments.length; i++) {
-    const segment = segments[i] as string // i is within
+    const segment = segments[i] as string // within bounds
     const child: RouteNode | undefined = at.names.size > 0 ? at.names.get(segment) : undefined
     if (child) at = child
     else if (at.id && isIdentifier(segment)) {

@@ -110,7 +110,8 @@ test('a header block of the response that is longer than a field may be is a 502
   const session = 's'.repeat(4094)
   const answer = await send('SetPrice', { item: 'tea' }, { 'soap-session': JSON.stringify(session) })
   assert.equal(answer.status, 502, answer.text)
-  const says = 'the header Session has 4097 octets as a field: at most 4096, or ask by SOAP'
+  const says =
+    'the header Session has 4097 octets as a field, and at most 4096 are possible: call the operation over SOAP'
   assert.equal(JSON.parse(answer.text).detail, `the backend has responded, but ${says}`)
   assert.deepEqual(notes, [`Shop.SetPrice: ${says}`])
   const asked = withHeader(

@@ -50,10 +50,10 @@ describe('the entry page', async () => {
       '<ul class="cards">',
       '<li class="card">',
       '<a href="/api/v2/orders" rel="orders">Orders',
-      '<p>Items that one may pay, cancel, ship, track, deliver',
+      '<p>Items with actions: pay, cancel, ship, track, deliver',
       '<li class="card">',
       '<a href="/api/v2/customers" rel="customers">Customers',
-      '<p>Items that one may merge',
+      '<p>Items with actions: merge',
       '<li class="card">',
       '<a href="/api/v2/products" rel="products">Products',
       '<p>Items to read and change',
@@ -633,7 +633,7 @@ it('the entry describes actions that someone may perform, and not those for hand
   const handlers = { offers: { takeBack: () => {}, expire: () => {} } }
   await using tests = await startTestService(market, implement(market, handlers))
   const page = await (await tests.fetchAs()(`${tests.address}/api/v1`, { headers: html })).text()
-  assert.match(page, /<p>Items that one may take back<\/p>/)
+  assert.match(page, /<p>Items with actions: take back<\/p>/)
 })
 
 describe('a field with a title', async () => {

@@ -119,7 +119,7 @@ describe('pages: a form stands for the request that its address names', async ()
     await shop.as.clara('POST', `${at}/cancellation`, json, {})
     const { status, text } = await shop.as.clara('POST', `${at}/payment?_method=POST`, own, 'method=card&amount=9.90')
     assert.equal(status, 409)
-    assert.match(text, /It is cancelled\. Nothing leads on from there\./)
+    assert.match(text, /It is cancelled\. No transition leads on from there\./)
     assert.doesNotMatch(text, /id="payment-post"/)
   })
 

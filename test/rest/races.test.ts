@@ -87,7 +87,7 @@ describe('many at once', async () => {
     const key = { ...json, 'idempotency-key': '"k"' }
     assert.equal((await as.anyone('POST', '/api/v1/notes', json, {})).status, 201)
     const refused = await as.anyone('POST', '/api/v1/notes', key, {})
-    assert.deepEqual([refused.status, /needs credentials/.test(refused.text)], [400, true])
+    assert.deepEqual([refused.status, /requires credentials/.test(refused.text)], [400, true])
     assert.equal((await as.clara('POST', '/api/v1/notes', key, {})).status, 201)
   })
 })

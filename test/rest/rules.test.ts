@@ -658,13 +658,13 @@ describe('A4 methods', async () => {
       await detailOf('GET', { 'if-match': '"0-x"', 'if-none-match': '*' }),
       /^The resource has changed since it was read/,
     )
-    assert.match(await detailOf('PATCH', { 'if-match': `W/${etag}` }), /a weak tag, W\/"…", is never the same/)
+    assert.match(await detailOf('PATCH', { 'if-match': `W/${etag}` }), /a weak tag, W\/"…", never matches/)
     assert.match(await detailOf('PATCH', { 'if-match': `W/${etag}, "0-x"` }), /changed since it was read/)
     assert.match(
       await detailOf('PATCH', { 'if-match': etag, 'if-none-match': etag }),
       /^If-Match and If-None-Match both/,
     )
-    assert.match(await detailOf('PATCH', { 'if-none-match': '*' }), /asks for what does not exist/)
+    assert.match(await detailOf('PATCH', { 'if-none-match': '*' }), /requires that the resource does not exist/)
     assert.match(await detailOf('PATCH', { 'if-none-match': etag }), /one of the entity tags/)
   })
 
@@ -901,7 +901,7 @@ describe('A5 callers', async () => {
     assert.match((await shop.as.anyone('GET', at)).json.detail, /^Send credentials/)
     const far = await shop.as.anyone('GET', at, basic('clara:clara-secret'), undefined, { from: '203.0.113.7' })
     assert.deepEqual([far.status, far.fields['www-authenticate']], [401, 'Bearer realm="orders"'])
-    assert.match(far.json.detail, /^A password counts over https alone/)
+    assert.match(far.json.detail, /^A password is accepted over https only/)
     assert.equal(
       (
         await shop.as.anyone('GET', at, basic('clara:clara-secret'), undefined, {

@@ -71,7 +71,7 @@ test('RFC 9110 §15.6.2: REST responds 501, with a page that explains it and sho
   const problem = (await answer.json()) as { readonly type: string; readonly detail: string }
   assert.deepEqual([answer.status, problem.detail], [501, 'Bell.Ring is not implemented yet'])
   assert.doesNotMatch(JSON.stringify(problem), /\.ts/)
-  assert.match(await (await ask(new URL(problem.type, running.address))).text(), /does not carry it out yet/)
+  assert.match(await (await ask(new URL(problem.type, running.address))).text(), /does not implement it yet/)
 })
 
 test('rule B7.3: SOAP responds with a fault of the receiver', async () => {

@@ -15,9 +15,9 @@ import { describeFrame } from './page-frame.ts'
 
 export function* writeBrowserPage(exchange: Exchange, document: RepresentationDocument): WorkSteps<Maybe<string>> {
   const main = yield* writeMain(exchange, document)
-  return chain(writeExchangePanel(exchange, document), beside => {
+  return chain(writeExchangePanel(exchange, document), panel => {
     const frame = describeFrame(exchange, labelOf(document.title))
-    return writePage({ ...frame, isWide: document.items !== undefined }, main, beside)
+    return writePage({ ...frame, isWide: document.items !== undefined }, main, panel)
   })
 }
 

@@ -257,7 +257,7 @@ function writeBulk(exchange: Exchange, resource: Resource, { items = [] }: Repre
     buildElement(
       'form',
       { method: 'post', action },
-      buildElement('p', {}, 'Those that may not be removed in their state stay.'),
+      buildElement('p', {}, 'Items whose state does not allow removal are kept.'),
       buildElement('button', { class: 'danger' }, escapeMarkup(title)),
     ),
   )

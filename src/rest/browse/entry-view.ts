@@ -51,7 +51,7 @@ export function writeEntryView(exchange: Exchange, document: RepresentationDocum
       'Messages',
       {},
       writeCards(soap, 'card soap', soapTexts),
-      writeCards(toPorts.map(leadToPage), 'card soap', tellOfPort(exchange)),
+      writeCards(toPorts.map(leadToPage), 'card soap', textOfPort(exchange)),
     ),
     writeSection('Also here', {}, writeCards(others, 'card', otherTexts)),
     writeSection('What you may do', { id: 'rights' }, writeRights(exchange)),
@@ -96,13 +96,13 @@ const titles: Readonly<Record<string, string>> = {
 const soapText: Readonly<Record<string, string>> = {
   soap: 'Operations, and a place to try each',
   wsdl: 'The description for clients of SOAP 1.1 and 1.2',
-  wsdl2: 'The same in its newer form',
+  wsdl2: 'The same description in the newer format',
   xsd: 'The types of all messages',
 }
 const soapTexts = (rel: string): string => soapText[rel] ?? ''
 const otherText: Readonly<Record<string, string>> = {
   'service-desc': 'The description of the HTTP face',
-  'service-doc': 'Every operation by both faces, with examples',
+  'service-doc': 'Every operation in both faces, with examples',
   changes: 'The changes, one after the other',
   health: 'Whether the service is ready',
   login: 'As a person, with a name and a password',
@@ -111,7 +111,7 @@ const otherTexts = (rel: string): string => otherText[rel] ?? (/^v\d+$/.test(rel
 
 /** A program gets the WSDL of a port, a person its page. */
 const leadToPage = (link: DocumentLink): DocumentLink => ({ ...link, href: link.href.replace(/\?wsdl$/, '') })
-const tellOfPort =
+const textOfPort =
   ({ edition }: Exchange) =>
   (rel: string): string =>
     edition.service.ports.find(({ port }) => port === rel)?.description ?? soapTexts('soap')
@@ -124,8 +124,8 @@ const describeCollection =
     const verbs = Object.entries(resource?.actions ?? {})
       .filter(([name, { effect }]) => effect === 'read' || (resource?.given.allow[name] ?? []).length > 0)
       .map(([name]) => labelOf(name).toLowerCase())
-    if (resource?.isSingle) return verbs.length === 0 ? 'To read and change' : `One may ${verbs.join(', ')}`
-    return verbs.length === 0 ? 'Items to read and change' : `Items that one may ${verbs.join(', ')}`
+    if (resource?.isSingle) return verbs.length === 0 ? 'To read and change' : `Actions: ${verbs.join(', ')}`
+    return verbs.length === 0 ? 'Items to read and change' : `Items with actions: ${verbs.join(', ')}`
   }
 
 /** By the contract only: whether the caller may ever do it to some item. */

@@ -1,6 +1,4 @@
-/**
- * The same answer as programs get it, over HTTP and as a SOAP message, next to its page.
- */
+/** The response that programs get, over HTTP and as a SOAP message, next to its page. */
 import { escapeMarkup } from '../../base/markup.ts'
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { buildElement, type PageMarkup, writeSection } from '../../html/element.ts'
@@ -10,7 +8,7 @@ import { writeQuery } from '../../http/uri.ts'
 import { finishSteps } from '../../service/turns.ts'
 import type { MessagePair } from '../compiled-face.ts'
 import type { Exchange } from '../exchange.ts'
-import { type RepresentationDocument, writeItemsInSteps, writingOf } from '../formats/document.ts'
+import { documentContextOf, type RepresentationDocument, writeItemsInSteps } from '../formats/document.ts'
 import { halWriter } from '../formats/hal.ts'
 import type { Offer } from '../media-types.ts'
 import { representationTag } from '../tags.ts'
@@ -25,7 +23,7 @@ export function writeExchangePanel(exchange: Exchange, document: RepresentationD
 
 /** Only the part that is shown. */
 function writeShownJson(exchange: Exchange, document: RepresentationDocument): string {
-  const context = writingOf(exchange)
+  const context = documentContextOf(exchange)
   const write = (shown: RepresentationDocument): string =>
     halWriter.write(shown, context, finishSteps(writeItemsInSteps(halWriter, shown, context)))
   const { items } = document
@@ -67,7 +65,7 @@ function writeHttpFace(exchange: Exchange, document: RepresentationDocument, jso
     buildElement(
       'p',
       { class: 'hint' },
-      escapeMarkup(`By Accept also as ${types.filter(each => each !== 'application/hal+json').join(', ')}.`),
+      escapeMarkup(`Also available by Accept: ${types.filter(each => each !== 'application/hal+json').join(', ')}.`),
     ),
   )
 }

@@ -1,7 +1,7 @@
 /**
- * The result of a page's form: the page of what was changed, or the form again with its problems
- * and the current values. What it guards:
- *  (1) What was typed is kept, whatever was refused once the content had been read.
+ * The result of a page's form: a redirect to the page of the change, or the form again with its
+ * problems and the current values. What it guards:
+ *  (1) The typed values are kept, for any refusal after the content has been read.
  *  (2) The current item is read like any other: admitted, and in one look at the store.
  */
 import type { FieldProblem } from '../../contract/given-fields.ts'
@@ -30,8 +30,8 @@ import { describeFrame } from './page-frame.ts'
 import { writeProblemView } from './problem-page.ts'
 
 /**
- * RFC 9110 §15.4.4: after a form, the browser is redirected to the page of what was changed, which
- * it may load again. What is only shown once is shown at once.
+ * RFC 9110 §15.4.4: after a form, the browser is redirected to the page of the change, which it may
+ * load again. A response that can be shown only once is sent directly.
  */
 export function redirectAfterForm(exchange: Exchange, response: Response): Response {
   const location = findPageAfter(exchange, response)
@@ -74,11 +74,11 @@ export async function answerRedraw(exchange: Exchange): Promise<Response> {
   const current = await readCurrentItem(exchange)
   const spec = findSpec(exchange, current)
   if (!spec || !redraw) return refuseRequest({ kind: 'not-found' })
-  const form = redrawForm({ ...spec, ...typedInto(exchange, spec.tree) }, redraw)
+  const form = redrawForm({ ...spec, ...keepTyped(exchange, spec.tree) }, redraw)
   return pageResponse(200, writePage(describeFrame(exchange, form.title), writeForm(form)))
 }
 
-const typedInto = ({ typed }: Exchange, otherwise: FormSpec['tree']): Pick<FormSpec, 'tree'> => ({
+const keepTyped = ({ typed }: Exchange, otherwise: FormSpec['tree']): Pick<FormSpec, 'tree'> => ({
   tree: typed ?? otherwise,
 })
 
@@ -114,14 +114,14 @@ export async function answerRefusedForm(exchange: Exchange, refusal: AnyRestRefu
   }
 }
 
-/** When a declared fault ends a call, and its detail for this call. */
+/** Explains a declared fault: when it ends a call, and its detail for this call. */
 function writeFaultDetail(exchange: Exchange, refusal: AnyRestRefusal): PageMarkup {
   if (refusal.kind !== 'declared') return ''
   const { fault, detail } = refusal
   return writeParagraph(fault.description) + writeDefinitions(fault.detail, detail, itemAddresses(exchange))
 }
 
-/** (1) Rows have the reader's numbers, and each problem is at its control. */
+/** (1) Rows are numbered as the reader sees them, and each problem is at its control. */
 function groupByControl(problems: readonly FieldProblem[]): ReadonlyMap<string, readonly string[]> {
   const byName = new Map<string, string[]>()
   for (const { path, detail } of problems) {

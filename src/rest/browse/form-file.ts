@@ -1,7 +1,7 @@
 /**
  * A file that a form sends (RFC 7578): the octets of the first part of multipart/form-data, as they
- * arrive. What follows that part is read and dropped. If a part does not end, octets are missing,
- * and the request is refused.
+ * arrive. Later parts are read and dropped. If a part does not end, octets are missing, and the
+ * request is refused.
  */
 
 import { type PartLimits, readMultipart } from '../../base/multipart-reader.ts'

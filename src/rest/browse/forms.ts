@@ -1,4 +1,4 @@
-/** Forms of a page, made from the contract: one for each thing that can be done. */
+/** Forms of a page, made from the contract: one for each operation that the caller may perform. */
 import { escapeMarkup } from '../../base/markup.ts'
 import { type AnyField, Field, type Fields } from '../../contract/field.ts'
 import type { PublicTexts } from '../../contract/texts.ts'
@@ -17,13 +17,13 @@ export interface FormSpec {
   readonly fields: Fields
   /** The tag that the change expects. */
   readonly match?: string | undefined
-  /** The values in it. */
+  /** The values in its controls. */
   readonly tree?: TextTree | undefined
   readonly problems?: ReadonlyMap<string, readonly string[]>
   /** Where the items of a resource are listed. */
   readonly choices: FormState['choices']
   readonly isDanger?: boolean
-  /** What the contract says about it. */
+  /** The title and description in the contract. */
   readonly texts?: PublicTexts | undefined
 }
 
@@ -67,15 +67,15 @@ export const redrawForm = (spec: FormSpec, { change, name }: Redraw): FormSpec =
   tree: changeRows(spec.tree ?? {}, change, name),
 })
 
-/** For a change of some fields: what is left empty stays unchanged. */
-export const withoutDemands = (fields: Fields): Fields =>
+/** For a change of some fields: empty ones stay unchanged. */
+export const makeAllOptional = (fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields)
       .filter(([, field]) => !field.isReadOnly)
       .map(([name, field]: [string, AnyField]) => [name, new Field(field.shape, field).optional()]),
   )
 
-/** A form in a part of the page that can be opened; open if there is something to see in it. */
+/** A form in a section that can be opened; open if it has something to show. */
 export const writeFolded = (title: string, isOpen: boolean, content: PageMarkup): PageMarkup =>
   content === ''
     ? ''
@@ -114,7 +114,10 @@ export function itemAddresses({ base, place, parents, edition }: Exchange): Item
   }
 }
 
-/** Where a form finds the items that a reference may name; nowhere if no single list has them. */
+/**
+ * The list in which a form finds the items that a reference may name; none if no single list has
+ * them.
+ */
 export const listAddresses =
   ({ base, edition }: Exchange): FormState['choices'] =>
   resource =>

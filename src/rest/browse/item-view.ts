@@ -21,7 +21,7 @@ import {
   type FormSpec,
   itemAddresses,
   listAddresses,
-  withoutDemands,
+  makeAllOptional,
   writeFileForm,
   writeFolded,
   writeForm,
@@ -100,7 +100,7 @@ export function specsOf(
     ]
   const tree = toTextTree(fields, document.value)
   const whole = { ...common, method, title: `Edit this ${document.name}`, fields, tree }
-  const some = { ...common, method: 'PATCH', title: 'Change some fields', fields: withoutDemands(fields) }
+  const some = { ...common, method: 'PATCH', title: 'Change some fields', fields: makeAllOptional(fields) }
   const ways = findItemOperations(exchange)
   return [...(ways.has('PUT') ? [whole] : []), ...(ways.has('PATCH') ? [some] : [])]
 }
@@ -149,7 +149,7 @@ export function writeLinkList(links: readonly DocumentLink[]): PageMarkup {
     : buildElement('nav', { 'aria-label': 'Links' }, buildElement('ul', { class: 'links' }, ...items))
 }
 
-/** A running job is looked at again, by the script or by hand. */
+/** The page of a running job is loaded again, by the script or by hand. */
 function writeProgress({ name, value, links }: RepresentationDocument): PageMarkup {
   if (name !== 'job' || !links.some(({ rel }) => rel === 'cancel')) return ''
   const self = links.find(({ rel }) => rel === 'self')?.href ?? ''

@@ -14,7 +14,7 @@ import type { HttpFields, Request } from '../../http/message.ts'
 import { type Pairs, writeQuery } from '../../http/uri.ts'
 import { readFormFile } from './form-file.ts'
 
-/** What a form asks for besides the request that it represents. */
+/** The effect of a form besides the request that it represents. */
 export interface PageForm {
   /** If present, the form is shown again, changed, and nothing else happens. */
   readonly redraw: Redraw | undefined
@@ -39,7 +39,7 @@ export interface FormTarget {
   readonly type?: string
 }
 
-/** The address that a form sends to. */
+/** The address to which a form is sent. */
 export function writeFormAddress(href: string, { method, match, type }: FormTarget, redraw?: Redraw): string {
   const pairs: (readonly [string, string])[] = [[controls.method, method]]
   if (match !== undefined) pairs.push([controls.match, match])
@@ -48,7 +48,7 @@ export function writeFormAddress(href: string, { method, match, type }: FormTarg
   return `${href}${href.includes('?') ? '&' : '?'}${writeQuery(pairs)}`
 }
 
-/** The name of a control in a GET form: what is left empty in it is not sent. */
+/** The control that marks a GET form: its empty controls are removed from the address. */
 export const findMark = controls.find
 
 /** Undefined if the request is not a form of a page. */
@@ -74,12 +74,12 @@ export function readPageForm(entry: Entry): PageFormReading | undefined {
   }
 }
 
-/** The query of a GET form, without what was left empty: `?customer=c-1`. */
+/** The query of a GET form, without its empty controls: `?customer=c-1`. */
 function writeFound(pairs: Pairs): string {
   const query = writeQuery(pairs.filter(([, value]) => value !== '').map(completeMoment))
   return query === '' ? '' : `?${query}`
 }
-/** A browser sends a moment without its zone, which is UTC here. */
+/** A browser sends a date and time without a zone, which is UTC here. */
 const completeMoment = ([name, value]: readonly [string, string]): readonly [string, string] =>
   name.endsWith('.utc') ? [name.slice(0, -'.utc'.length), addZone(value)] : [name, value]
 const addZone = (value: string): string => `${/T\d\d:\d\d$/.test(value) ? `${value}:00` : value}Z`

@@ -24,7 +24,9 @@ export function describeFrame(exchange: Exchange, title: string): PageFrame {
   }
 }
 
-/** RFC 9745, RFC 8594: what the fields Deprecation, Sunset and Link tell programs. */
+/**
+ * RFC 9745, RFC 8594: the same facts that programs find in the fields Deprecation, Sunset and Link.
+ */
 function describeEnd({ edition, face }: Exchange): PageMarkup {
   const newest = newestVersion(face.context.app.contract)
   const life = escapeMarkup(`${edition.version} is ${describeVersionLife(edition.rule)}. `)
@@ -48,7 +50,9 @@ function listPlaces({ edition, base, face }: Exchange): readonly Crumb[] {
   return [...collections, ...(soap ? [{ href: face.api.prefix + soap.href, text: 'SOAP' }] : [])]
 }
 
-/** The collection of an item, and the item of what is below it, for each of its parents. */
+/**
+ * The way to the target, from the outermost parent: for each step its collection, then its item.
+ */
 function trailOf({ operation, route, base, id, parents, edition }: Exchange): readonly Crumb[] {
   const steps = (route?.template ?? '').split('/').slice(1, -1)
   if (operation && 'job' in operation) return []

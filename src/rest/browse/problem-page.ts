@@ -1,4 +1,4 @@
-/** A problem in a browser: what is wrong, where, at which decision, and the way on. */
+/** A problem in a browser: what is wrong, where, at which decision, and what to do next. */
 import { escapeMarkup } from '../../base/markup.ts'
 import { buildElement, type PageMarkup, writeAnchor, writeSection } from '../../html/element.ts'
 import { writePage } from '../../html/frame.ts'
@@ -7,7 +7,7 @@ import { type Problem, writeProblemJson } from '../../http/problem.ts'
 import type { Exchange } from '../exchange.ts'
 import { describeFrame, returnPath } from './page-frame.ts'
 
-/** What follows the problem: the form as it was sent, and what it is about. */
+/** The part of the page after the problem: the form as it was sent, and its item. */
 export interface ProblemContext {
   /** Problems that belong to a control of the form, with its identifier. */
   readonly places?: readonly { readonly control: string; readonly detail: string }[]
@@ -24,7 +24,7 @@ export function writeProblemView(
   return writePage(frame, writeAlert(exchange, problem, places, after !== '') + after, writeRaw(problem))
 }
 
-/** The first thing on the page to be read aloud and focused. */
+/** The part of the page that is focused and read aloud first. */
 function writeAlert(
   exchange: Exchange,
   problem: Problem,
@@ -58,18 +58,18 @@ function writeAlert(
 }
 
 const lateHint =
-  'Its current state is below. What you sent is still here if it can still be done: sending it again takes the place of the other change.'
+  'The current state is below. If your change is still possible, the form keeps what you sent: sending it again overwrites the other change.'
 
 const sentenceOf = (text: string): string => {
   const sentence = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }
 
-/** What the state does allow. */
+/** The transitions that the state allows. */
 function writePossible({ state, possible }: Problem): PageMarkup {
   if (typeof state !== 'string') return ''
   const verbs = Array.isArray(possible) ? possible.map(String) : []
-  const text = verbs.length === 0 ? 'Nothing leads on from there.' : `Possible now: ${verbs.join(', ')}.`
+  const text = verbs.length === 0 ? 'No transition leads on from there.' : `Possible now: ${verbs.join(', ')}.`
   return buildElement('p', {}, escapeMarkup(`It is ${state}. ${text}`))
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a representation says, before it is in any media type: members in the contract's order, then
+ * The content of a representation before it has a media type: members in the contract's order, then
  * links.
  */
 import type { Maybe } from '../../base/maybe.ts'
@@ -12,11 +12,11 @@ export interface DocumentLink {
   /** A path of this service, percent-encoded; with `templated` an RFC 6570 template. */
   readonly href: string
   readonly templated?: boolean
-  /** What following the link sends; a link without a form is for GET. */
+  /** The request that following the link sends; a link without a form is for GET. */
   readonly form?: DocumentForm
   /** The media type that it leads to, if there is only one. */
   readonly type?: string
-  /** What people read instead of the relation. */
+  /** The text for people, in place of the relation. */
   readonly label?: string
 }
 
@@ -76,7 +76,7 @@ export function* writeItemsInSteps(
   return texts
 }
 
-export const writingOf = ({
+export const documentContextOf = ({
   base,
   edition,
   parameters,

@@ -57,10 +57,10 @@ const textReaders: ScalarCases<Json, [given: string]> = {
 
 /**
  * application/x-www-form-urlencoded as JSON: `lines[0][product]=p-1` is a member of an item of a
- * list. What may be absent and has no text is absent, and so is an item with nothing in it; what
- * may be null is null then, but for lists. Lines end with LF: HTML has browsers send CRLF for it,
+ * list. An optional member without text is absent, and so is an empty item; a nullable member
+ * without text is null, except for a list. Lines end with LF: HTML has browsers send CRLF for it,
  * and count one character.
- * Undefined if a name is given twice or cannot be read.
+ * @returns undefined if a name is given twice or cannot be read
  */
 export function readFormValues(pairs: Pairs, fields: Fields): Json | undefined {
   const root = parseTextTree(pairs)
@@ -101,9 +101,8 @@ const treeReaders: ShapeCases<Json, [tree: TextMembers]> = {
 }
 
 /**
- * Entries, each with a key and a value, as the object of a map. What is no such entry stays
- * unchanged, and a repeated key gives a value that fits no type: the contract's reader reports
- * both.
+ * Entries, each with a key and a value, as the object of a map. Anything else stays unchanged, and
+ * a repeated key gives a value that fits no type: the contract's reader reports both.
  */
 export function entriesJson(entries: Json): Json {
   const values = new Map<string, Json>()

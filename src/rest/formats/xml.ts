@@ -76,7 +76,7 @@ const elementsOf = memoizeByObject((fields: Fields) =>
     .map(([name, field]) => ({ name, write: compileElement(toXmlName(name), name, field) })),
 )
 
-/** Each takes a value that has passed the contract's checks: the assertions rely on that. */
+/** Receives a value that has passed the contract's checks: the assertions rely on that. */
 type WriteElement = (value: unknown) => string
 function compileElement(tag: string, name: string | undefined, { shape }: AnyField): WriteElement {
   const write = foldShape(shape, elementWriters, tag, name)
@@ -125,7 +125,7 @@ export function readXmlContent(
   if (document instanceof Malformed) return { problem: `${document.reason}, at octet ${document.at}` }
   const { root } = document
   if (root.name.local !== toXmlName(name) || (root.name.uri !== namespace && root.name.uri !== ''))
-    return { problem: `the root must be ${name} in ${namespace}` }
+    return { problem: `the root element must be ${name} in the namespace ${namespace}` }
   return { json: membersJson(root, fields, namespace) }
 }
 
