@@ -152,7 +152,7 @@ export interface ExchangeFacts {
   /** The values of the declared blocks for this node. */
   readonly values: { readonly declaration: Block; readonly value: unknown }[]
 }
-export interface Exchanged extends ExchangeFacts {
+export interface MessageFacts extends ExchangeFacts {
   readonly message: ReceivedMessage
   /** The cursor over the octets of the message. */
   cursor?: Cursor

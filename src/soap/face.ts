@@ -37,8 +37,8 @@ import {
 import type { PartSource } from './codecs/values.ts'
 import type {
   Endpoint,
-  Exchanged,
   ExchangeFacts,
+  MessageFacts,
   ReceivedMessage,
   SentMessage,
   SoapNode,
@@ -56,7 +56,7 @@ import type { SoapVersion } from './version.ts'
 
 export type { Endpoint, SoapOptions }
 
-const createFacts = (message: ReceivedMessage): Exchanged => ({
+const createFacts = (message: ReceivedMessage): MessageFacts => ({
   address: message.addresses[0],
   version: message.media,
   message,
@@ -76,7 +76,7 @@ export const processMessage = (node: SoapNode, message: ReceivedMessage): Maybe<
  * If a reply or a fault for another address cannot be stored until it is sent, the sender learns
  * this on its connection instead.
  */
-function replyWithRefusal(node: SoapNode, facts: Exchanged, refusal: AnySoapRefusal): Maybe<SentMessage> {
+function replyWithRefusal(node: SoapNode, facts: MessageFacts, refusal: AnySoapRefusal): Maybe<SentMessage> {
   const { agreed } = facts
   return settle(
     () => replyWithFault(node, facts, refusal),
@@ -88,7 +88,7 @@ function replyWithRefusal(node: SoapNode, facts: Exchanged, refusal: AnySoapRefu
 }
 
 /** The steps in order: first those that authenticate the sender, then those that rely on it. */
-function runSteps(node: SoapNode, facts: Exchanged): Maybe<SentMessage> {
+function runSteps(node: SoapNode, facts: MessageFacts): Maybe<SentMessage> {
   const envelope = openMessage(node, facts) // XML, its version, its Envelope
   const blocks = targetedBlocks(envelope.blocks, envelope.version, node.place) // blocks for this node
   facts.addressing = blocks.length === 0 ? undefined : readAddressing(blocks)
@@ -106,7 +106,7 @@ function runSteps(node: SoapNode, facts: Exchanged): Maybe<SentMessage> {
 
 function processBody(
   node: SoapNode,
-  facts: Exchanged,
+  facts: MessageFacts,
   exchange: BoundOperation,
   proven: Proven,
   blocks: readonly Element[],
@@ -124,7 +124,7 @@ function processBody(
 
 function performExchange(
   node: SoapNode,
-  facts: Exchanged,
+  facts: MessageFacts,
   exchange: BoundOperation,
   request: Pick<OperationRequest, 'content' | 'caller'> & Partial<Pick<OperationRequest, 'expects' | 'passing'>>,
 ): Maybe<SentMessage> {
@@ -155,7 +155,7 @@ function performList(
 /**
  * A reply is written while it is sent if it goes back in the response and no signature covers it.
  */
-function passingBack({ agreed, protect, message }: Exchanged): ReadingOrder | undefined {
+function passingOrderOf({ agreed, protect, message }: MessageFacts): ReadingOrder | undefined {
   if (protect || (agreed?.reply.to ?? 'back') !== 'back') return undefined
   return message.takesPackage ? 'as they come' : 'as written'
 }
@@ -164,8 +164,8 @@ function passingBack({ agreed, protect, message }: Exchanged): ReadingOrder | un
  * If a reply cannot be queued for its address, the refusal goes back to the sender of the message.
  */
 function requireRoom(
-  facts: Exchanged,
-  agreed: NonNullable<Exchanged['agreed']>,
+  facts: MessageFacts,
+  agreed: NonNullable<MessageFacts['agreed']>,
   elsewhere: NonNullable<SoapNode['elsewhere']>,
 ): Maybe<void> {
   const addresses = [agreed.reply, agreed.fault].flatMap(each => (each.to === 'address' ? [each.address] : []))
@@ -180,10 +180,10 @@ function requireRoom(
 /**
  * A message that is not well-formed to its end is refused for this reason, whatever else is wrong.
  */
-function findMalformed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal | undefined {
+function findMalformed({ cursor }: MessageFacts, thrown: unknown): AnySoapRefusal | undefined {
   if (!(thrown instanceof Refused) || thrown.refusal.kind === 'too-long') return undefined
   const flaw = parseOrUndefined(() => cursor?.finish())
-  return flaw instanceof Malformed ? { kind: 'not-well-formed', why: flaw } : undefined
+  return flaw instanceof Malformed ? { kind: 'not-well-formed', flaw } : undefined
 }
 
 /**
@@ -218,7 +218,7 @@ export const refuseEarly = (
 
 // XML and Envelope
 
-function openMessage(node: SoapNode, facts: Exchanged): Envelope {
+function openMessage(node: SoapNode, facts: MessageFacts): Envelope {
   const { bytes, charset, media } = facts.message
   facts.cursor = scanDocument(bytes, { ...strictParsing, ...(charset !== undefined && { charset }) })
   const envelope = openEnvelope(facts.cursor, node.spoken)
@@ -280,14 +280,19 @@ interface Proven {
   readonly protect?: ProtectAnswer | undefined
 }
 
-function proveSender(node: SoapNode, facts: Exchanged, envelope: Envelope, blocks: readonly Element[]): Maybe<Proven> {
+function proveSender(
+  node: SoapNode,
+  facts: MessageFacts,
+  envelope: Envelope,
+  blocks: readonly Element[],
+): Maybe<Proven> {
   const needsSecurity = node.endpoint.secure || blocks.some(each => each.name === securityName)
   return node.secure && needsSecurity
     ? proveBySecurity(node, facts, node.secure)
     : { body: envelope.body, around: envelope.around, streamed: true, blocks: envelope.blocks, caller: undefined }
 }
 
-async function proveBySecurity(node: SoapNode, facts: Exchanged, secure: VerifyMessage): Promise<Proven> {
+async function proveBySecurity(node: SoapNode, facts: MessageFacts, secure: VerifyMessage): Promise<Proven> {
   const { bytes, charset, ...message } = facts.message
   const document = parseXml(bytes, { ...strictParsing, ...(charset !== undefined && { charset }) })
   if (document instanceof Malformed) throw document
@@ -322,7 +327,7 @@ interface ChosenOperation {
   readonly content: Cursor
 }
 
-function requireOperation(node: SoapNode, facts: Exchanged, proven: Proven): ChosenOperation {
+function requireOperation(node: SoapNode, facts: MessageFacts, proven: Proven): ChosenOperation {
   const { body } = proven
   const event = body.child()
   if (event === 'text') refuseMessage({ kind: 'structure', detail: 'the Body contains text' })
@@ -341,12 +346,12 @@ function requireOperation(node: SoapNode, facts: Exchanged, proven: Proven): Cho
 }
 
 /**
- * If several operations have the first element, the action tells which is meant; if it does not, it
- * is the first one whose declared content matches the Body.
+ * If several operations have the first element, the action selects one; if it does not, the first
+ * one whose declared content matches the Body is chosen.
  */
 function chooseOperation(
   node: SoapNode,
-  facts: Exchanged,
+  facts: MessageFacts,
   proven: Proven,
   first: Name | undefined,
 ): ChosenOperation | undefined {
@@ -366,7 +371,7 @@ function chooseOperation(
 /** The Body is read as a tree, so that each operation can try all of it. */
 function chooseByContent(
   candidates: readonly BoundOperation[],
-  facts: Exchanged,
+  facts: MessageFacts,
   proven: Proven,
 ): ChosenOperation | undefined {
   const differing = listDiffering(candidates)
@@ -415,10 +420,10 @@ function readBodyTree({ body, around: { parent, name, prefix, attributes, declar
 }
 
 /** The transport states only the action that the WSDL has for it. */
-const statesTransport = ({ message }: Exchanged, { transportAction }: BoundOperation): boolean =>
+const statesTransport = ({ message }: MessageFacts, { transportAction }: BoundOperation): boolean =>
   transportAction !== undefined && message.action === transportAction
 
-function requireAgreement(node: SoapNode, facts: Exchanged, exchange: BoundOperation): void {
+function requireAgreement(node: SoapNode, facts: MessageFacts, exchange: BoundOperation): void {
   const { action, replyAction, repliesWithParts } = exchange
   const { addressing, message } = facts
   if (addressing) {
@@ -436,7 +441,7 @@ function requireAgreement(node: SoapNode, facts: Exchanged, exchange: BoundOpera
 
 /** Refusals of the content wait until the sender is known to be admitted. */
 function readBody(
-  facts: Exchanged,
+  facts: MessageFacts,
   exchange: BoundOperation,
   { body, around, streamed, blocks }: Proven,
 ): { row: () => Values; sound: boolean } {
@@ -462,7 +467,7 @@ function readBody(
 }
 
 /** The parts of the message that a call needs besides its content. */
-function operationFacts(facts: Exchanged, exchange: BoundOperation): Omit<OperationRequest, 'content' | 'caller'> {
+function operationFacts(facts: MessageFacts, exchange: BoundOperation): Omit<OperationRequest, 'content' | 'caller'> {
   const key = exchange.safe ? undefined : facts.addressing?.messageId
   return {
     from: facts.message.from,
@@ -474,7 +479,7 @@ function operationFacts(facts: Exchanged, exchange: BoundOperation): Omit<Operat
       facts.values.filter(each => each.declaration === declared).map(each => each.value as T), // its `read` gives a T
     add: block => facts.blocks.push(block),
     beside: facts.message.parts,
-    passing: () => passingBack(facts),
+    passing: () => passingOrderOf(facts),
     once: key === undefined ? undefined : row => ({ key, fingerprint: fingerprintOf(exchange, row) }),
   }
 }
@@ -486,7 +491,7 @@ const fingerprintOf = (exchange: BoundOperation, row: Values): string =>
 
 /** The refusal for an exception; a bug of ours gets one without details. */
 function toSoapRefusal(node: SoapNode, { request: incident, notes }: ReceivedMessage, thrown: unknown): AnySoapRefusal {
-  if (thrown instanceof Malformed) return { kind: 'not-well-formed', why: thrown }
+  if (thrown instanceof Malformed) return { kind: 'not-well-formed', flaw: thrown }
   if (thrown instanceof Error && thrown.name === 'Aborted') throw thrown // the sender has left: the transport handles it
   if (thrown instanceof Refused) return thrown.refusal as AnySoapRefusal // Refused has no other refusals
   if (thrown instanceof Unavailable) return unavailableRefusal(thrown)

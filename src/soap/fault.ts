@@ -20,7 +20,7 @@ export interface SoapFault {
    * §12).
    */
   readonly faultcode?: Name
-  /** At least one, each language once. SOAP 1.1 takes the first. */
+  /** At least one, each language once. SOAP 1.1 has only the first. */
   readonly reasons: readonly Reason[]
   /** The URI of the node; faultactor in SOAP 1.1. */
   readonly node?: string

@@ -1,6 +1,6 @@
 /**
- * Why a message gets a fault instead of a reply, and which fault: the twin of `rest/refusal.ts`.
- * The table is total: add a kind of refusal, and it stops compiling.
+ * Refusals of messages, and the fault for each: the twin of `rest/refusal.ts`. The table is total:
+ * add a kind of refusal, and it stops compiling.
  */
 import type { Fault } from '../contract/fault.ts'
 import { Busy, Invalid, VersionConflict } from '../contract/fault.ts'
@@ -22,7 +22,7 @@ export type SoapRefusal =
   /** Mandatory blocks for this node that it cannot process. */
   | { readonly kind: 'not-understood'; readonly blocks: readonly Name[]; readonly role: string }
   | { readonly kind: 'encoding-unknown'; readonly encoding: string }
-  | { readonly kind: 'not-well-formed'; readonly why: Malformed }
+  | { readonly kind: 'not-well-formed'; readonly flaw: Malformed }
   /** XML without the structure of a SOAP message. */
   | { readonly kind: 'structure'; readonly detail: string }
   | { readonly kind: 'no-operation'; readonly detail: string }
@@ -163,29 +163,29 @@ function createForms(code: Code, wording: FaultWording): FaultForms {
 /** The fault for a refusal: SOAP's of the message, or the service's of its call. */
 export function createFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
   const fault = formFault(refusal, wording)
-  return wording.isForeign && refusal.kind !== 'faulted' ? tellInReason(fault, refusal, wording) : fault
+  return wording.isForeign && refusal.kind !== 'faulted' ? explainInReason(fault, refusal, wording) : fault
 }
 
 /** Namespaces of standards: other subcodes would be in that of the other party. */
 const standardNames = /^http:\/\/(?:www\.w3\.org|docs\.oasis-open\.org|schemas\.xmlsoap\.org)\//
 
 /**
- * The text says what the WSDL of another party has no element for. An empty Detail remains, since
- * it means that the Body could not be processed (SOAP 1.1 §4.4).
+ * The text has the details for which the WSDL of another party declares no element. An empty Detail
+ * remains, since it means that the Body could not be processed (SOAP 1.1 §4.4).
  */
-function tellInReason(fault: SoapFault, refusal: AnySoapRefusal, { place }: FaultWording): SoapFault {
+function explainInReason(fault: SoapFault, refusal: AnySoapRefusal, { place }: FaultWording): SoapFault {
   const { detail, subcodes = [], ...others } = fault
   const [first] = fault.reasons
   const standard = subcodes.filter(({ uri }) => standardNames.test(uri))
   return {
     ...others,
-    reasons: faultReason(sayUndeclared(refusal, first?.text ?? '', place), first?.language),
+    reasons: faultReason(explainUndeclared(refusal, first?.text ?? '', place), first?.language),
     ...(standard.length > 0 && { subcodes: standard }),
     ...(detail !== undefined && refusal.kind !== 'incident' && { detail: '' }),
   }
 }
 
-function sayUndeclared(refusal: AnySoapRefusal, text: string, place: FaultWording['place']): string {
+function explainUndeclared(refusal: AnySoapRefusal, text: string, place: FaultWording['place']): string {
   switch (refusal.kind) {
     case 'bounds':
       return refusal.problems.map(({ path, detail }) => `${path} ${detail}`).join('; ')
@@ -216,8 +216,8 @@ function formFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
       return inBody(`the encoding ${refusal.encoding} is not supported`)
     case 'not-well-formed':
       return inBody(
-        `the XML is not well-formed or exceeds a limit: ${refusal.why.reason} (octet ${refusal.why.at})`,
-        describeLimit(refusal.why),
+        `the XML is not well-formed or exceeds a limit: ${refusal.flaw.reason} (octet ${refusal.flaw.at})`,
+        describeLimit(refusal.flaw),
       )
     case 'structure':
       return reasonOnly(refusal.detail)
@@ -264,10 +264,10 @@ function formFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
   }
 }
 
-const isNotKnown = 'the service cannot tell whether the change was made: check before you try again'
+const outcomeUnknown = 'the service cannot tell whether the change was made: check before you try again'
 const doubtReasons: Readonly<Record<Doubt, string>> = {
-  commit: `${isNotKnown}; a message with a MessageID may be repeated`,
-  record: isNotKnown,
+  commit: `${outcomeUnknown}; a message with a MessageID may be repeated`,
+  record: outcomeUnknown,
 }
 const versionMissing = 'the request must state the expected version'
 

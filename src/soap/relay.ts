@@ -2,7 +2,7 @@
  * A forwarding intermediary (SOAP 1.2 Part 1 §2.7; SOAP 1.1 §4.2.2; rule B4.9): a message in, the
  * message to forward or a fault out. Guards: (1) blocks for other nodes, and the Body, are
  * forwarded octet by octet; (2) a block for this node is removed, unless it was not processed and
- * asks to be relayed; (3) a mandatory block that is not understood ends the message.
+ * is marked to be relayed; (3) a mandatory block that is not understood ends the message.
  */
 import { anonymous } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
@@ -120,7 +120,7 @@ export function relayFault(
   role: string,
 ): Extract<Relayed, { readonly kind: 'fault' }> {
   const refusal =
-    thrown instanceof Malformed ? ({ kind: 'not-well-formed', why: thrown } as const) : refusalOfThrown(thrown)
+    thrown instanceof Malformed ? ({ kind: 'not-well-formed', flaw: thrown } as const) : refusalOfThrown(thrown)
   const fault = { role, ...createFault(refusal, wording), node }
   const blocks = [
     ...(refusal.kind === 'version-mismatch' ? [writeUpgrade(versions)] : []),

@@ -4,7 +4,7 @@ import { encodeBase64 } from '../base/base64.ts'
 import { fillMarks, type MarkedOctets } from '../base/marked-octets.ts'
 import { chain, type Maybe, settle } from '../base/maybe.ts'
 import type { PassingOctets } from '../base/passing-octets.ts'
-import type { Exchanged, ExchangeFacts, SentMessage, SoapNode } from './endpoint.ts'
+import type { ExchangeFacts, MessageFacts, SentMessage, SoapNode } from './endpoint.ts'
 import { writeEnvelope, writeFaultEnvelope } from './envelope.ts'
 import {
   type AgreedAddressing,
@@ -23,7 +23,7 @@ import { type SoapVersion, soap11 } from './version.ts'
 
 export function replyWithAnswer(
   node: SoapNode,
-  facts: Exchanged,
+  facts: MessageFacts,
   exchange: BoundOperation,
   answer: OperationResponse,
 ): Maybe<SentMessage> {
@@ -110,8 +110,8 @@ export function replyWithFault(node: SoapNode, facts: ExchangeFacts, refused: An
 
 /**
  * WS-I Basic Profile 1.2 and 2.0 R1036: the fault for a mandatory block that is not understood goes
- * into the response, whatever FaultTo and ReplyTo say. So does a refusal of the request itself: a
- * stranger cannot direct faults elsewhere.
+ * into the response, whatever FaultTo and ReplyTo say. So does a refusal of the request itself: an
+ * unknown sender cannot direct faults elsewhere.
  */
 function destinationOfFault({ agreed, addressing }: ExchangeFacts, refusal: AnySoapRefusal): Destination {
   if (refusal.kind === 'not-understood' || !addressing) return back
@@ -142,15 +142,15 @@ function deliver(
   return settle(
     () => chain(protectedMessage, each => sendTo(node, destination, action, each)),
     thrown => {
-      facts.agreed = anonymousReplies // what cannot be kept for its address goes back to the sender
+      facts.agreed = anonymousReplies // a message that cannot be kept for its address goes back to the sender
       throw thrown
     },
   )
 }
 
 /**
- * A signature needs the whole message at once, so octets that would fill it while it is sent are
- * put in, and so are files.
+ * A signature needs the whole message at once, so octets that would arrive while it is sent are
+ * included first, and so are files.
  */
 function protectSent({ serving }: SoapNode, protect: ProtectAnswer, message: SentMessage): Maybe<SentMessage> {
   const { envelope, filling, packed, ...others } = message

@@ -196,8 +196,8 @@ const requests: readonly (readonly [string, string, readonly string[], RegExp?])
   ['attack: a part is missing', title, [jpeg], /the part notes is missing: send a part whose Content-ID begins with notes=/],
   ['attack: a part is there twice', title, [jpeg, plain, part('picture=2@x', 'image/jpeg')], /the part picture occurs twice/],
   ['attack: the same Content-ID twice', title, [jpeg, plain, jpeg], /two parts have the same Content-ID/],
-  ['attack: a part of another type', title, [part('picture=1@x', 'text/html'), plain], /the part picture is text\/html: send image\/jpeg/],
-  ['attack: a part without a type', title, [part('picture=1@x', ''), plain], /the part picture is without a media type/],
+  ['attack: a part of another type', title, [part('picture=1@x', 'text/html'), plain], /the part picture has the media type text\/html: send image\/jpeg/],
+  ['attack: a part without a type', title, [part('picture=1@x', ''), plain], /the part picture has no media type/],
   ['attack: a name that only begins so', title, [part('pictures=1@x', 'image/jpeg'), plain], /the part picture is missing/],
   ['attack: a Content-ID that is not decoded', title, [part('%E0%A4%A=1@x', 'image/jpeg'), jpeg, plain]],
   ['attack: text in a charset that is not known', title, [jpeg, part('notes=1@x', 'text/plain; charset=x-none')], /the part notes is not text in x-none/],
@@ -241,7 +241,7 @@ const answers: readonly (readonly [string, readonly string[], RegExp?])[] = [
   ['the part', [part('copy=1@x', 'image/jpeg')]],
   ['attack: no part', [], /the part copy is missing/],
   ['attack: two parts', [part('copy=1@x', 'image/jpeg'), part('copy=2@x', 'image/jpeg')], /copy occurs twice/],
-  ['attack: another type', [part('copy=1@x', 'text/html')], /copy is text\/html/],
+  ['attack: another type', [part('copy=1@x', 'text/html')], /copy has the media type text\/html/],
 ]
 for (const [what, parts, refused] of answers)
   test(`an answer with attachments: ${what}`, async () => {

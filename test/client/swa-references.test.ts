@@ -213,7 +213,7 @@ test('R2928 attack: a message without a package is refused, and so is one with o
 test('the detail of a fault has no attachment: to raise one with it is an incident that names it', async () => {
   await assert.rejects(open().File({ ...whole, title: 'bad' }))
   const lines = JSON.stringify(hosted.lines.map(({ fields }) => String(JSON.stringify(fields))))
-  assert.match(lines, /Broken.part refers to an attachment, which only what is in a Body can/)
+  assert.match(lines, /Broken.part refers to an attachment, which is possible only in a Body/)
 })
 
 const answering = (content: string): ClientTransport => ({

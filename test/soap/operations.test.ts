@@ -217,7 +217,7 @@ test('a page by number reaches item 10,000; beyond it, the fault names the curso
   assert.equal((await ask(100)).status, 200)
   const beyond = await ask(101)
   assert.equal(beyond.status, 500)
-  assert.match(beyond.text, /must end by item 10000.*cursor/)
+  assert.match(beyond.text, /must not go beyond item 10000.*cursor/)
 })
 
 test('A4.12 B2.6 a search without words finds what a list does, and its element may be left out', async () => {

@@ -3,7 +3,7 @@
  * holds:
  *  (1) A part is the only one of its package whose Content-ID begins with its name and `=` (§3.8),
  *      and it has a media type that is declared.
- *  (2) Text is decoded by its charset, UTF-8 by default; octets that the charset does not have are
+ *  (2) Text is decoded by its charset, UTF-8 by default; octets that are not text in it are
  *      refused.
  *  (3) Undeclared parts are ignored, within the limits of a package.
  */
@@ -34,7 +34,9 @@ const describeId = ({ name }: AttachedPart): string => `whose Content-ID begins 
 function readPartContent(part: AttachedPart, { type, bytes }: PartContent): unknown {
   const mediaType =
     findDeclaredType(part, type) ??
-    refusePackage(`the part ${part.name} is ${type || 'without a media type'}: send ${part.mediaTypes.join(' or ')}`)
+    refusePackage(
+      `the part ${part.name} has ${type ? `the media type ${type}` : 'no media type'}: send ${part.mediaTypes.join(' or ')}`,
+    )
   const octets = () => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
   const value = part.isText ? decodePartText(part, type, bytes) : octets()
   return hasOneMediaType(part) ? value : { mediaType, value }
@@ -55,7 +57,7 @@ function findDeclaredType({ mediaTypes }: AttachedPart, type: string): string | 
 
 function decodePartText({ name }: AttachedPart, type: string, bytes: Uint8Array): string {
   const [, charset = 'utf-8'] = /;\s*charset="?([^\s";]+)/i.exec(type) ?? []
-  // RangeError: an unknown charset; TypeError: octets that the charset does not have.
+  // RangeError: an unknown charset; TypeError: octets that are not text in it.
   const isExpected = (thrown: unknown) => thrown instanceof RangeError || thrown instanceof TypeError
   const text = attempt(() => new TextDecoder(charset, { fatal: true }).decode(bytes), isExpected)
   return text ?? refusePackage(`the part ${name} is not text in ${charset}`)

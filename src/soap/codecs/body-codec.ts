@@ -19,7 +19,7 @@ export interface BodyCodec {
   readonly firsts: readonly (Name | undefined)[]
   /** Whether any element of this namespace may be the first one, too. */
   readonly mayBegin: ((uri: string) => boolean) | undefined
-  /** At the first child, or at the `end`, of Body; goes to this `end`. */
+  /** At the first child of Body, or at its `end`; moves to this `end`. */
   readonly read: (cursor: Cursor, reading: LiteralReading) => unknown
   /** The Body with its children mended. */
   readonly mend: (body: Element, mending: MessageMending) => Element

@@ -26,7 +26,7 @@ export function readCells(graph: Graph, at: Element, dimensions: number): ArrayR
   return foldRows(flat, sizes)
 }
 
-/** Items left out and rows count too, so no announced size creates too many cells. */
+/** Omitted items and rows count too, so no announced size creates too many cells. */
 function countCells(graph: Graph, at: Element, sizes: readonly number[], itemCount: number): void {
   let rows = 1
   for (const size of sizes) {
@@ -47,7 +47,7 @@ function announcedSizes({ encoding }: Graph, at: Element, count: number, dimensi
   const announced = encoding.sizes(at)?.split(/[\s,]+/) ?? []
   if (count === 0 && announced.every(each => each === '' || each === '*')) return Array<number>(dimensions).fill(0)
   if (announced.length !== dimensions)
-    refuseElement(at, `must say the sizes of its ${dimensions} dimensions, as in [2,3]`)
+    refuseElement(at, `must state the sizes of its ${dimensions} dimensions, as in [2,3]`)
   const [first = '', ...inner] = announced
   const others = inner.map(each => parseSize(at, each))
   const width = others.reduce((product, size) => product * size, 1)

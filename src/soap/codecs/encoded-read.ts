@@ -124,7 +124,7 @@ export interface Graph {
 }
 
 /**
- * At the `start` of the call; goes to the `end` of Body, where multi-reference values may follow
+ * At the `start` of the call; moves to the `end` of Body, where multi-reference values may follow
  * the call.
  */
 export function compileEncodedReader(

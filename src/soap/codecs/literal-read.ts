@@ -110,14 +110,14 @@ export function compileRowReader(fields: Fields, space: Space): ReadRow {
 function compileObjectReader(
   fields: Fields,
   space: Space,
-  given: ElementRules,
+  baseRules: ElementRules,
 ): (cursor: Cursor, reading: LiteralReading) => Record<string, unknown> | undefined {
   const visible = Object.entries(fields).filter(([, field]) => !field.isInternal)
   const members = visible.filter(([, field]) => !field.isAttribute).map(([key, field]) => memberOf(key, field, space))
   const attributes = visible
     .filter(([, field]) => field.isAttribute)
     .map(([key, field]) => memberOf(key, field, { ...space, children: '' }))
-  const rules: ElementRules = { ...given, attributes }
+  const rules: ElementRules = { ...baseRules, attributes }
   return (cursor, reading) => {
     const row: Record<string, unknown> = {}
     if (cursor.attributes > 0) readAttributes(cursor, reading, rules, row)
@@ -354,7 +354,7 @@ function compileUnionReader(shape: UnionShape, place: TypePlace, space: Space, r
 }
 
 /**
- * Octets as base64 text; by XOP in place of the text (XOP §2.1); or in a part of the package to
+ * Octets as base64 text; by XOP instead of the text (XOP §2.1); or in a part of the package to
  * which an attribute or the text refers.
  */
 function compileBytesReader(shape: ScalarOf<'bytes'>, rules: ElementRules): ReadValue {
@@ -370,7 +370,7 @@ function compileBytesReader(shape: ScalarOf<'bytes'>, rules: ElementRules): Read
     const value = takePart(cursor, parts, reference) ?? readText(cursor.value)
     if (rules.absentIfEmpty && value instanceof Uint8Array && value.length === 0) return undefined
     if (value instanceof StreamedPart && stated?.findFlawOfOctets)
-      refuseContent(cursor, 'has the xsi:type of fewer octets, which are in a part that is not held')
+      refuseContent(cursor, 'has an xsi:type with its own bounds, and its octets are in a part that is not held')
     const checked = value instanceof Uint8Array ? (stated?.findFlawOfOctets?.(value) ?? check(value)) : value
     return checked instanceof Flaw ? addFlaw(cursor, reading, checked) : checked
   }
@@ -378,7 +378,7 @@ function compileBytesReader(shape: ScalarOf<'bytes'>, rules: ElementRules): Read
 const isReferring = (attribute: Name): boolean => attribute === hrefName || contentTypeNames.has(attribute)
 
 /**
- * The octets of the part that the element refers to; undefined where they are in its text. Goes to
+ * The octets of the part that the element refers to; undefined where they are in its text. Moves to
  * the element's `end`.
  */
 export function takePart(

@@ -1,7 +1,7 @@
 /**
- * What a lenient reader forgives: elements and attributes that their type does not allow are
- * renamed, moved or left out, and each step is reported. The strict reader then reads the result:
- * it stays the judge, so a value that it accepts has the declared type.
+ * The deviations that a lenient reader forgives: elements and attributes that their type does not
+ * allow are renamed, moved or left out, and each step is reported. The strict reader then reads the
+ * result: it stays the judge, so a value that it accepts has the declared type.
  *
  * The checks follow the order of XML Schema: names, then occurrence, then order. A step is taken
  * only where the declared names leave no doubt.
@@ -30,10 +30,10 @@ export type Leniency =
   /** Values outside enumeration, pattern, length or bounds are read as the built-in type. */
   | 'facets'
 
-/** One thing that was wrong with a response. */
+/** One deviation of a response. */
 export interface Forgiven {
   readonly kind: Leniency
-  /** Of the element, from the child of Body on. */
+  /** The path of the element, from the child of Body on. */
   readonly path: string
   readonly detail: string
 }
@@ -164,7 +164,7 @@ interface Leaf {
   readonly rank: number
 }
 
-/** A group that repeats is one place: only the order tells which elements belong together. */
+/** A group that repeats is one place: only the order shows which elements belong together. */
 function listLeaves(particles: readonly ParticlePlan[], leaves: Leaf[] = [], rank?: number): readonly Leaf[] {
   for (const each of particles) {
     const place = rank ?? (leaves.at(-1)?.rank ?? -1) + 1
@@ -195,7 +195,8 @@ function mendContent(
   }
   const ordered = isUnordered ? children : orderChildren(leaves, children, path, mending)
   const isBlank = leaves.length === 0 && texts.length > 0 && texts.every(isBlankNode)
-  const isLeftOut = isBlank && (counts.size > 0 || mending.forgive('unknown', path, 'has white space, not nothing'))
+  const isLeftOut =
+    isBlank && (counts.size > 0 || mending.forgive('unknown', path, 'has white space where no text is allowed'))
   return [...(isLeftOut ? [] : texts), ...ordered.map(({ element }) => element)]
 }
 const isBlankNode = (node: Node): boolean => node.kind === 'text' && trimXmlSpace(node.value) === ''
@@ -231,7 +232,7 @@ function findRenamedLeaf(
   return isClear && mending.forgive('namespace', path, describeSpaces(name, leaf.plan.name)) ? leaf : undefined
 }
 
-/** Where a name has two places, only the order tells which is meant, so nothing is moved. */
+/** Where a name has two places, only the order shows which is meant, so nothing is moved. */
 function orderChildren<T extends { readonly element: Element; readonly rank: number }>(
   leaves: readonly Leaf[],
   children: readonly T[],

@@ -13,7 +13,7 @@ import { createEncodedCodecs, type EncodedCodec } from './schema-encoded.ts'
 import type { LiteralReading, LiteralWriting } from './values.ts'
 
 export interface PortMessageCodec extends Pick<BodyCodec, 'firsts' | 'mayBegin' | 'mend'> {
-  /** At the first child, or at the `end`, of Body; goes to this `end`. */
+  /** At the first child of Body, or at its `end`; moves to this `end`. */
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => unknown
   /** All children of Body. */
   readonly write: (value: unknown, writing: LiteralWriting, version: SoapVersion) => string

@@ -29,7 +29,7 @@ interface Accessor {
 }
 
 /**
- * At the `start` of the call; goes to its `end`. WSDL 1.1 has no optional part: where a parameter
+ * At the `start` of the call; moves to its `end`. WSDL 1.1 has no optional part: where a parameter
  * is optional, an empty or a nil element means that it is not given (WS-I Basic Profile 1.1 R2211).
  * @param inner the namespace of the elements inside parameters
  */

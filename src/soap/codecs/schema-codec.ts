@@ -11,7 +11,7 @@ import { inlineWriting, type LiteralReading, type LiteralWriting } from './value
 
 export interface ElementCodec {
   readonly plan: ElementPlan
-  /** At its `start`; goes to its `end`. */
+  /** At its `start`; moves to its `end`. */
   readonly read: (cursor: Cursor, reading: LiteralReading) => unknown
   readonly write: (value: unknown, writing?: LiteralWriting) => string
 }

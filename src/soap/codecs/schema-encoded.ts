@@ -62,7 +62,7 @@ import {
 } from './values.ts'
 
 export interface EncodedCodec {
-  /** At the `start` of the call; goes to the `end` of Body. */
+  /** At the `start` of the call; moves to the `end` of Body. */
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => unknown
   readonly write: (value: unknown, version: SoapVersion, writing?: LiteralWriting) => string
   /** For an element that is not a call: the detail of a fault. */
@@ -111,7 +111,8 @@ function nameReturn(plan: TypePlan, graph: Graph, call: Element): ResponseGraph 
 function readEncodedValue(plan: TypePlan, graph: ResponseGraph, accessor: Element): unknown {
   const at = resolveReference(graph, accessor)
   countElement(graph, at)
-  if (graph.around.has(at)) refuseElement(accessor, 'leads to a value that it is a part of: a circle is not read')
+  if (graph.around.has(at))
+    refuseElement(accessor, 'leads to a value that contains it: circular values are not supported')
   if (graph.around.size === graphLimits.depth)
     refuseElement(accessor, `is nested deeper than ${graphLimits.depth} values`)
   graph.around.add(at)
@@ -299,18 +300,18 @@ const foreignPlan: TypePlan = { kind: 'xml' }
 type LeafPlan = ElementPlan | AnyPlan
 /** A wildcard reads elements that no other part declares. */
 function findPart(parts: readonly ParticlePlan[], { name: { uri, local } }: Element): ParticlePlan | undefined {
-  const isMeant = (leaf: LeafPlan): boolean =>
+  const isDeclared = (leaf: LeafPlan): boolean =>
     leaf.kind === 'element' && leaf.name.local === local && (uri === '' || uri === leaf.name.uri)
   const isOpen = (leaf: LeafPlan): boolean => leaf.kind === 'any' && leaf.matches(uri)
-  return parts.find(each => leadsTo(each, isMeant)) ?? parts.find(each => leadsTo(each, isOpen))
+  return parts.find(each => leadsTo(each, isDeclared)) ?? parts.find(each => leadsTo(each, isOpen))
 }
 function appendMember(row: ElementRow, key: string, value: unknown): void {
   const values = row[key]
   if (Array.isArray(values)) values.push(value)
   else row[key] = [value]
 }
-const leadsTo = (part: ParticlePlan, isMeant: (leaf: LeafPlan) => boolean): boolean =>
-  part.kind === 'element' || part.kind === 'any' ? isMeant(part) : part.parts.some(each => leadsTo(each, isMeant))
+const leadsTo = (part: ParticlePlan, isDeclared: (leaf: LeafPlan) => boolean): boolean =>
+  part.kind === 'element' || part.kind === 'any' ? isDeclared(part) : part.parts.some(each => leadsTo(each, isDeclared))
 
 /** A group continues until one of its elements comes again; then it repeats, if it may. */
 function readGrouped(part: GroupPlan, graph: ResponseGraph, accessor: Element, row: ElementRow): void {
@@ -340,8 +341,8 @@ function latestGroup({ key }: GroupPlan, row: ElementRow): ElementRow | undefine
 
 // Writing
 
-function writeCall(plan: ElementPlan, value: unknown, encoding: SoapEncoding, beside: LiteralWriting): string {
-  const writing = new MessageWriting({ ...beside, attach: undefined }) // the encoding has no XOP
+function writeCall(plan: ElementPlan, value: unknown, encoding: SoapEncoding, attachments: LiteralWriting): string {
+  const writing = new MessageWriting({ ...attachments, attach: undefined }) // the encoding has no XOP
   const tag = writing.name(plan.name)
   const type = plan.type()
   const inside = type.kind === 'complex' ? writeStruct(type, value, encoding, writing) : ''

@@ -84,7 +84,7 @@ interface Occurrence {
   readonly min: number
   readonly max: number
   readonly isMany: boolean
-  /** The minimum where there are any. */
+  /** The minimum if there is at least one. */
   readonly least?: number | undefined
 }
 export interface ElementPlan extends Occurrence {
@@ -102,8 +102,8 @@ export interface GroupPlan extends Occurrence {
 export interface AnyPlan extends Occurrence {
   readonly kind: 'any'
   readonly matches: (uri: string) => boolean
-  /** What it accepts, for error messages. */
-  readonly says: string
+  /** The elements that it accepts, in words for error messages. */
+  readonly description: string
   /** Elements of other particles of its group: they take precedence (XSD 1.1 Part 1 §3.8.6.4). */
   readonly declared: ReadonlySet<Name>
   /** The number of elements it needs before others may come: nothing competes for those. */
@@ -222,8 +222,10 @@ export class SchemaPlans {
       return [{ ...occurrence, kind: particle.kind, parts }]
     }
     if (particle.kind === 'any') {
-      const says = describeWildcard(particle.namespaces, form.uri)
-      return [{ ...occurrence, kind: 'any', matches: matcherOf(member, form.uri), says, declared: new Set(), due: 0 }]
+      const description = describeWildcard(particle.namespaces, form.uri)
+      return [
+        { ...occurrence, kind: 'any', matches: matcherOf(member, form.uri), description, declared: new Set(), due: 0 },
+      ]
     }
     const about = { ...occurrence, kind: 'element', initial: marks.initial, isFixed: marks.isFixed } as const
     if (particle.kind === 'element') {
@@ -363,4 +365,4 @@ export function listFirstParticles(particle: ParticlePlan): readonly (ElementPla
 }
 /** The names that may come first, for error messages. */
 export const firstNames = (particle: ParticlePlan): readonly Name[] =>
-  listFirstParticles(particle).map(each => (each.kind === 'any' ? internName('', each.says) : each.name))
+  listFirstParticles(particle).map(each => (each.kind === 'any' ? internName('', each.description) : each.name))

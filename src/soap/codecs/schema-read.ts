@@ -241,7 +241,7 @@ function readComplex(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading,
 function requireEmpty(cursor: Cursor): void {
   let event = cursor.next()
   while (event === 'comment' || (event === 'text' && cursor.value === '')) event = cursor.next()
-  if (event === 'text') refuseContent(cursor, 'must be empty, without white space, too')
+  if (event === 'text') refuseContent(cursor, 'must be empty, even of white space')
 }
 
 /** From the first child, or the end, of the enclosing element: reads the elements up to its end. */
@@ -328,7 +328,7 @@ function readSequence(
 /** Reads as many values of the particle as there are, within its occurrence bounds. */
 function readRepeated(place: RunPlace, cursor: Cursor, reading: LiteralReading): readonly unknown[] {
   const { parts, at } = place
-  const part = parts[at] as ParticlePlan // its callers took it from there
+  const part = parts[at] as ParticlePlan // callers pass an index of the list
   const values: unknown[] = []
   const earlier = (): readonly ElementRow[] => values as ElementRow[] // only groups ask for them
   while (values.length < part.max && cursor.event === 'start' && mayTake(part, values.length, cursor.name))
@@ -371,7 +371,7 @@ function setMember({ key, isMany }: ParticlePlan, values: readonly unknown[], ro
   else if (values.length > 0) row[key] = values[0]
 }
 
-/** From the `start` of its first element to behind its last one. */
+/** From the `start` of its first element to the event after its last one. */
 function readParticle(
   part: ParticlePlan,
   cursor: Cursor,

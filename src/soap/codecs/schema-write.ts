@@ -26,7 +26,7 @@ import { includeName, type LiteralWriting, xsiUri } from './values.ts'
 
 /** A value that its declared type does not allow: a bug of the program. */
 export class UnfitValue extends Error {
-  /** From the element of the message on. */
+  /** The path of the value, from the element of the message on. */
   readonly path: readonly string[]
   readonly detail: string
   constructor(path: readonly string[], detail: string) {
@@ -46,9 +46,9 @@ export class MessageWriting {
    */
   readonly #prefixes = new Map<string, string>([[xmlUri, 'xml']])
   readonly path: string[]
-  readonly beside: Pick<LiteralWriting, 'attach' | 'refer'>
-  constructor(beside: Pick<LiteralWriting, 'attach' | 'refer'>, path: readonly string[] = []) {
-    this.beside = beside
+  readonly attachments: Pick<LiteralWriting, 'attach' | 'refer'>
+  constructor(attachments: Pick<LiteralWriting, 'attach' | 'refer'>, path: readonly string[] = []) {
+    this.attachments = attachments
     this.path = [...path]
   }
   readonly prefixFor = (uri: string): string => {
@@ -73,17 +73,21 @@ export class MessageWriting {
 }
 
 /** The whole element; it declares every namespace that it uses. */
-export const writePlannedElement = (plan: ElementPlan, value: unknown, beside: LiteralWriting): string =>
-  writeAlone(plan, value, new MessageWriting(beside))
+export const writePlannedElement = (plan: ElementPlan, value: unknown, attachments: LiteralWriting): string =>
+  writeAlone(plan, value, new MessageWriting(attachments))
 
 /** The elements of a type; each declares every namespace that it uses. */
-export function writePlannedElements({ content, keys }: ComplexPlan, value: unknown, beside: LiteralWriting): string {
-  const writing = new MessageWriting(beside)
+export function writePlannedElements(
+  { content, keys }: ComplexPlan,
+  value: unknown,
+  attachments: LiteralWriting,
+): string {
+  const writing = new MessageWriting(attachments)
   writing.path.push('Body')
   if (!isValueRow(value)) return writing.fail('must be an object')
   requireKnown({ keys }, value, writing)
   return writeParticles(content, value, writing, (plan, each, { path }) =>
-    writeAlone(plan, each, new MessageWriting(beside, path)),
+    writeAlone(plan, each, new MessageWriting(attachments, path)),
   )
 }
 
@@ -146,7 +150,7 @@ function writeSimple(
   value: unknown,
   writing: MessageWriting,
 ): string {
-  const { attach } = writing.beside
+  const { attach } = writing.attachments
   if (attach && (value instanceof Uint8Array || value instanceof PassingOctets) && isBase64Type(type)) {
     const octets = value instanceof PassingOctets ? limitPassing(type, value, writing) : value
     if (octets === value) requireChecked(codec, value, writing)
@@ -162,9 +166,9 @@ export function writeReferringText(
   value: unknown,
   writing: MessageWriting,
 ): string {
-  const { refer } = writing.beside
+  const { refer } = writing.attachments
   if (!refer || !isSwaRef(type)) return writeCheckedText(codec, value, writing)
-  if (refer === 'never') return writing.fail('refers to an attachment, which only what is in a Body can')
+  if (refer === 'never') return writing.fail('refers to an attachment, which is possible only in a Body')
   return refer(requireChecked(codec, value, writing) as Uint8Array) // the check admits nothing else
 }
 

@@ -14,7 +14,7 @@ import { compileRpcReader, compileRpcWriter, readAsArguments } from './rpc.ts'
 import { type LiteralReading, type LiteralWriting, type TypeSpace, typesIn } from './values.ts'
 
 export interface MessageCodec {
-  /** At the `start` of the request's element; goes to the `end` of Body. */
+  /** At the `start` of the request's element; moves to the `end` of Body. */
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => Values
   readonly write: (response: Values, writing: LiteralWriting, version: SoapVersion) => string
 }

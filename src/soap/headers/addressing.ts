@@ -270,7 +270,7 @@ function refusalDetail(
 
 // Replying
 
-/** What the blocks of a reply say, and where it goes. */
+/** The properties in the blocks of a reply, and its destination. */
 interface ReplyProperties {
   readonly action: string
   readonly id: string
@@ -383,6 +383,6 @@ function namespacesInScope(
   const scope = new Map<string, string>()
   for (let at: Element | undefined = element; at; at = at.parent)
     for (const each of at.declarations) if (!scope.has(each.prefix)) scope.set(each.prefix, each.uri)
-  if (isReference && !scope.has('wsa')) scope.set('wsa', uri) // otherwise another prefix is written
+  if (isReference && !scope.has('wsa')) scope.set('wsa', uri) // without it, another prefix is written
   return [...scope].map(([prefix, uri]) => ({ prefix, uri })).filter(each => each.prefix === '' || each.uri !== '')
 }

@@ -76,7 +76,7 @@ export function block<T>(declaration: {
  */
 export const isForeignAttribute = (attribute: Name): boolean => attribute.uri !== ''
 
-/** A block without SOAP's own and other specifications' attributes: what its type describes. */
+/** A block without SOAP's own and other specifications' attributes, as its type describes it. */
 export function stripForeignAttributes(block: Element, isDeclared: (attribute: Name) => boolean): Element {
   const attributes = block.attributes.filter(
     ({ name }) => !isForeignAttribute(name) || name.uri.includes('XMLSchema-instance') || isDeclared(name),

@@ -45,12 +45,12 @@ export function requireUnderstood(
   version: SoapVersion,
   isUnderstood: (block: Element) => boolean,
 ): void {
-  const strangers = blocks.filter(each => isMandatory(each, version) && !isUnderstood(each))
-  const [first] = strangers
+  const unknownBlocks = blocks.filter(each => isMandatory(each, version) && !isUnderstood(each))
+  const [first] = unknownBlocks
   if (first)
     refuseMessage({
       kind: 'not-understood',
-      blocks: strangers.map(each => each.name),
+      blocks: unknownBlocks.map(each => each.name),
       role: roleOf(first, version),
     })
 }

@@ -34,7 +34,7 @@ export type { Request, Response }
 
 /** One endpoint behind the front door. */
 export interface SoapEndpoint extends Pick<Mount, 'serve' | 'refuse'> {
-  /** For one of our own pages that has proven who sends the message. */
+  /** For one of our own pages, which has proven the sender of the message. */
   readonly serveFor: (entry: Entry, caller: Caller) => Maybe<Response>
 }
 

@@ -23,7 +23,7 @@ import { soap12 } from '../version.ts'
 import { addressesOf, requestFacts } from './request-facts.ts'
 import { endExchange, writeResponse } from './write-response.ts'
 
-/** @param rest what follows the path of the endpoint and a slash; '' for the endpoint itself */
+/** @param rest the target after the path of the endpoint and a slash; '' for the endpoint itself */
 export async function respondToGet(node: SoapNode, entry: Entry, rest: string, allow: string): Promise<Response> {
   const retrieval = findRetrievable(node, entry, rest)
   if (rest !== '') return retrieval ? retrieveOutcome(node, entry, retrieval) : refuseUnknownOperation()

@@ -57,7 +57,7 @@ const aheadMax = defaultXmlLimits.bytes
 
 /** All parts of a package except its root, arrived or not. */
 export class RemainingParts implements PartSource {
-  readonly #coming: AsyncGenerator<PackagePart, void, undefined>
+  readonly #incoming: AsyncGenerator<PackagePart, void, undefined>
   readonly #wanted: string | undefined
   readonly #sizes: Sizes
   readonly #found = new Map<string, PartContent>()
@@ -75,7 +75,7 @@ export class RemainingParts implements PartSource {
   #complete = false
 
   constructor(arriving: AsyncGenerator<PackagePart, void, undefined>, rootId: string | undefined, sizes: Sizes) {
-    this.#coming = arriving
+    this.#incoming = arriving
     this.#wanted = rootId
     this.#sizes = sizes
     this.#left = sizes.rest
@@ -88,7 +88,7 @@ export class RemainingParts implements PartSource {
   async root(): Promise<Root | undefined> {
     for (let part = await this.#next(); part; part = await this.#next()) {
       if (part.isRoot) {
-        const bytes = await takeBounded(this.#tell(decodePart(part)), this.#sizes.root)
+        const bytes = await takeBounded(this.#reportKept(decodePart(part)), this.#sizes.root)
         return bytes && { type: part.fields['content-type'] ?? '', bytes }
       }
       if (!(await this.#keep(part))) return undefined
@@ -98,7 +98,7 @@ export class RemainingParts implements PartSource {
 
   /** The next part. The root may come once, and so may each Content-ID. */
   async #next(): Promise<(PackagePart & { readonly id: string; readonly isRoot: boolean }) | undefined> {
-    const next = await this.#coming.next()
+    const next = await this.#incoming.next()
     if (next.done) {
       this.#complete = true
       return undefined
@@ -114,7 +114,7 @@ export class RemainingParts implements PartSource {
   }
 
   async #keep(part: PackagePart & { readonly id: string }, octets = decodePart(part)): Promise<boolean> {
-    const bytes = await takeBounded(this.#tell(octets), this.#room())
+    const bytes = await takeBounded(this.#reportKept(octets), this.#room())
     if (!bytes) return false
     this.#left -= bytes.length
     const { fields } = part
@@ -122,12 +122,12 @@ export class RemainingParts implements PartSource {
     return true
   }
 
-  #tell(octets: Pieces): AsyncIterable<Uint8Array> {
+  #reportKept(octets: Pieces): AsyncIterable<Uint8Array> {
     const { keep } = this.#sizes
     return keep ? watchPieces(octets, piece => keep(piece.length)) : octets
   }
 
-  /** Before the root, nothing tells the purpose or the sender of a part. */
+  /** Before the root, the purpose and the sender of a part are unknown. */
   #room(): number {
     return this.#rooted ? this.#left : Math.min(this.#left, aheadMax - (this.#sizes.rest - this.#left))
   }
@@ -237,7 +237,7 @@ export class RemainingParts implements PartSource {
     await this.collect()
     return this.#found
   }
-  /** Replaces all that arrived by what was proven. */
+  /** Replaces all parts that arrived by the proven ones. */
   replace(proven: Package['parts']): void {
     const all = [...proven]
     this.#found.clear()

@@ -23,7 +23,7 @@ import type { RemainingParts } from './parts.ts'
 export interface PartEnds {
   /** All parts arrived complete. */
   readonly finish: () => void
-  /** What a reader gets in place of what was thrown. */
+  /** The error that a reader gets in place of the thrown one. */
   readonly fail: (thrown: unknown) => unknown
   /** The rest of the package is not read. */
   readonly leave: () => void
@@ -34,7 +34,7 @@ export interface PartEnds {
 /**
  * The value of a message, with passing octets in place of the parts that have not arrived.
  *
- * @param reading how they will be read: what is read as it arrives is not held
+ * @param reading the order in which the parts will be read: parts read as they arrive are not held
  */
 export async function passParts(
   value: unknown,

@@ -1,11 +1,11 @@
 /**
- * A package as a forwarding node sees it: its root in memory, and every other octet as it came.
+ * A package as a forwarding node sees it: its root in memory, and every other octet as it arrived.
  * What it guards:
  *  (1) Octets before and after the root's content are neither read as parts nor changed.
  *  (2) The root and what arrived with it are in memory, within a limit; they cost time in
  *      proportion to their length, however the octets are split.
- *  (3) The next node finds the same root, however leniently it reads: what another reader, but not
- *      this one, could take for a boundary or a field is refused.
+ *  (3) The next node finds the same root, however leniently it reads: a line that another reader,
+ *      but not this one, could take for a boundary or a field is refused.
  */
 import { parsePartFields, requireBoundary } from '../../base/multipart-reader.ts'
 import { refuseMessage } from '../refusal.ts'
@@ -46,7 +46,7 @@ export async function splitPackage(
   const fields = readRootFields(octets.toString('latin1', opened, headEnd))
   const id = fields['content-id']?.replace(/^<(.*)>$/, '$1')
   if (start !== undefined && id !== start.replace(/^<(.*)>$/, '$1'))
-    refusePackage('the root is not the first part, which a package that is forwarded must begin with')
+    refusePackage('the root is not the first part: a package that is forwarded must begin with it')
   if (!/^(?:binary|8bit|7bit)$/i.test(fields['content-transfer-encoding'] ?? 'binary'))
     refusePackage('the root has a transfer encoding: send it as binary or 8bit')
   const [before, root, left] = [octets.subarray(2, contentAt), octets.subarray(contentAt, end), octets.subarray(end)]
@@ -56,8 +56,8 @@ const blankLine = Buffer.from('\r\n\r\n')
 const refuseUnclearLine = (): never => refusePackage('a line of a package that is forwarded begins like the boundary')
 
 /**
- * What has arrived, in memory that doubles: each piece costs only its own octets, however many are
- * held.
+ * The octets that have arrived, in memory that doubles: each piece costs only its own octets,
+ * however many are held.
  */
 class HeldStart {
   readonly #source: AsyncIterator<Uint8Array>

@@ -48,9 +48,9 @@ export interface Packing {
 }
 
 /**
- * The package of an envelope and the octets that it refers to (MTOM §3), or of an envelope and what
- * travels next to it (SOAP Messages with Attachments §3). `boundary` cannot be guessed, so no
- * content can contain it.
+ * The package of an envelope and the octets that it refers to (MTOM §3), or of an envelope and its
+ * attachments (SOAP Messages with Attachments §3). `boundary` cannot be guessed, so no content can
+ * contain it.
  */
 export function writePackage(
   mediaType: string,

@@ -185,7 +185,7 @@ function withoutForeignAttributes({ plan }: ElementCodec, cursor: Cursor, { arou
   return walker
 }
 
-/** SOAP 1.1 §4.4: the detail never says what is wrong with a header block. */
+/** SOAP 1.1 §4.4: the detail of a fault never concerns a header block. */
 const placeFault = (
   exchange: PortExchange,
   fault: string,

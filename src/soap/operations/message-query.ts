@@ -34,7 +34,7 @@ export function readQuery(resource: Resource, row: Values, by: Values): Omit<Que
   const size = (row['size'] as number | undefined) ?? defaultSize
   const page = (row['page'] as number | undefined) ?? 1
   if (page * size > numberedItemsMax)
-    refuseChild('page', `must end by item ${numberedItemsMax}: beyond it, use the \`next\` of a page as cursor`)
+    refuseChild('page', `must not go beyond item ${numberedItemsMax}: use the \`next\` of a page as cursor`)
   const from = cursor === undefined ? undefined : readPosition(resource, cursor)
   const order = from?.sort ?? (sort === undefined ? defaultOrder(resource) : sort.split(','))
   return {
@@ -110,10 +110,10 @@ function readPosition(resource: Resource, text: string): SortPosition {
 function decodePosition(text: string): unknown {
   const octets = decodeBase64Url(text)
   const json = octets && decodeUtf8(octets)
-  return json && attempt(() => unpackTyped(json), isStrange)
+  return json && attempt(() => unpackTyped(json), isUnreadable)
 }
 /** Also true for text nested deeper than the stack. */
-const isStrange = (thrown: unknown): boolean => isSyntaxError(thrown) || thrown instanceof RangeError
+const isUnreadable = (thrown: unknown): boolean => isSyntaxError(thrown) || thrown instanceof RangeError
 
 function isPosition(place: unknown): place is SortPosition {
   if (typeof place !== 'object' || place === null) return false
