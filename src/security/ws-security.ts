@@ -26,7 +26,7 @@ export type SecurityMeans = Omit<VerificationContext, 'now'>
 /**
  * Verifies messages by this policy: always on endpoints that demand it, elsewhere if there is a
  * Security block. Returns the protection of the answer, if the policy requires that.
- * @param means asked for each message, since keys change
+ * @param means a function is called for each message, since keys change
  * @param startsAt milliseconds since 1970: the certificate that signs answers is valid then
  * @throws Error with every mistake of a policy that cannot be enforced (X14)
  */

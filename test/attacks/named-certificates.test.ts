@@ -127,5 +127,5 @@ test('RFC 5280 §4.2.1.2: a certificate without a key identifier cannot be named
   assert.throws(() => connect('/soap/key-identifier', keysOf(plain)), /keys\.certificate has no key identifier/)
   const keys = keysOf(maria, { service: { certificates: other.certificate }, encryptTo: other.certificate })
   assert.throws(() => connect('/soap/key-identifier', keys), /keys\.encryptTo has no key identifier/)
-  await assert.rejects(start(known, other), /answers name their certificate by a key identifier, which it has not/)
+  await assert.rejects(start(known, other), /answers name their certificate by a key identifier, which it lacks/)
 })

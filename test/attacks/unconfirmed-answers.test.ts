@@ -152,8 +152,8 @@ describe('X12: without addressing and a key of the exchange', () => {
       const { now } = Date
       for (const [lateMs, why] of [
         [40_000, undefined],
-        [90_000, /a reply from before its request/],
-        [310_000, /a Timestamp of the past/],
+        [90_000, /a reply that is older than its request/],
+        [310_000, /an expired Timestamp/],
       ] as const) {
         t.mock.method(Date, 'now', () => now() + lateMs)
         const later = ask(connect(path, wire))

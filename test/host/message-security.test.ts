@@ -210,7 +210,7 @@ test('without a usable OCSP response, a CRL and then `revocation` decide', async
     ['silent', 1, /does not respond: /],
     ['moved', 2, /does not respond: the status is 302/],
     ['endless', 1, /longer than 65536 octets/],
-    ['good', 2, /cannot be used: it is signed by another than the issuer/],
+    ['good', 2, /cannot be used: its signer is not the issuer/],
   ] as const
   for (const [status, asked, says] of rows) {
     const responder = await respond(status, status === 'good' ? other : bank)
@@ -303,7 +303,7 @@ test('an authority of one partner does not name the people of another, and each 
   for (const [settings, ours, theirs] of rows) {
     const { sign, lines } = await host(settings)
     assert.deepEqual([await sign(maria), await sign(forged)], [ours, theirs])
-    assert.match(JSON.stringify(lines), ours && theirs ? /.*/ : /an authority that may not name maria/)
+    assert.match(JSON.stringify(lines), ours && theirs ? /.*/ : /an authority that may not identify maria/)
   }
   for (const settings of [
     { authorities: [authority, otherRoot] },
@@ -312,7 +312,7 @@ test('an authority of one partner does not name the people of another, and each 
   ])
     await assert.rejects(
       host(settings),
-      /messageSecurity trusts 2 authorities, each of which could name everybody: give each its people in messageSecurity\.partners \(--partner NAMES=FILE\)/,
+      /messageSecurity trusts 2 authorities, each of which could identify anyone: list the people of each in messageSecurity\.partners \(--partner NAMES=FILE\)/,
     )
 })
 

@@ -114,7 +114,7 @@ for (const form of ['direct', 'derived'] as const) {
     await assert.rejects(connect(form, { response: () => answer }).ListPayments({}), unproven(/not in this message/))
     let own = ''
     const reflected: Wire = { request: text => (own = text), response: () => own }
-    await assert.rejects(connect(form, reflected).ListPayments({}), unproven(/not here/))
+    await assert.rejects(connect(form, reflected).ListPayments({}), unproven(/receiver does not have/))
   })
 
   test(`${form} keys: the caller is the endorser, and a stranger is not`, async () => {
@@ -180,7 +180,10 @@ test('a response of an impostor, under a key of its own, proves nothing', async 
     const values = confirms.map(each => Buffer.from(each, 'base64'))
     return protectMessage(answer, { timestamp: {}, confirms: values, exchange }, Date.now()).envelope
   }
-  await assert.rejects(connect('direct', { response: forge }, { soap: '1.1' }).ListPayments({}), unproven(/not here/))
+  await assert.rejects(
+    connect('direct', { response: forge }, { soap: '1.1' }).ListPayments({}),
+    unproven(/receiver does not have/),
+  )
 })
 
 test('a certificate of keys.service must be valid at each response, like that of a signer', async t => {

@@ -36,7 +36,7 @@ for (const soap of ['1.1', '1.2'] as const)
     await assert.rejects(client.GetBalance({ id: 'a-1' }), {
       name: 'AnswerError',
       why: 'unproven',
-      message: /a Timestamp of the past$/,
+      message: /an expired Timestamp$/,
     })
   })
 

@@ -172,12 +172,12 @@ const derivations: readonly Row[] = [
   ],
   ['two Lengths', inToken(length, length + length), 'InvalidSecurity', /two .*Length/],
   ['another Length', inToken(length, '<wsc:Length>32</wsc:Length>'), 'FailedCheck', /SignatureValue/],
-  ['a key too far on', inToken(offset, '<wsc:Offset>233</wsc:Offset>'), 'InvalidSecurityToken', /too far on/],
+  ['a key too far on', inToken(offset, '<wsc:Offset>233</wsc:Offset>'), 'InvalidSecurityToken', /too large an offset/],
   [
     'a late Generation',
     inToken(offset, '<wsc:Generation>999999999</wsc:Generation>'),
     'InvalidSecurityToken',
-    /too far/,
+    /too large an offset/,
   ],
   ['another Generation', inToken(offset, '<wsc:Generation>1</wsc:Generation>'), 'FailedCheck', /SignatureValue/],
   [
@@ -672,7 +672,7 @@ for (const form of forms) {
       /another request/,
     ],
     ['nothing confirmed', answerTo(asked.exchangeKey!, form, []), 'FailedCheck', /another request/],
-    ['the request itself (a reflection)', asked.envelope, 'SecurityTokenUnavailable', /not here/],
+    ['the request itself (a reflection)', asked.envelope, 'SecurityTokenUnavailable', /receiver does not have/],
     [
       'the Body in clear',
       answerTo(asked.exchangeKey!, form, asked.signatures, { encrypts: false }),

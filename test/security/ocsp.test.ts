@@ -139,7 +139,7 @@ const refused: readonly (readonly [string, Buffer, RegExp, Asked?])[] = [
   [
     '§3.2 3 the issuer by another key hash',
     byBank({}, { responder: x.responderByKey(stranger.key) }),
-    /another than the issuer/,
+    /signer is not the issuer/,
   ],
   ['§4.3 SHA-1', byBank({}, { algorithm: 'ecdsaSha1' }), /SHA-1/],
   ['§3.2 4 a responder without its purpose', byDesk(certifyDesk({ extensions: [noCheck] })), /not for signing OCSP/],

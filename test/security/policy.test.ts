@@ -350,7 +350,11 @@ for (const [transform, complete] of [
     )
     const other = signAgain(text.replace(transform, dsNs), keyPair('alice').key)
     const raw = { ...message('octets'), ...openMessage(other) }
-    await expectRefusal(verifyOrRefuse(raw, policy, createGuard(now, all)), 'UnsupportedAlgorithm', /unsupported way/)
+    await expectRefusal(
+      verifyOrRefuse(raw, policy, createGuard(now, all)),
+      'UnsupportedAlgorithm',
+      /unsupported transform/,
+    )
   })
 }
 

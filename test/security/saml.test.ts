@@ -320,7 +320,7 @@ for (const version of ['1.1', '2.0'] as const) {
       const own = { ...saml, issuers: new Map([['urn:issuer', { trust: trustOf('ca'), people }]]) }
       const text = bearAssertion(writeAssertion({ version, naming: ' Format="urn:f" NameQualifier="urn:q"' }))
       const result = verifyOrRefuse(openMessage(text), demand('bearer'), createGuard(now, { ...means, saml: own }))
-      if (expected === undefined) await expectRefusal(result, 'FailedAuthentication', /may not speak/)
+      if (expected === undefined) await expectRefusal(result, 'FailedAuthentication', /may not identify/)
       else assert.equal((await expectAccepted(result)).caller?.subject, expected)
     }
   })
@@ -330,7 +330,7 @@ test('SAML: a subject with the name of a member of every object has no rule', as
   const own = { ...saml, issuers: new Map([['urn:issuer', { trust: trustOf('ca'), people: { a: 'alice' } }]]) }
   const text = bearAssertion(writeAssertion({ subject: 'constructor' }))
   const result = verifyOrRefuse(openMessage(text), demand('bearer'), createGuard(now, { ...means, saml: own }))
-  await expectRefusal(result, 'FailedAuthentication', /may not speak/)
+  await expectRefusal(result, 'FailedAuthentication', /may not identify/)
 })
 
 for (const [title, session, fault] of [
@@ -413,7 +413,7 @@ test('holder-of-key: a key that is only named, and an assertion in another place
   await expectRefusal(
     verifyOrRefuse(openMessage(moved), policy, createGuard(now, means)),
     'InvalidSecurity',
-    /another place/,
+    /outside of the Security block/,
   )
 })
 

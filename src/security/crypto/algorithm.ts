@@ -18,10 +18,10 @@ import {
 import { curves, keyDetailsOf, modulusBitsMax, modulusBitsMin } from './key-strength.ts'
 
 /**
- * Algorithms that only old peers need; a policy must allow each by its name: `sha1` SHA-1 digests,
- * and RSA or HMAC signatures with it `rsa-1_5` keys transported with PKCS#1 v1.5, whose padding is
- * an oracle for frequent callers `cbc` AES-CBC where no signature covers the ciphertext, an oracle
- * as well
+ * Algorithms that only old peers need; a policy must allow each by its name. `sha1`: SHA-1 digests,
+ * and RSA or HMAC signatures with them. `rsa-1_5`: keys transported with PKCS#1 v1.5, whose padding
+ * is an oracle for frequent callers. `cbc`: AES-CBC where no signature covers the ciphertext, which
+ * is an oracle as well.
  */
 export type Allowance = 'sha1' | 'rsa-1_5' | 'cbc'
 export type Allowances = ReadonlySet<Allowance>

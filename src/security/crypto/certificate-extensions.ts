@@ -120,7 +120,7 @@ export function readCertificateExtensions(list: DerValue | undefined): Certifica
     return extension && type(readDer(extension.content))
   }
   const policies = read('2.5.29.32', readPolicies)
-  const strange = policies?.isUnderstood === false && all.get('2.5.29.32')?.critical ? '2.5.29.32' : undefined
+  const unsupported = policies?.isUnderstood === false && all.get('2.5.29.32')?.critical ? '2.5.29.32' : undefined
   return {
     keyUsage: read('2.5.29.15', readUsage),
     authority: read('2.5.29.19', readBasicConstraints),
@@ -136,7 +136,7 @@ export function readCertificateExtensions(list: DerValue | undefined): Certifica
     authorityKeyIdentifier: read('2.5.29.35', readAuthorityKeyIdentifier),
     responders: read('1.3.6.1.5.5.7.1.1', readResponders) ?? [],
     isUnchecked: all.has('1.3.6.1.5.5.7.48.1.5'),
-    unknown: strange ?? [...all].find(([id, { critical }]) => critical && !processed.has(id))?.[0],
+    unknown: unsupported ?? [...all].find(([id, { critical }]) => critical && !processed.has(id))?.[0],
   }
 }
 

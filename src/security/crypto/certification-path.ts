@@ -42,13 +42,13 @@ function findPathBetween(
   search: PathSearch,
   visited: readonly Certificate[],
 ): CertificatePath | string {
-  let why: string | undefined
+  let reason: string | undefined
   for (const path of walkPaths(target, search.anchors, search.between)) {
     const problem = checkPath(path, search.rules, search.now) ?? checkRevocation(path, search, visited)
     if (problem === undefined) return path
-    why ??= problem
+    reason ??= problem
   }
-  return why ?? `${describeCertificate(target)}: no path leads from it to a trusted authority`
+  return reason ?? `${describeCertificate(target)}: no path leads from it to a trusted authority`
 }
 
 /** RFC 5280 §6.1.3 a 3, for each certificate below the anchor. */
@@ -121,8 +121,8 @@ function findSigner(
   const anchors = new CertificatePool([above.at(-1)!])
   const holds = (signer: Certificate): boolean => {
     if (above.includes(signer)) return true
-    // The signer's issuer says in the signer's certificate that it signs its own list: there is no
-    // other list.
+    // A certificate may sign the list that covers it only if its issuer names it as the signer of
+    // that list.
     if (signer === certificate) return crlIssuer !== undefined
     if (visited.includes(signer) || visited.length >= visitedMax) return false
     return typeof findPathBetween(signer, { ...search, anchors, rules: {} }, visited) !== 'string'

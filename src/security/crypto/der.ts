@@ -101,7 +101,7 @@ export class DerFields {
 
   /** @throws NotDer if there are unread fields */
   end(): void {
-    if (this.#at < this.#values.length) throw new NotDer('a field that the type does not have')
+    if (this.#at < this.#values.length) throw new NotDer('an unexpected field')
   }
 }
 
@@ -123,7 +123,7 @@ export function readIntegerOctets({ content }: DerValue): Buffer {
   const second = content[1] ?? 0
   if (first === undefined) throw new NotDer('an INTEGER without content')
   if (content.length > 1 && (first === 0 ? second < 0x80 : first === 0xff && second >= 0x80))
-    throw new NotDer('an INTEGER with octets that add nothing')
+    throw new NotDer('an INTEGER with redundant octets')
   return content
 }
 
@@ -145,7 +145,7 @@ export function readDerBits({ content }: DerValue): ReadonlySet<number> {
 
 /** A BIT STRING with whole octets. */
 export function readDerOctets({ content }: DerValue): Buffer {
-  if (content[0] !== 0) throw new NotDer('a BIT STRING of broken octets')
+  if (content[0] !== 0) throw new NotDer('a BIT STRING that does not consist of whole octets')
   return content.subarray(1)
 }
 

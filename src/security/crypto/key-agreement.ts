@@ -1,6 +1,6 @@
 /**
- * Keys that the holders of two elliptic keys agree on (XML Encryption 1.1 §5.6.4, ECDH-ES), and
- * what is derived from them (§5.4.1, ConcatKDF of NIST SP 800-56A).
+ * Keys that the holders of two elliptic keys agree on (XML Encryption 1.1 §5.6.4, ECDH-ES), and the
+ * keys derived from them (§5.4.1, ConcatKDF of NIST SP 800-56A).
  */
 
 import { createHash, createSecretKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto'
@@ -8,10 +8,10 @@ import { attempt, isCryptoError } from '../../base/attempt.ts'
 import type { Hash } from './algorithm.ts'
 import { curves, keyDetailsOf } from './key-strength.ts'
 
-/** What a key is derived by; either party can repeat it. */
+/** The parameters of a derivation, which either party can repeat. */
 export interface AgreedDerivation {
   readonly digest: Hash
-  /** OtherInfo: all that both parties say of the key, one behind the other. */
+  /** OtherInfo: the statements of both parties about the key, concatenated. */
   readonly info: Uint8Array
 }
 
@@ -26,14 +26,14 @@ export function deriveByConcat(secret: Uint8Array, { digest, info }: AgreedDeriv
   return Buffer.concat(parts).subarray(0, length)
 }
 
-/** Undefined unless both keys are on one curve that counts. */
+/** Undefined unless both keys are on the same supported curve. */
 export function agreeOnKey(
   own: KeyObject,
   other: KeyObject,
   derivation: AgreedDerivation,
   length: number,
 ): KeyObject | undefined {
-  const [curve, another] = [own, other].map(countingCurveOf)
+  const [curve, another] = [own, other].map(supportedCurveOf)
   if (curve === undefined || curve !== another) return undefined
   const secret = attempt(() => diffieHellman({ privateKey: own, publicKey: other }), isCryptoError)
   return secret && createSecretKey(deriveByConcat(secret, derivation, length))
@@ -44,12 +44,12 @@ export function createOriginator(receiver: KeyObject): {
   readonly publicKey: KeyObject
   readonly privateKey: KeyObject
 } {
-  const namedCurve = countingCurveOf(receiver)
+  const namedCurve = supportedCurveOf(receiver)
   if (namedCurve === undefined) throw new Error('a key agreement needs a key on P-256, P-384 or P-521')
   return generateKeyPairSync('ec', { namedCurve })
 }
 
-function countingCurveOf(key: KeyObject): string | undefined {
+function supportedCurveOf(key: KeyObject): string | undefined {
   const { namedCurve = '' } = keyDetailsOf(key)
   return key.asymmetricKeyType === 'ec' && curves.has(namedCurve) ? namedCurve : undefined
 }

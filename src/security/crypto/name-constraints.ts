@@ -37,14 +37,15 @@ export class NameConstraintState {
 
   #checkName(name: GeneralName): string | undefined {
     for (const { permitted, excluded } of this.#above) {
-      const kin = permitted.filter(each => isSameForm(each, name))
-      const out = excluded.filter(each => isSameForm(each, name))
+      const permittedOfForm = permitted.filter(each => isSameForm(each, name))
+      const excludedOfForm = excluded.filter(each => isSameForm(each, name))
       this.#comparisons += permitted.length + excluded.length
       if (this.#comparisons > comparisonsMax) return 'too many names and constraints'
-      if (kin.length + out.length > 0 && !isComparable(name))
+      if (permittedOfForm.length + excludedOfForm.length > 0 && !isComparable(name))
         return `${describeName(name)} cannot be compared with the name constraints`
-      if (out.some(base => isExcluded(name, base))) return `${describeName(name)} is excluded by name constraints`
-      if (kin.length > 0 && !kin.some(base => isWithin(name, base)))
+      if (excludedOfForm.some(base => isExcluded(name, base)))
+        return `${describeName(name)} is excluded by name constraints`
+      if (permittedOfForm.length > 0 && !permittedOfForm.some(base => isWithin(name, base)))
         return `${describeName(name)} is outside of the permitted names`
     }
     return undefined

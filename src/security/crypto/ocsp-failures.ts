@@ -1,5 +1,5 @@
 /**
- * What the operator learns about responders: one line for each state, not for each certificate and
+ * Reports about responders to the operator: one line for each state, not for each certificate and
  * request.
  *  (1) A responder that does not respond is reported once, until it responds again.
  *  (2) A response that cannot be used is reported once an hour for each responder and reason, with
@@ -8,7 +8,7 @@
 import { BoundedCache } from '../../base/memo.ts'
 
 /** The number of reasons remembered. */
-const toldMax = 1000
+const reportsMax = 1000
 const repeatReportMs = 3_600_000
 
 export interface FailureMeans {
@@ -20,14 +20,14 @@ export class OcspFailures {
   readonly #means: FailureMeans
   readonly #down = new Set<string>()
   /** Address and reason → when it was reported. */
-  readonly #told = new BoundedCache<string, number>(toldMax)
+  readonly #reported = new BoundedCache<string, number>(reportsMax)
 
   constructor(means: FailureMeans) {
     this.#means = means
   }
 
   /** (1) */
-  tellOutage(address: string, cause: Error): void {
+  reportOutage(address: string, cause: Error): void {
     if (this.#down.has(address)) return
     this.#down.add(address)
     this.#means.failed(new Error(`the OCSP responder ${address} does not respond: ${cause.message}`, { cause }))
@@ -39,11 +39,11 @@ export class OcspFailures {
   }
 
   /** (2) */
-  tellUnusable(address: string, certificate: string, why: string): void {
+  reportUnusable(address: string, certificate: string, reason: string): void {
     const now = this.#means.clock()
-    const key = `${address} ${why}`
-    if (now - (this.#told.get(key) ?? Number.NEGATIVE_INFINITY) < repeatReportMs) return
-    this.#told.set(key, now)
-    this.#means.failed(new Error(`the OCSP answer of ${address} about ${certificate} cannot be used: ${why}`))
+    const key = `${address} ${reason}`
+    if (now - (this.#reported.get(key) ?? Number.NEGATIVE_INFINITY) < repeatReportMs) return
+    this.#reported.set(key, now)
+    this.#means.failed(new Error(`the OCSP answer of ${address} about ${certificate} cannot be used: ${reason}`))
   }
 }

@@ -1,9 +1,9 @@
 /**
- * What responders have said about certificates, and when to ask them again. What it guards:
+ * The answers of responders about certificates, and when to ask them again. What it guards:
  *  (1) Only addresses from the settings are asked; if the certificate names responders, only those
  *      of them.
  *  (2) An answer counts until its own end, and is renewed after `renewMs`; an older answer never
- *      replaces a newer one, since anybody on the network path could replay it.
+ *      replaces a newer one, since anyone on the network path could replay it.
  *  (3) A revoked certificate stays revoked until a newer answer says otherwise.
  *  (4) At most one request about a certificate is under way, for at most `questionMs`, and after a
  *      failure none follows for `retryMs`; a message that needs no answer does not wait.
@@ -82,7 +82,7 @@ export class OcspStatuses {
   }
 
   /**
-   * What is known about the first certificate of the path; a promise while a responder is asked.
+   * The known status of the first certificate of the path; a promise while a responder is asked.
    */
   find(question: StatusQuestion): Maybe<CertificateStatus | undefined> {
     const [certificate, issuer] = question.path
@@ -151,14 +151,14 @@ export class OcspStatuses {
       try {
         found = await this.#askOnce(address, question, isCacheable, signal)
       } catch (thrown) {
-        this.#failures.tellOutage(address, thrown as Error) // nothing else is thrown there
+        this.#failures.reportOutage(address, thrown as Error) // nothing else is thrown there
         return undefined
       }
       problem = typeof found === 'string' ? found : checkOlder(known, found)
       this.#failures.forgetOutage(address)
       if (typeof found !== 'string' && problem === undefined) return found
     }
-    if (problem !== undefined) this.#failures.tellUnusable(address, describeCertificate(certificate), problem)
+    if (problem !== undefined) this.#failures.reportUnusable(address, describeCertificate(certificate), problem)
     return undefined
   }
 

@@ -1,6 +1,6 @@
 /**
- * What an OCSP response proves about one certificate (RFC 6960 §3.2, RFC 5019 §4). What always
- * holds:
+ * The status of one certificate that an OCSP response proves (RFC 6960 §3.2, RFC 5019 §4). What
+ * always holds:
  *  (1) It is signed by the issuer of that very certificate, or by a responder that this issuer's
  *      key certified directly (§4.2.2.2). Other certificates in it count for nothing.
  *  (2) It is about this certificate: names, key and serial number (§3.2 1).
@@ -23,7 +23,7 @@ export interface OcspQuestion {
   readonly nonce: Buffer | undefined
 }
 
-/** What a response proves. */
+/** The proven status of a certificate. */
 export interface CertificateStatus {
   readonly status: SingleAnswer['status']
   /** Milliseconds since 1970; it counts before `until`. */
@@ -39,14 +39,14 @@ export interface CertificateStatus {
 /** How far a responder's clock may be ahead (RFC 5019 §4). */
 const skewMs = 300_000
 /** How long an answer counts from its arrival, however distant its next update. */
-const longestMs = 7 * 86_400_000
+const answerMaxMs = 7 * 86_400_000
 /** How long an answer without a next update counts: its freshness rests on the repeated nonce. */
-const momentMs = 60_000
+const noncedAnswerMs = 60_000
 
 /** id-kp-OCSPSigning; anyExtendedKeyUsage is not enough (§4.2.2.2). */
 const ocspSigning = '1.3.6.1.5.5.7.3.9'
 
-/** What these octets prove about the certificate, or why they prove nothing. */
+/** The status that these octets prove, or why they prove none. */
 export function judgeOcspResponse(octets: Buffer, question: OcspQuestion): CertificateStatus | string {
   const response = parseOcspResponse(octets)
   if (typeof response === 'string') return response
@@ -57,7 +57,10 @@ export function judgeOcspResponse(octets: Buffer, question: OcspQuestion): Certi
   if (!answer) return 'it is about another certificate' // (2)
   if (others.some(each => !isSameAnswer(each, answer))) return 'it has two answers about the certificate that differ'
   if (nonce && !response.hasNonce(nonce)) return 'it does not repeat the nonce of the request'
-  const until = Math.min(answer.nextUpdate ?? (nonce ? search.now + momentMs : Number.NaN), search.now + longestMs)
+  const until = Math.min(
+    answer.nextUpdate ?? (nonce ? search.now + noncedAnswerMs : Number.NaN),
+    search.now + answerMaxMs,
+  )
   if (Number.isNaN(until)) return 'it does not state its end' // (3)
   const latest = search.now + skewMs
   if (answer.thisUpdate > latest || response.producedAt > latest) return 'it is dated in the future'
@@ -88,15 +91,15 @@ function findResponder(response: OcspResponse, question: OcspQuestion): Pick<Cer
     responder.by === 'name' ? responder.key === subjectKey : responder.hash.equals(hashToName(keyOctets))
   const problem = isResponder(issuer)
     ? response.checkSignature(issuer)
-    : 'it is signed by another than the issuer, and carries no certificate of a responder'
+    : 'its signer is not the issuer, and it carries no certificate of a responder'
   if (problem === undefined) return { lists: undefined }
-  let why = problem
+  let reason = problem
   for (const delegate of response.certificates.filter(isResponder)) {
     const mistake = checkDelegate(delegate, question) ?? response.checkSignature(delegate)
     if (mistake === undefined) return { lists: delegate.extensions.isUnchecked ? undefined : question.search.lists }
-    why = `its signer ${describeCertificate(delegate)}: ${mistake}`
+    reason = `its signer ${describeCertificate(delegate)}: ${mistake}`
   }
-  return why
+  return reason
 }
 
 /** §4.2.2.2: the very key that signed the certificate in question certified it for this purpose. */
@@ -109,5 +112,5 @@ function checkDelegate(delegate: Certificate, { path, search }: OcspQuestion): s
   const problem = checkPath(delegatePath, {}, search.now)
   if (problem || delegate.extensions.isUnchecked) return problem
   if (search.lists) return checkListed(delegatePath, 0, search)
-  return search.revocation === 'required' ? 'no CRL tells whether it is revoked, and it has no ocsp-nocheck' : undefined
+  return search.revocation === 'required' ? 'no CRL shows whether it is revoked, and it has no ocsp-nocheck' : undefined
 }

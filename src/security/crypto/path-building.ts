@@ -23,8 +23,8 @@ export class CertificatePool {
   find(subjectKey: string, keyIdentifier: Buffer | undefined): readonly Certificate[] {
     const found = this.#bySubject.get(subjectKey) ?? []
     if (found.length < 2 || !keyIdentifier) return found
-    const isMeant = (each: Certificate) => each.subjectKeyIdentifier?.equals(keyIdentifier) ?? false
-    return [...found.filter(isMeant), ...found.filter(each => !isMeant(each))]
+    const hasWantedKey = (each: Certificate) => each.subjectKeyIdentifier?.equals(keyIdentifier) ?? false
+    return [...found.filter(hasWantedKey), ...found.filter(each => !hasWantedKey(each))]
   }
 }
 

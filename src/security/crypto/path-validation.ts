@@ -125,7 +125,8 @@ class PathState {
     this.#limitPolicies(certificate) // i, j
     const problem = checkAuthority(certificate) // k, n
     if (problem) return problem
-    if (!certificate.isSelfIssued && this.#pathLength-- <= 0) return 'more authorities follow than one above allows' // l
+    if (!certificate.isSelfIssued && this.#pathLength-- <= 0)
+      return 'more authorities follow than an authority above it allows' // l
     this.#pathLength = Math.min(this.#pathLength, authority?.pathLength ?? 0) // m
     return undefined
   }

@@ -5,8 +5,8 @@
  *  (2) A certificate is cleared once fresh lists cover every reason (§6.3.3 l).
  *  (3) Where an issuer has several keys, the last list of each key counts: some issuers list with
  *      each key only the certificates that it signed.
- *  (4) A list that is not fresh clears no certificate, but what the last list revoked stays
- *      revoked.
+ *  (4) A list that is not fresh clears no certificate, but a certificate that the last list revoked
+ *      stays revoked.
  */
 
 import type { Certificate } from './certificate.ts'
@@ -64,8 +64,8 @@ export class RevocationLists {
       for (const list of this.#listsOf(point, certificate)) {
         const reasons = intersectReasons(list.scope?.reasons, point.reasons) // d
         const key = list.authorityKeyIdentifier?.toString('latin1')
-        const isTold = keys.has(key) && reasons.every(reason => covered.has(reason))
-        if (!isInScope(list, point, certificate) || isTold) continue // b, e
+        const isCovered = keys.has(key) && reasons.every(reason => covered.has(reason))
+        if (!isInScope(list, point, certificate) || isCovered) continue // b, e
         const reason = this.#findReason(certificate, list, () => findSigner(list, point), now)
         if (reason === 'unknown') continue
         if (reason !== undefined && reason !== CrlReason.removeFromCRL) return 'revoked' // i, j, k
@@ -101,7 +101,7 @@ export class RevocationLists {
 const reasonTexts: Readonly<Record<RevocationStatus['status'], string>> = {
   good: '',
   revoked: 'it is revoked',
-  unknown: 'no fresh CRL tells whether it is revoked',
+  unknown: 'no fresh CRL shows whether it is revoked',
 }
 const describeStatus = (status: RevocationStatus['status']): RevocationStatus => ({
   status,

@@ -3,12 +3,12 @@
  *  (1) A certificate is trusted because it is pinned here, or because a valid path leads from it to
  *      an authority configured here (RFC 5280 §6). To arrive with a message counts for nothing.
  *  (2) It may sign, and it has a purpose named here or names no purpose.
- *  (3) Only trusted certificates are remembered, in bounded number: a stranger's certificate is
- *      checked anew each time, and occupies no memory.
+ *  (3) Only trusted certificates are remembered, in bounded number: any other certificate is
+ *      checked again each time, and occupies no memory.
  *  (4) A remembered result holds while the CRLs stay the same, and no certificate of the path and
  *      no CRL begins or ends.
  *  (5) Only `confirm` asks responders, and only about the certificates of a path that holds in
- *      everything else: a stranger's certificate causes no request.
+ *      everything else: no other certificate causes a request.
  */
 
 import { createHash } from 'node:crypto'
@@ -290,7 +290,7 @@ function checkWithoutAnswer(
   const revocation = status === 'unknown' ? 'required' : search.revocation
   if (search.lists) return checkListed(path, at, { ...search, revocation })
   if (revocation === 'ifKnown') return undefined
-  return `${place}: ${status ? 'its responder does not know it' : 'no OCSP response tells whether it is revoked'}`
+  return `${place}: ${status ? 'its responder does not know it' : 'no OCSP response shows whether it is revoked'}`
 }
 
 function rememberPath(

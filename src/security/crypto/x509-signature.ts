@@ -130,7 +130,7 @@ export function checkX509Signature(
   if (typeof method === 'string') return method
   const weakness = findKeyWeakness(key)
   if (weakness) return `signed by ${weakness}`
-  if (!method.keys.includes(key.asymmetricKeyType ?? '')) return 'signed with an algorithm that the key is not for'
+  if (!method.keys.includes(key.asymmetricKeyType ?? '')) return 'signed with an algorithm that does not fit the key'
   const options =
     method.salt === undefined ? key : { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: method.salt }
   const holds = attempt(() => verify(method.hash, signed, options, signature), isCryptoError)

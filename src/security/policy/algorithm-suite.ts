@@ -8,7 +8,7 @@ import type { AlgorithmSuite } from '../../contract/endpoint-rule.ts'
 import type { Hash } from '../crypto/algorithm.ts'
 import type { Cipher, KeyTransport } from '../crypto/cipher.ts'
 
-/** What a suite says about messages; lengths are in octets. */
+/** The algorithms of a suite; lengths are in octets. */
 export interface SuiteAlgorithms {
   readonly name: AlgorithmSuite
   /** Of digests, signatures and HMAC. */

@@ -28,8 +28,8 @@ export interface SamlIssuer extends Anchors {
   /** Its name, as written in its assertions. */
   readonly name: string
   /**
-   * Whom it speaks for. Default, for the only issuer: `same`, every person whose name is that of a
-   * subject. With several issuers each needs a rule.
+   * The people whom it may identify. Default, for the only issuer: `same`, every person whose name
+   * is that of a subject. With several issuers each needs a rule.
    */
   readonly people?: SubjectRule
 }

@@ -1,6 +1,6 @@
 /**
- * What the service's own key pair cannot do: reported at start, and before anything is done whose
- * reply the pair would have to sign.
+ * Flaws of the service's own key pair: reported at start, and before an operation is performed
+ * whose reply the pair would have to sign.
  */
 import { findKeyWeakness } from '../crypto/key-strength.ts'
 import type { Decryption } from './verification-context.ts'

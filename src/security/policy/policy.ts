@@ -1,5 +1,5 @@
 /**
- * What an endpoint demands of the messages that it receives: data, which is published in the WSDL
+ * The demands of an endpoint on the messages that it receives: data, which is published in the WSDL
  * (`ws-security-policy.ts`) and reviewed at start. A policy that cannot be enforced is an error at
  * start.
  */
@@ -61,14 +61,14 @@ export interface Demand {
   readonly encrypted?: readonly CoveredPart[]
 }
 
-/** What the two messages of an exchange have to prove. */
+/** The proof that the two messages of an exchange must have. */
 export interface ExchangePolicy {
   /**
    * The first demand that a message meets names its caller. Everything else in the message has to
    * be valid as well.
    */
   readonly anyOf: readonly Demand[]
-  /** What replies prove; default: nothing. Encrypted replies are signed as well. */
+  /** The proof of replies; default: none. Encrypted replies are signed as well. */
   readonly answers?: 'signed' | 'encrypted'
   /** Replies have a Timestamp, also if they prove nothing. */
   readonly isStamped?: boolean
@@ -147,7 +147,7 @@ export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationCo
   const found = exchanges.flatMap(([place, exchange]) => findUnenforceable(place, exchange, guard, now))
   const { age = 1, skew = 0 } = policy.freshness ?? {}
   if (!(age > 0 && age <= dayMs && skew >= 0 && skew <= dayMs)) {
-    found.push('security: freshness must be within a day, since replays are remembered as long')
+    found.push('security: freshness must be at most a day, since replays are remembered that long')
   }
   return found
 }
@@ -169,12 +169,11 @@ function findUnenforceable(
   if (!guard.signs) found.push(`${place}: signs answers, and has no key to sign with; configure keyFiles`)
   if (flaw !== undefined) found.push(`${place}: signs answers, and its key is ${flaw}; put another first in keyFiles`)
   if (reference === 'key-identifier' && unsent.includes('service') && !guard.signs?.certificate.subjectKeyIdentifier)
-    found.push(`${place}: answers name their certificate by a key identifier, which it has not; use issuer-serial`)
+    found.push(`${place}: answers name their certificate by a key identifier, which it lacks; use issuer-serial`)
   const unsigned = anyOf.find(({ signed = [] }) => signed.length === 0)
-  if (unsigned) found.push(`${place}: answers confirm a signature, which ${unsigned.caller} has not; add signed`)
+  if (unsigned) found.push(`${place}: answers confirm a signature, which ${unsigned.caller} lacks; add signed`)
   const nameless = answers === 'encrypted' && anyOf.find(({ caller }) => caller !== 'x509')
-  if (nameless)
-    found.push(`${place}: answers are encrypted to a certificate, which ${nameless.caller} has not; use x509`)
+  if (nameless) found.push(`${place}: answers are encrypted to a certificate, which ${nameless.caller} lacks; use x509`)
   return found
 }
 
@@ -182,7 +181,7 @@ function findUnenforceable(
 const findDemandMistakes = (demand: Demand, guard: VerificationContext): readonly string[] =>
   demandRules.flatMap(rules => rules(demand, guard).flatMap(([holds, says]) => (holds ? [] : [says])))
 
-type Requirement = readonly [holds: boolean, says: string]
+type Requirement = readonly [holds: boolean, mistake: string]
 
 const demandRules: readonly ((demand: Demand, guard: VerificationContext) => readonly Requirement[])[] = [
   requireBodySigned,
@@ -263,7 +262,7 @@ function requireAssertion(
     [issuers.every(({ trust }) => !trust.isEmpty), 'has an issuer without a certificate'],
     [
       issuers.length < 2 || issuers.every(({ people }) => people !== undefined),
-      'trusts several issuers, each of which would speak for everybody; give each a rule in people',
+      'trusts several issuers, each of which could identify anyone; give each a rule in people',
     ],
     [(saml?.audiences.length ?? 0) > 0, 'has no audience; configure the names of the service'],
     ...(confirmations.includes('sender-vouches') ? vouched : []),
@@ -284,7 +283,7 @@ function requireEncryption(
     ],
     [!encrypted.includes('CompleteAttachments'), 'cannot demand encrypted CompleteAttachments; name Attachments'],
     [!encrypted.includes('Headers'), 'cannot demand encrypted Headers; name the blocks'],
-    [!encrypted.includes('SigningToken'), 'cannot demand an encrypted SigningToken, which proves nothing then'],
+    [!encrypted.includes('SigningToken'), 'cannot demand an encrypted SigningToken, which would prove nothing'],
   ]
 }
 

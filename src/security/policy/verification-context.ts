@@ -1,11 +1,11 @@
-/** What the checks need from outside: clock, memory, keys and identities. Nothing is fetched. */
+/** The dependencies of the checks: clock, memory, keys and identities. Nothing is fetched. */
 import type { KeyObject } from 'node:crypto'
 import type { Maybe } from '../../base/maybe.ts'
 import type { Identities } from '../../service/identity-port.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import type { CertificateTrust } from '../crypto/trust.ts'
 
-/** What verification needs from outside: the time, keys, people, and the memory of replays. */
+/** The dependencies of verification: the time, keys, people, and the memory of replays. */
 export interface VerificationContext {
   /** Milliseconds since 1970, UTC. */
   readonly now: () => number

@@ -1,8 +1,8 @@
 /**
  * A policy as WS-SecurityPolicy 1.2 and 1.3 (one namespace) in WS-Policy: what a partner's stack
  * needs to talk to the endpoint without further configuration. The policy is enforced, not this
- * text; where the standard has no term for a demand (a shared secret), the text tells what is
- * signed.
+ * text; where the standard has no term for a demand (a shared secret), the text only states the
+ * signed parts.
  *
  * Each direction has its own attachment (WS-PolicyAttachment §4): the binding of keys covers both
  * directions, so it is attached to the endpoint or the operation only where replies are signed,
@@ -25,7 +25,7 @@ import {
 const policyNs = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
 const securityPolicyNs = 'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702'
 
-/** What a policy is attached to. */
+/** The subject to which a policy is attached. */
 export type PolicySubject = 'endpoint' | 'operation' | 'input' | 'output'
 
 /** The name of a header block. */

@@ -52,7 +52,7 @@ export interface Encryption {
   readonly cipher?: Cipher
   /**
    * To an RSA key. Default: RSA-OAEP with SHA-256 and MGF1 with SHA-1, the pair that most receivers
-   * know. With the holder of a key on an elliptic curve a key is agreed on (ECDH-ES).
+   * know. For a key on an elliptic curve, an agreement (ECDH-ES) takes its place.
    */
   readonly transport?: KeyTransport
 }
@@ -60,7 +60,7 @@ export interface Encryption {
 const defaultCipher: Cipher = { mode: 'gcm', size: 32 }
 const defaultTransport: KeyTransport = { digest: 'sha256', mask: 'sha1', label: Buffer.alloc(0) }
 
-/** What one secret encrypts, and how the data refers to the secret. */
+/** The use of one secret, and how the encrypted data refers to it. */
 export interface EncryptingSecret {
   readonly cipher: Cipher
   readonly secret: Buffer
@@ -73,8 +73,8 @@ export interface EncryptingSecret {
 /**
  * Encrypts the parts in place.
  * @param isSignedAfter the signature covers the ciphertexts
- * @returns the EncryptedKey and the EncryptedData of attachments, which have to stand in the
- * Security block where a receiver comes to them in time (WSS §9)
+ * @returns the EncryptedKey and the EncryptedData of attachments, which belong in the Security
+ * block where a receiver reads them before it needs them (WSS §9)
  */
 export function encryptParts(
   draft: ProtectionDraft,
@@ -94,7 +94,7 @@ export function encryptParts(
   return trustedFragment([key, ...data].join(''), draft.security)
 }
 
-/** What has to follow the encrypted parts. */
+/** The elements by which a receiver finds the encrypted parts. */
 interface EncryptedParts {
   /** The ReferenceList. */
   readonly list: string
@@ -146,7 +146,10 @@ interface SealedSecret {
   readonly keyInfo: string
 }
 
-/** To a key on an elliptic curve by an agreement (XML Encryption 1.1 §5.6.4), whatever is given. */
+/**
+ * Uses the transport for an RSA key, and an agreement (XML Encryption 1.1 §5.6.4) for a key on an
+ * elliptic curve.
+ */
 export function sealKey(
   to: Certificate,
   secret: Buffer,

@@ -18,10 +18,10 @@ import { encryptInPlace, sealKey, writeEncryptedKey, writeSentReference } from '
 import { createId, type ProtectionDraft, writeTokenReference } from './protection-draft.ts'
 import { listTargets, signTargets, writeKeyInfo } from './sign.ts'
 
-/** What the key of an exchange does with a message. */
+/** The use of the key of an exchange for one message. */
 interface ExchangeUse {
   readonly form: KeyForm
-  /** What is signed: all elements of each part. */
+  /** The signed parts: all elements of each. */
   readonly signed: readonly CoveredPart[]
   /** Whether attachments and the content of the Body are encrypted. */
   readonly encrypts: boolean
@@ -45,7 +45,7 @@ export interface AnswerExchange extends ExchangeUse {
   readonly key: ExchangeKey
 }
 
-/** What was added to a message. */
+/** The key and the signatures that were added to a message. */
 export interface ExchangeProtected {
   readonly exchangeKey: ExchangeKey
   /** The values of the signatures. */

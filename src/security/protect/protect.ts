@@ -17,7 +17,7 @@ import { type Signing, signParts } from './sign.ts'
 
 /** Additions to a message; none by default. */
 export interface Protection {
-  /** For how many milliseconds receivers may accept the message; default 300,000. */
+  /** The lifetime of the message in milliseconds; default 300,000. */
   readonly timestamp?: { readonly lifetime?: number }
   readonly username?: { readonly name: string; readonly password: string; readonly kind: 'text' | 'digest' }
   /** An assertion as its issuer wrote it. */

@@ -75,7 +75,7 @@ export function listTargets(draft: ProtectionDraft, parts: readonly CoveredPart[
   const confirmations = draft.security.elements(n.SignatureConfirmationName)
   const targets = [...parts.flatMap(part => draft.elementsOf(part)), ...confirmations]
   if (targets.some(target => includedParts(target).length > 0))
-    throw new TypeError('a signature does not cover what an Include refers to: put the octets inside the XML')
+    throw new TypeError('a signature does not cover the octets that an Include refers to: put them inside the XML')
   const attached = signedAttachmentsOf(parts)
   const isComplete = attached === 'CompleteAttachments'
   return [...targets, ...(attached ? draft.attached.map(part => ({ part, isComplete })) : [])]

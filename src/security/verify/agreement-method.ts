@@ -53,7 +53,7 @@ function readConcatenation(method: Element, allow: Allowances): AgreedDerivation
   }
 }
 
-/** §5.4.1: the first octet says how many bits are added to the last one: 0 to whole octets. */
+/** §5.4.1: the first octet is the number of bits added to the last one, 0 for whole octets. */
 function readWholeOctets(text: string | undefined): Uint8Array {
   const octets = decodeHex(text?.trim() ?? '')
   if (!(octets instanceof Uint8Array)) return failSecurity('InvalidSecurity', 'parameters that are not hexadecimal')

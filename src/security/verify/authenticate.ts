@@ -56,10 +56,10 @@ export class Authentication {
   /** Undefined where the policy demands nothing and the block names no caller. @throws Insecure */
   async identifyCaller(): Promise<Caller | undefined> {
     if (!isProofRequired(this.#policy, this.#message.body) && this.#isSilent()) return undefined
-    const demand = this.#demands.find(each => this.#whyUnmet(each) === undefined)
+    const demand = this.#demands.find(each => this.#explainUnmet(each) === undefined)
     if (!demand) {
-      const why = this.#demands.map(each => `${each.caller}: ${this.#whyUnmet(each)}`)
-      return failSecurity('InvalidSecurity', why.join('; '))
+      const reasons = this.#demands.map(each => `${each.caller}: ${this.#explainUnmet(each)}`)
+      return failSecurity('InvalidSecurity', reasons.join('; '))
     }
     const { usernameToken, ticket } = this.#found
     const username = usernameToken && (await this.#verifyUsername(usernameToken))
@@ -76,7 +76,7 @@ export class Authentication {
   }
 
   /** Why a demand is not met, as far as the message alone shows. */
-  #whyUnmet(demand: Demand): string | undefined {
+  #explainUnmet(demand: Demand): string | undefined {
     const token = this.#findToken(demand)
     if (!token) return 'not there'
     const { stamped, signature, revealed } = this.#found
@@ -118,10 +118,7 @@ export class Authentication {
     return [...parts.attachments.keys()].every(id => parts.isOpened(id))
   }
 
-  /**
-   * The thing that names the caller as this demand requires, if present: a token, or true for a
-   * signature.
-   */
+  /** The token that names the caller as this demand requires, if present; true for a signature. */
   #findToken(demand: Demand): Element | true | undefined {
     const { caller, confirmations } = demand
     const { usernameToken, ticket, assertion } = this.#found
@@ -228,13 +225,13 @@ export class Authentication {
   async #findSigner(certificate: Certificate): Promise<Caller | undefined> {
     const found = await this.#guard.identities.certificate(certificate.der)
     if (found?.subject !== undefined && this.#guard.mayName?.(certificate, found.subject) === false)
-      return failSecurity('FailedAuthentication', `an authority that may not name ${found.subject}`)
+      return failSecurity('FailedAuthentication', `an authority that may not identify ${found.subject}`)
     return found
   }
 
   #findPerson({ person }: Assertion): Maybe<Caller | undefined> {
     return person === undefined
-      ? failSecurity('FailedAuthentication', 'a subject for whom the issuer may not speak')
+      ? failSecurity('FailedAuthentication', 'a subject whom the issuer may not identify')
       : this.#guard.identities.known(person)
   }
 
@@ -253,7 +250,10 @@ export class Authentication {
     )
   }
 
-  /** X12: something that may arrive once has not arrived before, at any instance. */
+  /**
+   * X12: a message, token or assertion that may arrive only once has not arrived before, at any
+   * instance.
+   */
   async #rememberUse(demand: Demand, username: UsernameToken | undefined): Promise<void> {
     const { signature, stamped, assertion, ticket } = this.#found
     const once: { readonly key: string; readonly until: number }[] = []
@@ -287,8 +287,8 @@ const exchangePartner: Caller = { subject: 'the service', roles: [], claims: {} 
 const ticketLifeMs = 600_000
 
 /**
- * WS-SecurityPolicy 1.3 §6.5: the token whose key made the signature is among what it covers, or
- * what a reference to its certificate stands for (WSS §8.3).
+ * WS-SecurityPolicy 1.3 §6.5: the signature covers the token whose key made it, or the token for
+ * which a reference to its certificate stands (WSS §8.3).
  */
 function coversItsToken({ signer, elements }: VerifiedSignature<Signer>): boolean {
   if (signer.kind === 'saml') return elements.has(signer.assertion.element)

@@ -92,7 +92,8 @@ export class Decryptor {
   /** A ReferenceList (WSS §9.1). */
   decryptListed(list: Element, secret?: MessageSecret): void {
     for (const reference of list.elements()) {
-      if (reference.name !== DataReferenceName) failSecurity('InvalidSecurity', 'a ReferenceList of something else')
+      if (reference.name !== DataReferenceName)
+        failSecurity('InvalidSecurity', 'a ReferenceList with something other than a DataReference')
       const found = this.#facts.identifiers.findReferred(requiredAttribute(reference, uriAttribute))
       const data =
         found?.name === EncryptedDataName
@@ -156,7 +157,7 @@ export class Decryptor {
     const parsed = parseFragment(plain, parent)
     const nodes = parsed instanceof Malformed ? failSecurity('FailedCheck', 'decryption') : parsed
     if (cipher.mode === 'cbc' && !allow.has('cbc') && !isMarkup(plain, nodes, parent))
-      failSecurity('FailedCheck', 'CBC of a text, or of very little, whose key nothing signs: GCM is accepted') // (5)
+      failSecurity('FailedCheck', 'CBC of a text, or of too few octets, whose key no signature covers: use GCM') // (5)
     this.#place(data, parent, nodes, type)
   }
 
@@ -181,7 +182,7 @@ export class Decryptor {
     const isBlock = parent.name === EncryptedHeaderName && parent.parent !== undefined
     replaceElement(isBlock ? parent : data, [element])
     if (!isBlock) return
-    if (parent.elements().length !== 1) failSecurity('InvalidSecurity', 'an EncryptedHeader with more in it')
+    if (parent.elements().length !== 1) failSecurity('InvalidSecurity', 'an EncryptedHeader with unexpected content')
     this.blocks.push(element)
   }
 }

@@ -19,7 +19,7 @@ import {
   SecurityTokenReferenceName,
 } from '../vocabulary.ts'
 
-/** What a token says about a key: its source, and how to derive it. */
+/** The statements of a token about a key: its source, and how to derive it. */
 export interface DerivedKeyClaim {
   /** The SecurityTokenReference to the secret. */
   readonly reference: Element
@@ -46,7 +46,7 @@ export function readDerivedKeyToken(token: Element): DerivedKeyClaim {
   const length = readSmallNumber(token, LengthName) ?? defaultKeyOctets
   const offset = readOffset(token, length)
   if (length < keyOctetsMin || length > keyOctetsMax || offset + length > sequenceOctetsMax)
-    return failSecurity('InvalidSecurityToken', 'a derived key that is too short, too long or too far on')
+    return failSecurity('InvalidSecurityToken', 'a derived key that is too short, too long or at too large an offset')
   const label = optionalChild(token, LabelName)
   const derivation = { label: (label && readLabel(label)) || defaultLabel, nonce: readNonce(token), offset, length }
   return { reference: requiredChild(token, SecurityTokenReferenceName), derivation }

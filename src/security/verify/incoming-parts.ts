@@ -39,8 +39,8 @@ export class IncomingParts {
   }
 
   /**
-   * The elements whose octets travelled as parts, by Content-ID, without ciphertexts: the tree has
-   * what those stand for.
+   * The elements whose octets travelled as parts, by Content-ID, without ciphertexts, since the
+   * tree has their content.
    */
   get holders(): ReadonlyMap<string, Element> {
     return this.#holders

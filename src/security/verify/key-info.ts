@@ -2,7 +2,7 @@
  * Finds the key that a KeyInfo names (WSS §7, X.509 Token Profile 1.1 §3, SAML Token Profile 1.1
  * §3.4). What always holds:
  *  (1) A KeyInfo only names. The configuration of the service decides which keys are trusted.
- *  (2) One thing names the key, and every other statement has to be true of that key (XML Signature
+ *  (2) One element names the key, and every other statement must be true of that key (XML Signature
  *      §4.5). Nothing is fetched; a reference is followed once.
  */
 
@@ -86,9 +86,9 @@ export function readKeyReference(keyInfo: Element | undefined, identifiers: Iden
     return failSecurity('SecurityTokenUnavailable', 'a KeyInfo that does not name one key')
   const named = readNaming(first.each, identifiers)
   if (others.length === 0) return named
-  const beside = others.map(({ each }) => (each.name === KeyNameName ? trimmedText(each) : readKeyValue(each)))
-  const keys = beside.flatMap(each => (typeof each === 'string' ? [] : [{ by: 'key', key: each } as const]))
-  const names = beside.filter(each => typeof each === 'string')
+  const statements = others.map(({ each }) => (each.name === KeyNameName ? trimmedText(each) : readKeyValue(each)))
+  const keys = statements.flatMap(each => (typeof each === 'string' ? [] : [{ by: 'key', key: each } as const]))
+  const names = statements.filter(each => typeof each === 'string')
   return { ...named, also: [...(named.also ?? []), ...keys], names }
 }
 
@@ -112,16 +112,16 @@ function readNaming(child: Element, identifiers: Identifiers): KeyReference {
 }
 
 /** Refuses a certificate if a statement about it is false. */
-export function requireCertificateMeant({ also = [] }: KeyReference, certificate: Certificate): void {
+export function requireMatchingCertificate({ also = [] }: KeyReference, certificate: Certificate): void {
   for (const each of also)
     if (each.by === 'key' ? !isSameKey(each.key, certificate.key) : !findNamed(certificate, each)) refuseTwoKeys()
 }
 /** The same for a key without a certificate; only another form of it can be a true statement. */
-export function requireKeyMeant({ also = [] }: KeyReference, key: KeyObject): void {
+export function requireMatchingKey({ also = [] }: KeyReference, key: KeyObject): void {
   for (const each of also) if (each.by !== 'key' || !isSameKey(each.key, key)) refuseTwoKeys()
 }
 /** For a secret that was sent or is shared: no statement about it is possible. */
-export function requireNothingBeside({ also = [], names = [] }: KeyReference): void {
+export function requireNoStatements({ also = [], names = [] }: KeyReference): void {
   if (also.length + names.length > 0) refuseTwoKeys()
 }
 const refuseTwoKeys = (): never => failSecurity('SecurityTokenUnavailable', 'a KeyInfo that names two keys')
@@ -179,7 +179,7 @@ export function dereferenceToken(
   const resolved = followReference(reference, identifiers)
   if (resolved.kind === 'token') return resolved.element
   const pinned = resolved.kind === 'certificate' ? trust?.findPinned(resolved.reference) : undefined
-  if (pinned) requireCertificateMeant(resolved, pinned)
+  if (pinned) requireMatchingCertificate(resolved, pinned)
   const der = resolved.kind === 'certificates' ? resolved.der : pinned?.der
   if (!der) return failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
   const attributes = [{ name: valueTypeAttribute, prefix: '', value: x509v3Uri }]
@@ -283,7 +283,7 @@ export const isCertificateToken = (token: Element): boolean =>
 /** The certificate named here; refuses one that is not trusted now. */
 export function requireTrusted(key: KeyReference, trust: CertificateTrust, now: number): Certificate {
   const certificate = findTrusted(key, trust, now)
-  requireCertificateMeant(key, certificate)
+  requireMatchingCertificate(key, certificate)
   return certificate
 }
 function findTrusted(key: KeyReference, trust: CertificateTrust, now: number): Certificate {

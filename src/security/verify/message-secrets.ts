@@ -4,7 +4,7 @@
  *  (1) All failures of a key look the same.
  *  (2) At most `keysMax` keys are decrypted and `derivedMax` derived, each once.
  *  (3) The key that signs a message is the only one in it: nothing else is decrypted, so a
- *      signature that anybody can make does not turn the service into an oracle for another party's
+ *      signature that anyone can make does not turn the service into an oracle for another party's
  *      ciphertext.
  *  (4) A derived key either signs or decrypts, never both.
  */
@@ -53,8 +53,8 @@ import {
   type KeyReference,
   readCertificates,
   readKeyReference,
-  requireCertificateMeant,
-  requireNothingBeside,
+  requireMatchingCertificate,
+  requireNoStatements,
 } from './key-info.ts'
 
 const keysMax = 4
@@ -120,7 +120,7 @@ export class MessageSecrets {
   findForSignature(reference: KeyReference): SentSecret | undefined {
     const secret = this.#findSent(reference)
     if (!secret) return undefined
-    requireNothingBeside(reference)
+    requireNoStatements(reference)
     this.#signing = secret.source
     return this.#use(secret, 'sign')
   }
@@ -129,7 +129,7 @@ export class MessageSecrets {
   #use<S extends MessageSecret>(secret: S, use: SecretUse): S {
     this.#sources.add(secret.source)
     if (this.#signing && this.#sources.size > 1)
-      return failSecurity('InvalidSecurity', 'a key besides the one that signs the message')
+      return failSecurity('InvalidSecurity', 'a second key besides the one that signs the message')
     this.forms.add(secret.form)
     if (secret.form === 'direct') return secret
     const known = secret.octets.toString('latin1', 0, exchangeKeyOctetsMin)
@@ -206,7 +206,10 @@ export class MessageSecrets {
       const transport = readTransport(method, allow)
       return receiveKey(this.#findPrivateKey(keyInfo), readSealed(element, parts), transport)
     }
-    const kek = this.#findWrappingKey(keyInfo ?? failSecurity('SecurityTokenUnavailable', 'a key without a key'), size)
+    const kek = this.#findWrappingKey(
+      keyInfo ?? failSecurity('SecurityTokenUnavailable', 'a wrapped key without a KeyInfo'),
+      size,
+    )
     return kek?.symmetricKeySize === size ? unwrapKey(kek, readSealed(element, parts)) : undefined
   }
 
@@ -222,11 +225,11 @@ export class MessageSecrets {
   /** The service's private key that a KeyInfo names; without a KeyInfo, the only one. */
   #findPrivateKey(keyInfo: Element | undefined): KeyObject {
     const keys = this.#means.guard.decrypts ?? []
-    const unavailable = () => failSecurity('SecurityTokenUnavailable', 'a key that is not here')
+    const unavailable = () => failSecurity('SecurityTokenUnavailable', 'a key that the receiver does not have')
     if (!keyInfo) return keys.length === 1 ? keys[0]!.key : unavailable()
     const reference = readKeyReference(keyInfo, this.#means.identifiers)
     const found = keys.find(matchOf(reference) ?? unavailable()) ?? unavailable()
-    requireCertificateMeant(reference, found.certificate)
+    requireMatchingCertificate(reference, found.certificate)
     return found.key
   }
 }

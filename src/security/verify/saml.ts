@@ -6,7 +6,7 @@
  *      the message covers it.
  *  (2) It is valid now, has an end, and names this service as its audience. An unknown condition
  *      refuses it.
- *  (3) An issuer speaks only for the people that its rule names.
+ *  (3) An issuer may identify only the people that its rule names.
  *  (4) A key in a subject confirmation is the subject's only because (1) holds.
  */
 
@@ -31,8 +31,8 @@ import { assertionIdAttribute, KeyInfoName, SignatureName, saml1Ns, saml2Ns, upp
 import {
   type KeyReference,
   readKeyReference,
-  requireCertificateMeant,
-  requireKeyMeant,
+  requireMatchingCertificate,
+  requireMatchingKey,
   requireTrusted,
 } from './key-info.ts'
 import { verifySignature } from './signature.ts'
@@ -41,7 +41,7 @@ export interface Assertion {
   readonly element: Element
   /** Whether its issuer's signature holds; otherwise it needs a voucher. */
   readonly signed: boolean
-  /** The name of the person for whom its issuer may speak; undefined: no person known here. */
+  /** The name of the person whom its issuer may identify; undefined: no person known here. */
   readonly person: string | undefined
   readonly confirmations: ReadonlyMap<SubjectConfirmation, Element>
   /** Milliseconds since 1970. */
@@ -120,25 +120,25 @@ export const isAssertion = ({ name }: Element): boolean =>
   name.local === 'Assertion' && samlVersions.some(({ uri }) => uri === name.uri)
 
 /** The statements of an assertion; an unsigned one needs a voucher. @throws Insecure */
-export function verifyAssertion(element: Element, asserting: AssertionContext): Assertion {
+export function verifyAssertion(element: Element, context: AssertionContext): Assertion {
   const edition = samlVersions.find(({ uri }) => uri === element.name.uri)
   if (!edition?.version(element))
     return failSecurity('UnsupportedSecurityToken', 'an assertion of an unsupported version')
   const issuer = edition.issuer(element)
   const signature = optionalChild(element, SignatureName, 'InvalidSecurityToken')
-  if (signature) verifyIssuer(element, signature, issuer, asserting)
-  else if (!asserting.trust.issuers.has(issuer)) return failSecurity('FailedAuthentication', 'an untrusted issuer')
-  const subject = edition.subject(element, asserting.budget)
+  if (signature) verifyIssuer(element, signature, issuer, context)
+  else if (!context.trust.issuers.has(issuer)) return failSecurity('FailedAuthentication', 'an untrusted issuer')
+  const subject = edition.subject(element, context.budget)
   const name = requiredChild(subject, edition.name, 'InvalidSecurityToken')
-  requireIssued(element, asserting)
-  const [until, isOneTime] = verifyConditions(element, edition, asserting)
+  requireIssued(element, context)
+  const [until, isOneTime] = verifyConditions(element, edition, context)
   const id = requiredAttribute(element, edition.id, 'InvalidSecurityToken')
   return {
     element,
     signed: signature !== undefined,
-    person: findPerson(readSubjectName(name, issuer), asserting.trust.issuers.get(issuer)?.people),
-    confirmations: readConfirmations(subject, edition, asserting),
-    until: Math.min(until, verifySession(element, edition, asserting)),
+    person: findPerson(readSubjectName(name, issuer), context.trust.issuers.get(issuer)?.people),
+    confirmations: readConfirmations(subject, edition, context),
+    until: Math.min(until, verifySession(element, edition, context)),
     use: `wss:saml:${issuer}\n${id}`,
     isOneTime,
   }
@@ -179,9 +179,9 @@ function verifySession(element: Element, edition: SamlVersion, { now }: Assertio
 /**
  * SAML 2.0 §5.4, SAML 1.1 §5.4: an enveloped signature of this issuer over this assertion alone.
  */
-function verifyIssuer(element: Element, signature: Element, issuer: string, asserting: AssertionContext): void {
-  const { trust } = asserting.trust.issuers.get(issuer) ?? failSecurity('FailedAuthentication', 'an untrusted issuer')
-  const { identifiers, budget, allow, now } = asserting
+function verifyIssuer(element: Element, signature: Element, issuer: string, context: AssertionContext): void {
+  const { trust } = context.trust.issuers.get(issuer) ?? failSecurity('FailedAuthentication', 'an untrusted issuer')
+  const { identifiers, budget, allow, now } = context
   const signer = (keyInfo: Element | undefined) => requireTrusted(readKeyReference(keyInfo, identifiers), trust, now)
   const { elements } = verifySignature(signature, { identifiers, budget, allow, signer })
   if (elements.size !== 1 || !elements.has(element))
@@ -247,12 +247,12 @@ function readTime(element: Element, local: string): number | undefined {
 function readConfirmations(
   subject: Element,
   edition: SamlVersion,
-  asserting: AssertionContext,
+  context: AssertionContext,
 ): Map<SubjectConfirmation, Element> {
   const confirmations = new Map<SubjectConfirmation, Element>()
   for (const confirmation of subject.elements(internName(edition.uri, 'SubjectConfirmation'))) {
     const data = optionalChild(confirmation, internName(edition.uri, 'SubjectConfirmationData'), 'InvalidSecurityToken')
-    if (data && !isConfirmedHere(data, asserting)) continue
+    if (data && !isConfirmedHere(data, context)) continue
     for (const method of edition.methods(confirmation)) {
       const kind = confirmationKinds.find(each => `${edition.prefix}${each}` === method)
       if (kind && !confirmations.has(kind)) confirmations.set(kind, confirmation)
@@ -284,12 +284,12 @@ export function holderKey(assertion: Assertion, identifiers: Identifiers): KeyOb
 
 function requireCarriedKey(reference: KeyReference): KeyObject {
   if (reference.kind === 'value') {
-    requireKeyMeant(reference, reference.key)
+    requireMatchingKey(reference, reference.key)
     return reference.key
   }
   if (reference.kind !== 'certificates')
     return failSecurity('SecurityTokenUnavailable', 'a key that is not in the assertion')
   const certificate = orFail('InvalidSecurityToken', 'an invalid certificate', () => new Certificate(reference.der))
-  requireCertificateMeant(reference, certificate)
+  requireMatchingCertificate(reference, certificate)
   return certificate.key
 }

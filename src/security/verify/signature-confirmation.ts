@@ -11,7 +11,7 @@ import { SignatureConfirmationName, valueAttribute } from '../vocabulary.ts'
 import type { Incoming } from './incoming.ts'
 import type { VerifiedSignature } from './signature.ts'
 
-/** Refuses what is not a reply to the request with these signatures, as far as they show it. */
+/** Refuses a message that these signatures show not to be a reply to the request. */
 export function requireReply(
   block: Element,
   { sent = [], isUnconfirmed }: Pick<Incoming, 'sent' | 'isUnconfirmed'>,

@@ -67,7 +67,7 @@ import { IncomingParts } from './incoming-parts.ts'
  */
 export const referencesMax = 24
 
-/** What checks a signature. `S` is what is known about a signer. */
+/** The dependencies of the check of a signature. `S` is the type of a known signer. */
 export interface SignatureContext<S extends { readonly key: KeyObject }> {
   readonly identifiers: Identifiers
   readonly budget: CanonicalBudget
@@ -99,19 +99,19 @@ export interface VerifiedSignature<S> {
 /** The proof that a Signature element holds. @throws Insecure */
 export function verifySignature<S extends { readonly key: KeyObject }>(
   signature: Element,
-  checking: SignatureContext<S>,
+  context: SignatureContext<S>,
 ): VerifiedSignature<S> {
   const [signedInfo, signatureValue, keyInfo] = splitSignature(signature)
-  const [form, method, references] = readSignedInfo(signedInfo, checking)
+  const [form, method, references] = readSignedInfo(signedInfo, context)
   const value = readBase64(signatureValue, 'FailedCheck')
-  const signer = checking.signer(keyInfo)
-  const octets = orFail('FailedCheck', 'SignedInfo', () => checking.budget.canonicalize(signedInfo, form))
+  const signer = context.signer(keyInfo)
+  const octets = orFail('FailedCheck', 'SignedInfo', () => context.budget.canonicalize(signedInfo, form))
   if (!verifySignatureValue(method, signer.key, octets, value))
     return failSecurity('FailedCheck', 'the SignatureValue is wrong')
   const elements = new Set<Element>()
   const attachments = new Map<string, AttachmentForm>()
   for (const reference of references) {
-    const target = verifyReference(reference, signature, checking)
+    const target = verifyReference(reference, signature, context)
     if ('name' in target) elements.add(target)
     else if (attachments.has(target.id)) failSecurity('InvalidSecurity', 'an attachment that is signed twice')
     else attachments.set(target.id, target.form)
@@ -130,7 +130,7 @@ function splitSignature(signature: Element): [Element, Element, Element | undefi
   }
   const keyInfo = others[0]?.name === KeyInfoName ? others.shift() : undefined
   if (others.some(other => other.name !== SignatureObjectName))
-    return failSecurity('InvalidSecurity', 'a Signature with more in it')
+    return failSecurity('InvalidSecurity', 'a Signature with unexpected content')
   return [signedInfo, signatureValue, keyInfo]
 }
 
@@ -147,7 +147,7 @@ function readSignedInfo(
   if (references.length > referencesMax + (parts?.count ?? 0))
     return failSecurity('InvalidSecurity', 'too many references')
   if (references.some(({ name }) => name !== ReferenceName))
-    return failSecurity('InvalidSecurity', 'a SignedInfo with more in it')
+    return failSecurity('InvalidSecurity', 'a SignedInfo with unexpected content')
   return [readCanonicalization(canonicalization), readSignatureMethod(method, allow), references]
 }
 
@@ -160,14 +160,14 @@ interface DigestedAttachment {
 function verifyReference<S extends { readonly key: KeyObject }>(
   reference: Element,
   signature: Element,
-  checking: SignatureContext<S>,
+  context: SignatureContext<S>,
 ): Element | DigestedAttachment {
   const uri = requiredAttribute(reference, uriAttribute)
   const listed = optionalChild(reference, TransformsName)
   const transforms = listed?.elements() ?? []
   if (reference.elements().length !== (listed ? 3 : 2))
-    return failSecurity('InvalidSecurity', 'a Reference with more in it')
-  const algorithm = readDigestMethod(requiredChild(reference, DigestMethodName), checking.allow)
+    return failSecurity('InvalidSecurity', 'a Reference with unexpected content')
+  const algorithm = readDigestMethod(requiredChild(reference, DigestMethodName), context.allow)
   const value = requiredChild(reference, DigestValueName)
   const expected = removeBlanks(textOnly(value, 'FailedCheck'))
   const check = (octets: Uint8Array | string) => {
@@ -177,14 +177,14 @@ function verifyReference<S extends { readonly key: KeyObject }>(
     failSecurity('FailedCheck', 'a digest is wrong')
   }
   if (uri.startsWith('cid:')) {
-    const { octets, ...found } = readAttachment(uri, transforms, checking)
+    const { octets, ...found } = readAttachment(uri, transforms, context)
     check(octets)
     return found
   }
   const target =
-    checking.identifiers.findReferred(uri) ??
+    context.identifiers.findReferred(uri) ??
     failSecurity('FailedCheck', 'a reference to an element that is not in this document')
-  const [element, octets] = transformElement(target, transforms, signature, checking)
+  const [element, octets] = transformElement(target, transforms, signature, context)
   check(octets)
   return element
 }
@@ -198,7 +198,7 @@ function readAttachment<S extends { readonly key: KeyObject }>(
   const [transform, another] = transforms
   const kind = transform?.name === TransformName ? requiredAttribute(transform, algorithmAttribute) : ''
   if (another || (kind !== attachmentContentUri && kind !== attachmentCompleteUri))
-    return failSecurity('UnsupportedAlgorithm', 'an attachment signed in an unsupported way')
+    return failSecurity('UnsupportedAlgorithm', 'an attachment with an unsupported transform')
   const [id, part] = parts.require(uri)
   const form: AttachmentForm = kind === attachmentCompleteUri ? 'complete' : 'content'
   const digested = () => digestedOctets(part, form === 'complete', (node, as) => budget.canonicalize(node, as))
@@ -217,20 +217,20 @@ function transformElement<S extends { readonly key: KeyObject }>(
   target: Element,
   transforms: readonly Element[],
   signature: Element,
-  checking: SignatureContext<S>,
+  context: SignatureContext<S>,
 ): [Element, Uint8Array | string] {
   const kinds = transforms.map(transform =>
     transform.name === TransformName
       ? requiredAttribute(transform, algorithmAttribute)
-      : failSecurity('InvalidSecurity', 'Transforms with more in it'),
+      : failSecurity('InvalidSecurity', 'Transforms with unexpected content'),
   )
-  if (kinds.length === 1 && kinds[0] === strTransformUri) return transformReference(target, transforms[0]!, checking)
+  if (kinds.length === 1 && kinds[0] === strTransformUri) return transformReference(target, transforms[0]!, context)
   let last = kinds.length
   const form = last > 0 && isCanonicalization(kinds[last - 1]!) ? readCanonicalization(transforms[--last]!) : plainForm
   const without = last > 0 && kinds[last - 1] === envelopedUri && last--
   if (last !== 0) return failSecurity('UnsupportedAlgorithm', 'an unsupported transform')
   const octets = orFail('FailedCheck', 'a reference', () =>
-    checking.budget.canonicalize(target, {
+    context.budget.canonicalize(target, {
       ...form,
       comments: false,
       ...(without !== false && { without: signature }),
@@ -248,17 +248,17 @@ const plainForm: CanonicalForm = { exclusive: false, comments: false }
 function transformReference<S extends { readonly key: KeyObject }>(
   target: Element,
   transform: Element,
-  checking: SignatureContext<S>,
+  context: SignatureContext<S>,
 ): [Element, string] {
-  if (target.name !== SecurityTokenReferenceName || !checking.token) {
+  if (target.name !== SecurityTokenReferenceName || !context.token) {
     return failSecurity('InvalidSecurity', 'an STR-Transform of something other than a token reference')
   }
   const form = readCanonicalization(
     onlyChildNamed(onlyChildNamed(transform, TransformationParametersName), CanonicalizationMethodName),
   )
-  const token = checking.token(target)
+  const token = context.token(target)
   const octets = orFail('FailedCheck', 'a token', () =>
-    checking.budget.canonicalize(token, { ...form, comments: false }),
+    context.budget.canonicalize(token, { ...form, comments: false }),
   )
   return [token, addDefaultNamespace(Buffer.from(octets).toString())]
 }

@@ -1,7 +1,7 @@
 /**
  * The key by which a repeated Kerberos AP-REQ is recognized (RFC 4120 §5.5.1): its authenticator,
- * whose ciphertext cannot be changed and still be decrypted. Anybody can change what surrounds it,
- * the options, key versions and GSS-API framing, which makes another token with the same proof.
+ * whose ciphertext cannot be changed and still be decrypted. Anyone can change the rest, such as
+ * options, key versions and the GSS-API framing, which makes another token with the same proof.
  */
 import {
   constructedTag,

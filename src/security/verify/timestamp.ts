@@ -37,14 +37,14 @@ export function verifyTimestamp(block: Element, now: number, { age, skew }: Fres
   const expires = optionalChild(element, ExpiresName)
   const until = Math.min(created + age, expires ? readTimestampInstant(expires) : Infinity)
   if (until < created) return failSecurity('InvalidSecurity', 'a Timestamp that ends before it begins')
-  if (created > now + skew) return failSecurity('MessageExpired', 'a Timestamp of the future')
-  if (until <= now) return failSecurity('MessageExpired', 'a Timestamp of the past')
+  if (created > now + skew) return failSecurity('MessageExpired', 'a Timestamp in the future')
+  if (until <= now) return failSecurity('MessageExpired', 'an expired Timestamp')
   return { element, created, until }
 }
 
 /**
- * Whether a block says only when its message is valid, and that no signature was confirmed (WSS
- * §8.5): it proves nothing, and is understood.
+ * Whether a block only states when its message is valid, and that no signature is confirmed (WSS
+ * §8.5): it proves nothing, but is understood.
  */
 export const isTimestampAlone = (block: Element): boolean =>
   block.elements().every(({ name }) => name === TimestampName || name === SignatureConfirmationName)

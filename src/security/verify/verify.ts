@@ -1,6 +1,6 @@
 /**
- * START HERE. The Security block of a message: what is demanded, what is proven, and the caller
- * (rules B5.1–B5.4). What always holds, by number:
+ * START HERE. The Security block of a message: the demands, the proof, and the caller (rules
+ * B5.1–B5.4). What always holds, by number:
  *  (1) A signature proves an object of the tree, and `VerifiedMessage` hands on that object. The
  *      Body is not looked up again: the opened Body has to be among the covered elements, by
  *      identity, and nothing else creates a VerifiedMessage.
@@ -53,8 +53,8 @@ import {
   readCertificates,
   readKeyReference,
   requireConfirmed,
-  requireKeyMeant,
-  requireNothingBeside,
+  requireMatchingKey,
+  requireNoStatements,
   requireTrusted,
 } from './key-info.ts'
 import { MessageSecrets } from './message-secrets.ts'
@@ -186,7 +186,7 @@ class Examination {
       failSecurity('FailedCheck', 'a part that is not signed')
     if (sent) requireReply(block, this.#message, signature)
     if (stamped && sentAt !== undefined && stamped.created < sentAt - this.#freshness.skew)
-      failSecurity('MessageExpired', 'a reply from before its request')
+      failSecurity('MessageExpired', 'a reply that is older than its request')
     const assertion = this.#readAssertion()
     return {
       stamped,
@@ -255,12 +255,12 @@ class Examination {
     if (reference.kind === 'token' && isAssertion(reference.element)) {
       const assertion = this.#readAssertion()
       if (assertion?.element !== reference.element)
-        return failSecurity('InvalidSecurity', 'an assertion in another place')
+        return failSecurity('InvalidSecurity', 'an assertion outside of the Security block')
       const key = holderKey(assertion, this.#identifiers)
-      requireKeyMeant(reference, key)
+      requireMatchingKey(reference, key)
       return { kind: 'saml', key, assertion }
     }
-    if (reference.names?.some(name => this.#guard.secrets?.has(name))) requireNothingBeside(reference)
+    if (reference.names?.some(name => this.#guard.secrets?.has(name))) requireNoStatements(reference)
     const trust = this.#guard.trust ?? failSecurity('SecurityTokenUnavailable', 'no certificate is trusted here')
     const certificate = requireTrusted(reference, trust, this.#now)
     const token = reference.kind === 'token' ? reference.element : undefined
@@ -306,7 +306,7 @@ function sortSignatures(found: readonly VerifiedSignature<Signer>[]): Pick<Exami
   const endorsement = found.find(({ signer }) => signer.kind === 'x509')
   if (!signature || !endorsement?.elements.has(signature.element))
     return failSecurity('InvalidSecurity', 'two Signatures')
-  requireMeantEndorser(signature, endorsement)
+  requireNamedEndorser(signature, endorsement)
   return { signature, endorsement }
 }
 
@@ -314,11 +314,11 @@ function sortSignatures(found: readonly VerifiedSignature<Signer>[]): Pick<Exami
  * §8.4: if the signature of the message covers a certificate, this has to be the endorser's.
  * Otherwise a trusted party that cannot read the message could endorse it, and so make it its own.
  */
-function requireMeantEndorser({ elements }: VerifiedSignature<Signer>, { signer }: VerifiedSignature<Signer>): void {
+function requireNamedEndorser({ elements }: VerifiedSignature<Signer>, { signer }: VerifiedSignature<Signer>): void {
   for (const element of elements) {
     if (signer.kind !== 'x509' || !isCertificateToken(element)) continue
     if (!readCertificates(element).der.equals(signer.certificate.der))
-      failSecurity('InvalidSecurity', 'an endorsement by another party than the signed certificate names')
+      failSecurity('InvalidSecurity', 'an endorsement by a party other than the one that the signed certificate names')
   }
 }
 
