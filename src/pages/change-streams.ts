@@ -3,6 +3,7 @@
  * says what they guard.
  */
 import type { Caller } from '../contract/policy.ts'
+import { type FeedPlace, writeFeedPlace } from '../service/change-feed.ts'
 import { Unavailable } from '../service/store.ts'
 import type { ChangeNotifier } from './change-notifier.ts'
 import type { SharedLooks } from './shared-looks.ts'
@@ -22,7 +23,7 @@ export interface StreamReader {
 /** One look at the feed, as events. */
 export interface StreamLook {
   /** Where the next look begins. */
-  readonly next: number
+  readonly next: FeedPlace
   readonly more: boolean
   readonly octets: Uint8Array
 }
@@ -46,7 +47,7 @@ export class ChangeStreams {
   }
 
   /** Counted from its first piece on, since a stream whose reader left earlier never begins. */
-  async *open(reader: StreamReader, from: number | undefined): AsyncGenerator<Uint8Array> {
+  async *open(reader: StreamReader, from: FeedPlace | undefined): AsyncGenerator<Uint8Array> {
     if (!this.hasRoomFor(reader)) return // others of this caller have begun meanwhile
     this.#add(reader, 1)
     try {
@@ -59,7 +60,7 @@ export class ChangeStreams {
     }
   }
 
-  async *#follow({ caller }: StreamReader, from: number | undefined): AsyncGenerator<Uint8Array> {
+  async *#follow({ caller }: StreamReader, from: FeedPlace | undefined): AsyncGenerator<Uint8Array> {
     const until = performance.now() + streamMs
     let after = from
     while (performance.now() < until && !this.#notifier.isStopped) {
@@ -68,8 +69,8 @@ export class ChangeStreams {
       after = found.next
       if (found.octets.length > 0) yield found.octets
       if (found.more) continue
-      await this.#notifier.waitForChange(mark, after)
-      yield encodeText(`id: ${after}\n:\n\n`) // where to continue after changes that were not reported
+      await this.#notifier.waitForChange(mark, after.sequence)
+      yield encodeText(`id: ${writeFeedPlace(after)}\n:\n\n`) // where to continue after changes that were not reported
     }
   }
 

@@ -9,6 +9,7 @@
  *      memory.
  *  (4) A reader that comes after changes have expired, or whose place was lost by a restore of the
  *      database, learns of that, and where to continue: by 410, or by the event `gone` in a stream.
+ *      A place that was lost is recognized even if another change has its number by now.
  */
 import { type Caller, isPublic } from '../contract/policy.ts'
 import { authenticate } from '../front/authenticate.ts'
@@ -19,7 +20,16 @@ import { negotiateType } from '../http/negotiate.ts'
 import { writeProblemJson } from '../http/problem.ts'
 import { respond } from '../http/respond.ts'
 import type { Pairs } from '../http/uri.ts'
-import { type ChangesFor, changesFor, type KnownChange, toCloudEvent } from '../service/change-feed.ts'
+import {
+  type ChangesFor,
+  changesFor,
+  type FeedPlace,
+  type KnownChange,
+  parseFeedPlace,
+  toCloudEvent,
+  toFeedPlace,
+  writeFeedPlace,
+} from '../service/change-feed.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { readGrants } from '../service/item-checks.ts'
 import type { Limiter } from '../service/limiter.ts'
@@ -89,7 +99,7 @@ async function readChanges(feed: Feed, { request, query, pairs, now }: Entry): P
   const found = await changesFor(context.app, feed.store, caller, { ...position, now })
   return replyWithPage(context, found, type, {
     self: query === '' ? '/changes' : `/changes?${query}`,
-    next: `/changes?after=${found.next}&limit=${position.limit}`,
+    next: `/changes?after=${writeFeedPlace(found.next)}&limit=${position.limit}`,
   })
 }
 
@@ -110,7 +120,7 @@ function replyWithPage(
     return {
       status: 410,
       fields: { ...feedFields, 'content-type': problem, link },
-      content: writeGone(found.missed, found.next),
+      content: writeGone(found.missed, found.next.sequence),
     }
   const content =
     type === batch
@@ -122,7 +132,7 @@ function replyWithPage(
 /** Rule A2.3: items, and links to this page and the next. */
 const toFeedPage = ({ changes, next, more }: ChangesFor, links: PageLinks) => ({
   items: changes.map(toFeedItem),
-  next,
+  next: next.sequence,
   more,
   _links: { self: { href: links.self }, next: { href: links.next } },
 })
@@ -131,7 +141,7 @@ const toFeedPage = ({ changes, next, more }: ChangesFor, links: PageLinks) => ({
 function replyWithStream(
   streams: ChangeStreams,
   reader: StreamReader,
-  after: number | undefined,
+  after: FeedPlace | undefined,
   isHead: boolean,
 ): Response {
   const fields = { ...feedFields, 'content-type': events, 'x-accel-buffering': 'no' }
@@ -148,14 +158,17 @@ async function readNextEvents(
   context: FaceContext,
   store: Store,
   caller: Caller,
-  after: number | undefined,
+  after: FeedPlace | undefined,
 ): Promise<StreamLook> {
   const found = await changesFor(context.app, store, caller, { after, limit: defaultLimit, now: context.clock() })
   const gone =
-    found.missed === undefined ? '' : `id: ${found.next}\nevent: gone\ndata: ${writeGone(found.missed, found.next)}\n\n`
-  const events = found.changes.map(
-    change => `id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(context.app, change))}\n\n`,
-  )
+    found.missed === undefined
+      ? ''
+      : `id: ${writeFeedPlace(found.next)}\nevent: gone\ndata: ${writeGone(found.missed, found.next.sequence)}\n\n`
+  const events = found.changes.map(change => {
+    const place = writeFeedPlace(toFeedPlace(change))
+    return `id: ${place}\ndata: ${JSON.stringify(toCloudEvent(context.app, change))}\n\n`
+  })
   return { next: found.next, more: found.more, octets: new TextEncoder().encode(gone + events.join('')) }
 }
 
@@ -181,16 +194,16 @@ const isAnythingPublic = ({ app }: FaceContext): boolean =>
 function parsePosition(
   pairs: Pairs,
   lastEventId: string | undefined,
-): { readonly after: number | undefined; readonly limit: number } | string {
+): { readonly after: FeedPlace | undefined; readonly limit: number } | string {
   const parameters = new Map(pairs)
   const unknown = pairs.find(
     ([name], at) => !['after', 'limit'].includes(name) || pairs.findIndex(each => each[0] === name) !== at,
   )
   if (unknown) return `${unknown[0]}: is unknown here or given twice: use after and limit, each once`
   const place = lastEventId === '' ? undefined : (lastEventId ?? parameters.get('after'))
-  const after = place === undefined ? undefined : wholeNumber(place)
+  const after = place === undefined ? undefined : parseFeedPlace(place)
   const limit = wholeNumber(parameters.get('limit') ?? String(defaultLimit))
-  if (Number.isNaN(after)) return 'after: must be a whole number from 0'
+  if (after === undefined && place !== undefined) return 'after: must be a whole number from 0, or the id of an event'
   return limit >= 1 && limit <= limitMax ? { after, limit } : `limit: must be a whole number from 1 to ${limitMax}`
 }
 const wholeNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN)

@@ -3,21 +3,22 @@
  * same place with the same rights.
  */
 import type { Caller } from '../contract/policy.ts'
+import type { FeedPlace } from '../service/change-feed.ts'
 
 /** How many looks are kept at once: readers that are catching up are at different places. */
 const looksMax = 100
 
 export class SharedLooks<T> {
-  readonly #look: (caller: Caller, after: number | undefined) => Promise<T>
+  readonly #look: (caller: Caller, after: FeedPlace | undefined) => Promise<T>
   #mark = -1
   #looks = new Map<string, Promise<T>>()
 
-  constructor(look: (caller: Caller, after: number | undefined) => Promise<T>) {
+  constructor(look: (caller: Caller, after: FeedPlace | undefined) => Promise<T>) {
     this.#look = look
   }
 
   /** @param mark differs after each commit; an earlier look does not count */
-  find(mark: number, caller: Caller, after: number | undefined): Promise<T> {
+  find(mark: number, caller: Caller, after: FeedPlace | undefined): Promise<T> {
     if (mark !== this.#mark) {
       this.#looks = new Map()
       this.#mark = mark

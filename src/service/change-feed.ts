@@ -11,10 +11,36 @@ import type { ChangeRecord, Store, StoreReader } from './store.ts'
 /** A change as a caller may know it: the operation reveals more than the item does. */
 export type KnownChange = Omit<ChangeRecord, 'operation'> & { readonly operation?: string }
 
+/**
+ * Where a reader is: after this change. A restored database uses its number again, for another
+ * change; that one has another mark.
+ */
+export interface FeedPlace {
+  readonly sequence: number
+  /** Undefined if the reader knows the number only. */
+  readonly mark?: number
+}
+
+/** The random part of a version (`row-version.ts`): it tells nothing about a hidden change. */
+const markMax = 65_536
+const toFeedMark = (version: number): number => version % markMax
+
+export const toFeedPlace = ({ sequence, version }: KnownChange): FeedPlace => ({ sequence, mark: toFeedMark(version) })
+
+export const writeFeedPlace = ({ sequence, mark }: FeedPlace): string =>
+  mark === undefined ? String(sequence) : `${sequence}-${mark}`
+
+/** The id of an event is a place, too: the mark is in its version. Undefined if malformed. */
+export function parseFeedPlace(text: string): FeedPlace | undefined {
+  const [, sequence, version] = /^(\d{1,15})(?:-(\d{1,16}))?$/.exec(text) ?? []
+  if (sequence === undefined) return undefined
+  return { sequence: Number(sequence), ...(version !== undefined && { mark: toFeedMark(Number(version)) }) }
+}
+
 export interface ChangesFor {
   readonly changes: readonly KnownChange[]
-  /** Where to continue: the sequence of the last change that was checked, reported or not. */
-  readonly next: number
+  /** Where to continue: after the last change that was checked, reported or not. */
+  readonly next: FeedPlace
   /** There may be more already. */
   readonly more: boolean
   /**
@@ -25,29 +51,38 @@ export interface ChangesFor {
 }
 
 /**
- * Checks up to `limit` changes after the sequence `after`, or from the oldest that is kept. `now`
- * in milliseconds since 1970.
+ * Checks up to `limit` changes after the place `after`, or from the oldest that is kept. `now` in
+ * milliseconds since 1970.
  */
 export async function changesFor(
   app: Implementation,
   store: Store,
   caller: Caller,
-  { after: cursor, limit, now }: { readonly after: number | undefined; readonly limit: number; readonly now: number },
+  { after, limit, now }: { readonly after: FeedPlace | undefined; readonly limit: number; readonly now: number },
 ): Promise<ChangesFor> {
   return store.read(async reader => {
-    const [swept, records] = await Promise.all([reader.swept(), reader.changes(cursor ?? 0, limit)])
-    const after = cursor ?? swept
-    const missed = after < swept ? 'expired' : records.length === 0 && (await isUndone(reader, after, swept))
-    if (missed) return { changes: [], next: swept, more: true, missed }
+    const from = after?.sequence ?? 0
+    const [swept, records, [at]] = await Promise.all([
+      reader.swept(),
+      reader.changes(from, limit),
+      from > 0 ? reader.changes(from - 1, 1) : [],
+    ])
+    const place = after ?? { sequence: swept }
+    const last = records.at(-1) ?? (at?.sequence === from ? at : undefined)
+    const missed = place.sequence < swept ? 'expired' : place.sequence > swept && isUndone(place, at) && 'undone'
+    if (missed) return { changes: [], next: { sequence: swept }, more: true, missed }
     const isKnown = await findKnown(app, reader, caller, records, now)
     const changes = records.filter(isKnown).map(change => toKnownChange(caller, change))
-    return { changes, next: records.at(-1)?.sequence ?? after, more: records.length === limit }
+    return { changes, next: last ? toFeedPlace(last) : place, more: records.length === limit }
   })
 }
 
-/** A reader's place is a change that is kept, or the last one that has expired. */
-const isUndone = async (reader: StoreReader, after: number, swept: number): Promise<'undone' | false> =>
-  after > swept && (await reader.changes(after - 1, 1)).length === 0 && 'undone'
+/**
+ * A reader's place is a change that is kept, or the last one that has expired.
+ * @param at the first change that is not before the place
+ */
+const isUndone = ({ sequence, mark }: FeedPlace, at: ChangeRecord | undefined): boolean =>
+  at === undefined || (mark !== undefined && (at.sequence !== sequence || toFeedMark(at.version) !== mark))
 
 /** It is public that a product was changed, but not that a shipment changed it. */
 function toKnownChange(caller: Caller, { operation, ...change }: ChangeRecord): KnownChange {

@@ -61,7 +61,7 @@ describe('GET /changes', async () => {
       const { next, _links } = JSON.parse(answer.text)
       assert.equal(_links.self.href, `/changes${query}`)
       assert.equal(answer.fields['link'], `<${_links.next.href}>; rel="next"`)
-      assert.match(_links.next.href, new RegExp(`after=${next}&`))
+      assert.match(_links.next.href, new RegExp(`after=${next}-\\d+&`))
     }
   })
 
@@ -125,6 +125,7 @@ describe('GET /changes', async () => {
     ['POST', '/changes', {}, 405],
     ['GET', '/changes', { accept: 'text/csv' }, 406],
     ['GET', '/changes?after=-1', {}, 400],
+    ['GET', '/changes?after=1-', {}, 400],
     ['GET', '/changes?limit=1001', {}, 400],
     ['GET', '/changes?limit=0', {}, 400],
     ['GET', '/changes', { authorization: 'Bearer wrong' }, 401],
@@ -222,6 +223,44 @@ describe('after a restore to an earlier state', () => {
     assert.deepEqual(seen.map(placeOf), ['1', '2', '2'])
     assert.equal(new Set(seen.map(each => each.id)).size, 3)
   })
+
+  test('C6.1 a lost place is recognized even if another change has its number by now', async () => {
+    const data = join(folder(), 'o.sqlite')
+    const readNext = async ({ ask }: House, fields: Record<string, string>, target: string) => {
+      const { status, text } = await ask('GET', target, fields)
+      const { title, _links } = JSON.parse(text)
+      return { status, title, next: String(_links?.next.href) }
+    }
+    const run = async (work: (hosted: House, fields: Record<string, string>) => Promise<void>): Promise<void> => {
+      const hosted = await startHosted({ data })
+      const { clerk } = await issueTokens(hosted)
+      await placeOrder(hosted, clerk)
+      await work(hosted, clerk)
+      await hosted.server.close(0)
+    }
+    let kept = ''
+    let lost = ''
+    await run(async (hosted, clerk) => void (kept = (await readNext(hosted, clerk, '/changes')).next))
+    copyFileSync(data, `${data}.copy`)
+    await run(async (hosted, clerk) => void (lost = (await readNext(hosted, clerk, kept)).next))
+    copyFileSync(`${data}.copy`, data)
+    await run(async (hosted, clerk) => {
+      const found = await readNext(hosted, clerk, lost)
+      assert.deepEqual([found.status, found.title?.includes('restored')], [410, true])
+      const next = await readNext(hosted, clerk, kept)
+      assert.equal(next.status, 200, 'its place is kept')
+      assert.notEqual(next.next, lost)
+      assert.equal((await readNext(hosted, clerk, next.next)).next, next.next, 'it is kept where nothing is new')
+      const batch = await hosted.ask('GET', '/changes', { ...clerk, accept: 'application/cloudevents-batch+json' })
+      const [, { id }] = JSON.parse(batch.text)
+      assert.equal((await readNext(hosted, clerk, `/changes?after=${id}`)).status, 200, 'the id of an event is a place')
+      const place = new URLSearchParams(lost.split('?')[1]).get('after') ?? ''
+      const stream = events(hosted.server.port, { ...clerk, 'last-event-id': place })
+      await waitUntil(() => stream.told.length > 0, 'the event does not come')
+      assert.deepEqual(stream.told[0], { id: 0, name: 'gone', next: 0 })
+      stream.stop()
+    })
+  })
 })
 
 interface Event {
@@ -247,7 +286,7 @@ function events(port: number, fields: Record<string, string>) {
     answer.on('data', piece => {
       text += piece
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        const [, id, name, data] = /^id: (\d+)(?:\nevent: (.*))?\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
+        const [, id, name, data] = /^id: (\d+)(?:-\d+)?(?:\nevent: (.*))?\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
         if (data && name) told.push({ id: Number(id), name, next: JSON.parse(data).next })
         else if (data) told.push({ id: Number(id), type: JSON.parse(data).type })
         text = text.slice(end + 2)
@@ -266,6 +305,7 @@ async function waitUntil(holds: () => boolean, what: string): Promise<void> {
 }
 
 describe('readers at the same place', () => {
+  const seven = { sequence: 7, mark: 1 }
   const may = (subject: string | undefined, roles: string[], claims = {}): Caller => ({ subject, roles, claims })
   const looking = () => {
     let count = 0
@@ -274,25 +314,26 @@ describe('readers at the same place', () => {
   }
   test('with the same rights share one look at each commit', async () => {
     const { looks, count } = looking()
-    await Promise.all(Array.from({ length: 100 }, (_, i) => looks.find(1, may(`c-${i}`, ['a', 'b']), 7)))
+    await Promise.all(Array.from({ length: 100 }, (_, i) => looks.find(1, may(`c-${i}`, ['a', 'b']), seven)))
     assert.equal(count(), 1)
-    await looks.find(2, may('c-1', ['b', 'a']), 7)
-    await looks.find(2, may('c-2', ['a', 'b']), 7)
+    await looks.find(2, may('c-1', ['b', 'a']), seven)
+    await looks.find(2, may('c-2', ['a', 'b']), seven)
     assert.equal(count(), 2)
   })
   test('with other rights, without credentials or at other places have their own', async () => {
     const { looks, count } = looking()
     const readers = [may('c', ['a']), may('c', ['b']), may(undefined, ['a']), may('c', ['a'], { customer: 'c-1' })]
-    for (const reader of readers) await looks.find(1, reader, 7)
-    await looks.find(1, may('c', ['a']), 8)
+    for (const reader of readers) await looks.find(1, reader, seven)
+    await looks.find(1, may('c', ['a']), { sequence: 8 })
+    await looks.find(1, may('c', ['a']), { sequence: 7, mark: 2 })
     await looks.find(1, may('c', ['a']), undefined)
-    assert.equal(count(), readers.length + 2)
+    assert.equal(count(), readers.length + 3)
   })
   test('look again after a failed look', async () => {
     let tries = 0
     const looks = new SharedLooks(async () => (tries++ === 0 ? Promise.reject(new Unavailable()) : 'found'))
-    await assert.rejects(looks.find(1, may('c', []), 7))
-    assert.equal(await looks.find(1, may('c', []), 7), 'found')
+    await assert.rejects(looks.find(1, may('c', []), seven))
+    assert.equal(await looks.find(1, may('c', []), seven), 'found')
   })
 })
 

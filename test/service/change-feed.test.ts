@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
 import { anonymous } from '../../src/contract/policy.ts'
-import { changesFor } from '../../src/service/change-feed.ts'
+import { changesFor, type FeedPlace } from '../../src/service/change-feed.ts'
 import type { Store, StoreReader } from '../../src/service/store.ts'
 import { alice, clara, input, maria, startOrdersService } from './orders-service.ts'
 
@@ -53,12 +53,12 @@ test('C6.1 a reader continues after the last change that was looked at, whether 
   await store.write(async writer => {
     for (const id of ['o-1', 'o-2', 'o-3', 'o-4']) await writer.changed({ ...change, resource: 'orders', id })
   })
-  const ask = (after: number | undefined, limit: number) =>
+  const ask = (after: FeedPlace | undefined, limit: number) =>
     changesFor(app, store, anonymous, { after, limit, now: clock.now })
   const first = await ask(undefined, 3)
   assert.deepEqual([first.changes, first.more], [[], true])
   const second = await ask(first.next, 3)
-  assert.deepEqual([second.changes, second.more, second.next > first.next], [[], false, true])
+  assert.deepEqual([second.changes, second.more, second.next.sequence > first.next.sequence], [[], false, true])
   assert.deepEqual(await ask(second.next, 3), { changes: [], next: second.next, more: false })
   assert.deepEqual((await ask(second.next, 0)).next, second.next)
 })
