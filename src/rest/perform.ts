@@ -145,7 +145,9 @@ export function onceFor({ entry, caller, headers }: Exchange, field: string): No
       detail: 'Idempotency-Key requires credentials: without them the stored response could be that of another caller',
     })
   const headerText = Object.keys(headers?.given ?? {}).length > 0 ? packTyped(headers?.given) : ''
-  const fingerprint = shortDigest(`${entry.request.method} ${entry.path}?${entry.query}${headerText}`)
+  const fingerprint = shortDigest(
+    `${entry.request.method} ${entry.path}${entry.query && `?${entry.query}`}${headerText}`,
+  )
   return { key, fingerprint, space: 'idempotency' }
 }
 

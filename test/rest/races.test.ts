@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { t } from '../../src/contract/field.ts'
 import { implement } from '../../src/contract/implement.ts'
@@ -51,6 +52,16 @@ describe('many at once', async () => {
       [again.status, again.fields['location'], again.text],
       [201, first?.fields['location'], first?.text],
     )
+  })
+
+  it('a key is recognized by a later release: what identifies its request stays the same', async () => {
+    const key = { ...json, 'idempotency-key': '"kept"' }
+    const text = JSON.stringify(order)
+    await shop.as.clara('POST', '/api/v1/orders', key, text)
+    const stored = await shop.store.read(reader => reader.recall('idempotency', '["clara","CreateOrder","kept"]'))
+    const digest = (of: string) => hash('sha256', of, 'hex').slice(0, 16)
+    const fingerprint = `${digest('POST /api/v1/orders')} application/json ${digest(text)}`
+    assert.ok(stored?.value.includes(fingerprint), 'as 0.1 wrote it')
   })
 
   it('a key belongs to its caller: another caller’s equal key is another', async () => {
