@@ -8,6 +8,8 @@
  *      the process.
  *  (3) A statement of a transaction that has ended is never sent: by then the connection may belong
  *      to another.
+ *  (4) A connection that cannot be made is `Unavailable`, whatever the server's reason: a password
+ *      that is being changed, a certificate that has expired, a database that is being replaced.
  */
 
 import { createHash } from 'node:crypto'
@@ -170,7 +172,8 @@ export class Sessions {
   }
 
   async #transaction<T>(session: PooledTransaction, begin: string, work: StatementWork<T>): Promise<T> {
-    session.take(await this.#pool.connect().catch(session.fail))
+    const failToConnect = (thrown: unknown): never => session.fail(new Unavailable(1, this.#keepCause(thrown)))
+    session.take(await this.#pool.connect().catch(failToConnect)) // (4)
     // A write waits until its transaction has begun: if the begin failed, a statement would be
     // committed on its own.
     if (begin === beginWrite) await session.end(begin)
@@ -386,10 +389,10 @@ const isOfDropped = (thrown: unknown): boolean => ['42703', '42P01'].includes(er
 
 /**
  * PostgreSQL Appendix A: connections (08), what a standby does not support or a plan older than its
- * table (0A000), resources (53), intervention (57), system errors (58), read-only; and the codes of
- * sockets and pools.
+ * table (0A000), resources (53), intervention (57), system errors (58), read-only, what took longer
+ * than the server allows (25P03, 25P04); and the codes of sockets and pools.
  */
-const unreachableState = /^(08|0A000|53|57|58|25006|25P03)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
+const unreachableState = /^(08|0A000|53|57|58|25006|25P0[34])|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
 const lostMessage = /terminat|timeout|not queryable|closed/i
 const isLost = (thrown: unknown): boolean =>
   thrown instanceof Error &&

@@ -132,6 +132,43 @@ test('(3) nothing that a work does after its time is sent, neither a statement n
   assert.deepEqual([sent, given], [[beginWrite], 1])
 })
 
+describe('(4) a connection that the server refuses is unavailable, whatever its reason', () => {
+  const reasons = [
+    ['28P01', 'password authentication failed for user "shop"'],
+    ['28000', 'no pg_hba.conf entry for host "10.0.0.9"'],
+    ['3D000', 'database "shop" does not exist'],
+    ['53300', 'sorry, too many clients already'],
+    ['CERT_HAS_EXPIRED', 'certificate has expired'],
+    ['', 'The server does not support SSL connections'],
+  ] as const
+  for (const [code, message] of reasons)
+    test(`${code} ${message}`, async () => {
+      const refusal = Object.assign(new Error(message), code === '' ? {} : { code })
+      const made = new Sessions({ connect: () => Promise.reject(refusal), end: async () => {} }, time)
+      for (const begin of [beginRead, beginWrite]) {
+        const thrown = await made.run(begin, on => on.run(statement, [])).catch((thrown: unknown) => thrown)
+        assert.ok(thrown instanceof Unavailable, String(thrown))
+        assert.deepEqual([thrown.cause, made.failure(thrown)], [refusal, refusal])
+      }
+    })
+})
+
+test('(1) a transaction that took longer than the server allows is unavailable, and its connection is closed', async () => {
+  const released: unknown[] = []
+  const client: PostgresClient = {
+    query: async ({ text }) => {
+      if (text !== statement.text) return { rows: [] }
+      throw Object.assign(new Error('terminating connection due to transaction timeout'), { code: '25P04' })
+    },
+    release: broken => void released.push(broken),
+    on: () => {},
+    off: () => {},
+  }
+  const made = new Sessions({ connect: async () => client, end: async () => {} }, time)
+  await unavailable(made.run(beginWrite, on => on.run(statement, [])))
+  assert.deepEqual(released, [true])
+})
+
 describe('an error of the work itself is unchanged, and is thrown once, whatever it looks like', () => {
   const errors = [
     ['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:25'],
