@@ -74,15 +74,21 @@ type Origin = Pick<Request, 'from'>
 
 /**
  * Whether the client is on this machine. Behind a trusted proxy no client is: the proxy's word
- * about its client is good enough for limits, but not for rights.
+ * about its client is good enough for limits, but not for rights. With a public address none is
+ * either: a proxy on this machine may pass connections on as they are.
  */
-export const isFromThisMachine = ({ from }: Origin, { trustProxy }: Pick<Settings, 'trustProxy'>): boolean =>
-  trustProxy === false && isLoopbackAddress(from)
+export const isFromThisMachine = (
+  { from }: Origin,
+  { trustProxy, publicUrl }: Pick<Settings, 'trustProxy' | 'publicUrl'>,
+): boolean => trustProxy === false && isLoopbackAddress(from) && !isPublishedAt(publicUrl)
+
+const isPublishedAt = (publicUrl: string | undefined): boolean =>
+  publicUrl !== undefined && !isLoopbackAddress(URL.parse(publicUrl)?.hostname ?? '')
 
 /** RFC 7617 §4, rule A5.1: a password can be read in transit, unless over TLS or locally. */
 export function isConfidential(
   request: Origin & Pick<Request, 'scheme'>,
-  settings: Pick<Settings, 'passwordsOnLoopback' | 'trustProxy'>,
+  settings: Pick<Settings, 'passwordsOnLoopback' | 'trustProxy' | 'publicUrl'>,
 ): boolean {
   return request.scheme === 'https' || (settings.passwordsOnLoopback && isFromThisMachine(request, settings))
 }

@@ -177,6 +177,9 @@ const passwordRows: readonly (readonly [
 ])[] = [
   ['from this machine', {}, {}, {}, true],
   ['from this machine, where settings forbid it', { passwordsOnLoopback: false }, {}, {}, false],
+  ['from this machine, or a proxy on it, to a public address', { publicUrl: 'https://shop.example' }, {}, {}, false],
+  ['over TLS to a public address', { publicUrl: 'https://shop.example' }, {}, { scheme: 'https' }, true],
+  ['from this machine to an address of it', { publicUrl: 'http://127.0.0.1:8080' }, {}, {}, true],
   ['from elsewhere, in cleartext', {}, {}, { from: '192.0.2.1' }, false],
   ['from elsewhere, over TLS', {}, {}, { from: '192.0.2.1', scheme: 'https' }, true],
   ['through a trusted proxy that says nothing', { trustProxy: true }, {}, {}, false],
@@ -285,6 +288,12 @@ it('only this machine, or a caller with credentials, may read /metrics', async (
     (await proxied.ask(request('GET', '/metrics'))).status,
     401,
     'a proxy that says nothing is not this machine',
+  )
+  const published = await startServer({ publicUrl: 'https://shop.example' })
+  assert.equal(
+    (await published.ask(request('GET', '/metrics'))).status,
+    401,
+    'a proxy may pass connections on from this machine',
   )
 })
 
