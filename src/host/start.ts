@@ -1,5 +1,6 @@
 /** Starts a service: first its parts, then its address; if one fails, all are closed. */
 import type { Implementation } from '../contract/implement.ts'
+import { boundHeldOctets, readMemory } from '../server/held-octets.ts'
 import { proxiedLimits, type ServerLimits } from '../server/limits.ts'
 import { type HttpListener, startListener } from '../server/listener.ts'
 import { boundConnections, readOpenFiles } from '../server/open-files.ts'
@@ -16,7 +17,11 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     ...(options.tls && { tls: options.tls }),
-    limits: proxiedLimits(context.settings.trustProxy !== false, { ...findFileLimit(logger), ...options.limits }),
+    limits: proxiedLimits(context.settings.trustProxy !== false, {
+      ...findFileLimit(logger),
+      ...findMemoryLimit(),
+      ...options.limits,
+    }),
     onError: service.failed,
     onRefusal: service.refused,
   })
@@ -53,6 +58,12 @@ function findFileLimit(logger: OpenService['logger']): Partial<ServerLimits> {
     'the system allows few open files, and so few connections: raise the limit (ulimit -n, LimitNOFILE)',
   )
   return { connections }
+}
+
+/** The octets of arriving contents, where there is less memory than the default needs. */
+function findMemoryLimit(): Partial<ServerLimits> {
+  const held = boundHeldOctets(readMemory())
+  return held === undefined ? {} : { held }
 }
 
 const startListenerOf =

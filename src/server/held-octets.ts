@@ -1,8 +1,12 @@
 /**
  * Bounds the octets held of contents that are still arriving, for all peers together: slow senders
  * gain no room by opening more connections. Beyond the bound, the peer with the most octets loses
- * the content that it began first, so it takes no room from other peers.
+ * the content that it began first, so it takes no room from other peers. The bound is at most a
+ * quarter of the memory that the system allows this process: the rest is for the program, its
+ * database, and what such contents become (a document takes several times its octets).
  */
+import { totalmem } from 'node:os'
+import { defaultLimits } from './limits.ts'
 
 /** Content that is still arriving, and whose octets are held. */
 export interface HeldContent {
@@ -60,3 +64,16 @@ export class HeldOctets {
     if (peer.counts.size === 0) this.#peers.delete(content.from)
   }
 }
+
+/** @returns fewer octets than the default if there is little memory, else undefined */
+export function boundHeldOctets(memory: number): number | undefined {
+  const octets = Math.floor(memory / 4)
+  return octets < defaultLimits.held ? octets : undefined
+}
+
+/**
+ * What a container may use (cgroups(7)), or what the machine has.
+ * @param allowed 0 without a limit
+ */
+export const readMemory = (allowed = process.constrainedMemory(), machine = totalmem()): number =>
+  Math.min(allowed > 0 ? allowed : Infinity, machine)

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '../../src/http/message.ts'
-import { HeldOctets } from '../../src/server/held-octets.ts'
+import { boundHeldOctets, HeldOctets, readMemory } from '../../src/server/held-octets.ts'
 import { receiveOctets, withServer } from './raw-connection.ts'
 
 test('above the bound the oldest contents end first, until there is room', () => {
@@ -33,6 +33,20 @@ test('above the bound the contents of the peer with the most octets end, not the
   for (let i = 0; i < 10; i++) held.add(content('many'), 20)
   held.add(content('late'), 10)
   assert.deepEqual([held.total, new Set(ended)], [100, new Set(['many'])])
+})
+
+test('contents take at most a quarter of the memory of the container, or else of the machine', () => {
+  const gibibyte = 1024 ** 3
+  const rows = [
+    [64 * gibibyte, undefined],
+    [2 * gibibyte, undefined],
+    [gibibyte, gibibyte / 4],
+    [gibibyte / 4, gibibyte / 16],
+  ] as const
+  for (const [memory, held] of rows) assert.equal(boundHeldOctets(memory), held, String(memory))
+  assert.equal(readMemory(gibibyte, 8 * gibibyte), gibibyte)
+  assert.equal(readMemory(2 ** 64, 8 * gibibyte), 8 * gibibyte)
+  assert.equal(readMemory(0, 8 * gibibyte), 8 * gibibyte)
 })
 
 const readAll = async ({ content }: Request) => {
