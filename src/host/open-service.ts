@@ -145,6 +145,7 @@ export async function openService(
   const stopUpkeep = startUpkeep(store, site.world, filler)
   const lease = new InstanceLease(store, app.contract, site.world, randomUUID())
   await lease.begin()
+  await warnOfStrangers(site, lease)
   return {
     answer: spans?.answer(door.answer) ?? door.answer,
     context,
@@ -175,6 +176,19 @@ async function warnOfMistakes({ app, options, world }: Site): Promise<void> {
     world.logger.warn(
       { ...former, made: dataFileOf(app, options) },
       'a new database is created next to that of another service: if this service had that name before, give its file by `data`',
+    )
+}
+
+/** Two services on one database would share their people, jobs, keys and audit. */
+async function warnOfStrangers({ world }: Site, lease: InstanceLease): Promise<void> {
+  const found = await lease.findStrangers().catch((thrown: unknown) => {
+    if (thrown instanceof Unavailable) return [] // readiness reports it
+    throw thrown
+  })
+  for (const { service, instance } of found)
+    world.logger.warn(
+      { service, instance },
+      'another service uses this database, and both share its people, jobs and keys: give each a database or a schema of its own; only a service that is being renamed may go on',
     )
 }
 

@@ -15,6 +15,8 @@ export const instanceSpace = 'instance'
 export interface InstanceNeeds {
   /** For a person: `host, process 4711`. */
   readonly instance: string
+  /** The name of its service; absent in the record of an older release. */
+  readonly service?: string
   /** Tables and their fields by their names in the database: `notes`, `notes.text`. */
   readonly names: readonly string[]
 }

@@ -33,11 +33,36 @@ test('a service announces what it needs by the names of the database, and takes 
   }
 })
 
+test('a service warns of another one that runs on its database, as long as that runs', async context => {
+  const folder = mkdtempSync(join(tmpdir(), 'lease-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  const data = join(folder, 'both.sqlite')
+  const shop = resource('products', { fields: { id: t.id('p'), name: t.string() } }).rules({
+    allow: { read: [anyone] },
+  })
+  const other = implement(service('shop', { namespace: 'urn:shop', resources: [shop] }), {})
+  const open = async (of: typeof app | typeof other) => {
+    const warned: object[] = []
+    const logger = { info() {}, warn: (fields: object) => void warned.push(fields), error: assert.ifError }
+    return { service: await createHandler(of, { data, logger }), warned }
+  }
+  const first = await open(app)
+  const twin = await open(app)
+  const stranger = await open(other)
+  assert.deepEqual([first.warned, twin.warned], [[], []], 'instances of one service belong together')
+  const names = stranger.warned.map(each => Object(each).service)
+  assert.deepEqual(names, ['notes', 'notes'])
+  for (const { service } of [first, twin, stranger]) await service.close()
+  const last = await open(other)
+  assert.deepEqual(last.warned, [])
+  await last.service.close()
+})
+
 test('a store that does not respond delays the end of an instance by two seconds', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const never = new Promise<never>(() => {})
   const lease = new InstanceLease(
-    { write: () => never },
+    { read: () => never, write: () => never },
     app.contract,
     { clock: () => 0, failed: assert.ifError },
     'i-1',

@@ -16,15 +16,24 @@ const renewEveryMs = 60_000
 const endMs = 2000
 
 export class InstanceLease {
-  readonly #store: Pick<Store, 'write'>
+  readonly #store: Pick<Store, 'read' | 'write'>
   readonly #world: Pick<World, 'clock' | 'failed'>
   readonly #id: string
+  readonly #service: string
   readonly #value: string
   #timer: NodeJS.Timeout | undefined
 
   /** @param id the id of the instance, unique on the database */
-  constructor(store: Pick<Store, 'write'>, contract: Service, world: Pick<World, 'clock' | 'failed'>, id: string) {
-    const needs: InstanceNeeds = { instance: `${hostname()}, process ${process.pid}`, names: neededNames(contract) }
+  constructor(
+    store: Pick<Store, 'read' | 'write'>,
+    contract: Service,
+    world: Pick<World, 'clock' | 'failed'>,
+    id: string,
+  ) {
+    const { service } = contract
+    const instance = `${hostname()}, process ${process.pid}`
+    const needs: InstanceNeeds = { instance, service, names: neededNames(contract) }
+    this.#service = service
     this.#store = store
     this.#world = world
     this.#id = id
@@ -34,6 +43,16 @@ export class InstanceLease {
   async begin(): Promise<void> {
     this.#timer = setInterval(() => void this.#renew(), renewEveryMs).unref()
     await this.#renew()
+  }
+
+  /** Running instances of other services on this database. */
+  async findStrangers(): Promise<readonly InstanceNeeds[]> {
+    const now = this.#world.clock()
+    const records = await this.#store.read(reader => reader.recallAll(instanceSpace))
+    return [...records.values()]
+      .filter(({ expires }) => expires > now)
+      .map(({ value }) => JSON.parse(value) as InstanceNeeds) // as `#renew` writes them
+      .filter(({ service }) => service !== undefined && service !== this.#service)
   }
 
   /** Removes its entry; a store that is out of reach forgets it in time. */
