@@ -15,6 +15,8 @@ export interface RateWindows {
 }
 
 const tableText = `create unlogged table if not exists "_limit" ("key" text primary key, "until" int8 not null, "count" int8 not null)`
+/** A role that may only use tables can start a service whose tables are there. */
+const isThereText = `select 1 where to_regclass(quote_ident(current_schema()) || '._limit') is not null`
 /** Instances that create the table at once would collide in the catalogue, so they take turns. */
 const lockText = 'select pg_advisory_xact_lock(7306360, hashtext(current_schema()))'
 
@@ -42,7 +44,8 @@ export async function openRateWindows(url: string): Promise<RateWindows> {
     ...keepAliveOptions,
   })
   try {
-    await pool.query(`begin; ${lockText}; ${tableText}; commit`)
+    const { rows } = await pool.query(isThereText)
+    if (rows.length === 0) await pool.query(`begin; ${lockText}; ${tableText}; commit`)
   } catch (thrown) {
     await pool.end()
     throw thrown

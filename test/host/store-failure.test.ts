@@ -43,6 +43,18 @@ const rows: readonly (readonly [what: string, thrown: unknown, database: string 
     postgres,
     /^the database at db\.example:5432 cannot be used: connect ECONNREFUSED: check that it runs/,
   ],
+  [
+    'a table of another program',
+    withCode('42P07', 'relation "orders" already exists'),
+    postgres,
+    /"orders" already exists: another program has this table: give the service a database or a schema of its own/,
+  ],
+  [
+    'a role that may not create tables',
+    withCode('42501', 'permission denied for schema public'),
+    postgres,
+    /permission denied for schema public: let the owner of the tables run diglot migrate --apply/,
+  ],
 ]
 for (const [what, thrown, database, says] of rows)
   test(what, () => {

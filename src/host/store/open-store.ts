@@ -10,6 +10,7 @@ import { type Store, type TellFilling, Unavailable } from '../../service/store.t
 import type { WarnOfLength } from '../../store/long-values.ts'
 import type { MigrationWish, TellUndone } from '../../store/migration.ts'
 import { createFolderOf } from '../../store/private-file.ts'
+import type { RateWindows } from '../../store/rate-windows.ts'
 import { isSqliteError } from '../../store/write-queue.ts'
 import type { RetentionDays, ServeOptions } from '../options.ts'
 import { ensurePostgresAddress, explainStoreFailure, StoreFailure } from './store-failure.ts'
@@ -121,6 +122,7 @@ export async function migrateDatabase(
   const file = wish.isPlan && isNew ? ':memory:' : data
   const store = await openAt(app, options.database, file, {}, { migration, ...watch })
   try {
+    if (options.database && !wish.isPlan) await (await openWindows(options.database)).close()
     await committed?.(count)
     // Another process may have a part under way: wait until that one has completed it.
     while (!wish.isPlan && (await store.fill?.(filling)) === false) await sleep(fillAgainMs)
@@ -166,6 +168,15 @@ async function openAt(
 }
 const dayMs = 24 * 3600 * 1000
 
+/** With their table, which a role that may only use tables cannot make. */
+async function openWindows(database: string): Promise<RateWindows> {
+  const { openRateWindows } = await import('../../store/rate-windows.ts')
+  // A broken connection fails with an error without a code.
+  return openRateWindows(database).catch((thrown: unknown) => {
+    throw explainStoreFailure(new Unavailable(1, thrown), database, '')
+  })
+}
+
 /** Instances share limits through their database, processes through the first process. */
 export async function openLimiter({
   database,
@@ -173,11 +184,7 @@ export async function openLimiter({
 }: Pick<ServeOptions, 'database' | 'siblings'>): Promise<{ limiter: Limiter; close(): Promise<void> }> {
   const close = async (): Promise<void> => {}
   if (database) {
-    const { openRateWindows } = await import('../../store/rate-windows.ts')
-    // A broken connection fails with an error without a code.
-    const windows = await openRateWindows(database).catch((thrown: unknown) => {
-      throw explainStoreFailure(new Unavailable(1, thrown), database, '')
-    })
+    const windows = await openWindows(database)
     return { limiter: createSharedLimiter(windows.count), close: windows.close }
   }
   return { limiter: siblings ? createSharedLimiter(siblings.count) : createMemoryLimiter(), close }

@@ -50,7 +50,7 @@ export function explainStoreFailure(thrown: unknown, database: string | undefine
   return database === undefined
     ? new StoreFailure(`the database file ${file} cannot be opened: ${reason}: ${fileCure(reason)}`, { cause })
     : new StoreFailure(
-        `the database at ${databaseHostOf(database)} cannot be used: ${reason}: check that it runs, and its address, name and credentials`,
+        `the database at ${databaseHostOf(database)} cannot be used: ${reason}: ${serverCures[code] ?? usualServerCure}`,
         { cause },
       )
 }
@@ -63,6 +63,14 @@ const fileCure = (reason: string): string => {
   if (/locked/.test(reason)) return 'wait for the process that holds it, or stop it'
   if (/not a database|malformed/.test(reason)) return 'give another file, or a copy that diglot backup has made'
   return 'check the path, and that this user may read and write the file and its folder'
+}
+
+const usualServerCure = 'check that it runs, and its address, name and credentials'
+/** PostgreSQL Appendix A: duplicate_table and insufficient_privilege. */
+const serverCures: Readonly<Record<string, string>> = {
+  '42P07':
+    'another program has this table: give the service a database or a schema of its own (?options=-c%20search_path%3D…)',
+  '42501': 'let the owner of the tables run diglot migrate --apply, or grant this user the right',
 }
 
 /** The host without the credentials. */
