@@ -390,9 +390,11 @@ const isOfDropped = (thrown: unknown): boolean => ['42703', '42P01'].includes(er
 /**
  * PostgreSQL Appendix A: connections (08), what a standby does not support or a plan older than its
  * table (0A000), resources (53), intervention (57), system errors (58), read-only, what took longer
- * than the server allows (25P03, 25P04); and the codes of sockets and pools.
+ * than the server allows (25P03, 25P04), and prepared statements of another session (26000, 42P05),
+ * which a pooler may give to a transaction; and the codes of sockets and pools.
  */
-const unreachableState = /^(08|0A000|53|57|58|25006|25P0[34])|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
+const unreachableState =
+  /^(08|0A000|53|57|58|25006|25P0[34]|26000|42P05)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
 const lostMessage = /terminat|timeout|not queryable|closed/i
 const isLost = (thrown: unknown): boolean =>
   thrown instanceof Error &&

@@ -153,20 +153,28 @@ describe('(4) a connection that the server refuses is unavailable, whatever its 
     })
 })
 
-test('(1) a transaction that took longer than the server allows is unavailable, and its connection is closed', async () => {
-  const released: unknown[] = []
-  const client: PostgresClient = {
-    query: async ({ text }) => {
-      if (text !== statement.text) return { rows: [] }
-      throw Object.assign(new Error('terminating connection due to transaction timeout'), { code: '25P04' })
-    },
-    release: broken => void released.push(broken),
-    on: () => {},
-    off: () => {},
-  }
-  const made = new Sessions({ connect: async () => client, end: async () => {} }, time)
-  await unavailable(made.run(beginWrite, on => on.run(statement, [])))
-  assert.deepEqual(released, [true])
+describe('(1) a connection that no longer serves is unavailable, and is closed', () => {
+  const reasons = [
+    ['25P04', 'terminating connection due to transaction timeout'],
+    ['26000', 'prepared statement "diglot 1" does not exist'],
+    ['42P05', 'prepared statement "diglot 1" already exists'],
+  ] as const
+  for (const [code, message] of reasons)
+    test(`${code} ${message}`, async () => {
+      const released: unknown[] = []
+      const client: PostgresClient = {
+        query: async ({ text }) => {
+          if (text !== statement.text) return { rows: [] }
+          throw Object.assign(new Error(message), { code })
+        },
+        release: broken => void released.push(broken),
+        on: () => {},
+        off: () => {},
+      }
+      const made = new Sessions({ connect: async () => client, end: async () => {} }, time)
+      await unavailable(made.run(beginWrite, on => on.run(statement, [])))
+      assert.deepEqual(released, [true])
+    })
 })
 
 describe('an error of the work itself is unchanged, and is thrown once, whatever it looks like', () => {
