@@ -15,6 +15,7 @@ const childrenMax = 5000
 
 const attributeIn = (element: Element, name: string, uri = ''): string | undefined =>
   element.attributes.find(each => each.name.uri === uri && each.name.local === name)?.value
+const saysTrue = (text = ''): boolean => /^\s*(?:true|1)\s*$/.test(text)
 const partsOfSchema = (element: Element | undefined, ...names: readonly string[]): readonly Element[] =>
   element?.elements().filter(({ name }) => name.uri === xs && names.includes(name.local)) ?? []
 
@@ -53,8 +54,10 @@ export class SchemaJudge {
   }
 
   #judge(element: Element, declaration: Element, at: string, depth: number): string | undefined {
-    const isNil = ['true', '1'].includes(attributeIn(element, 'nil', xsi) ?? '')
-    if (isNil || attributeIn(element, 'type', xsi) !== undefined || depth > depthMax) return undefined
+    const nil = attributeIn(element, 'nil', xsi)
+    if (nil !== undefined && !saysTrue(attributeIn(declaration, 'nillable')))
+      return `${at} has xsi:nil, which its declaration does not allow` // Part 1 §3.3.4, 3.1
+    if (saysTrue(nil) || attributeIn(element, 'type', xsi) !== undefined || depth > depthMax) return undefined
     const [inline] = partsOfSchema(declaration, 'complexType', 'simpleType')
     if (inline) return this.#judgeByType(element, inline, at, depth)
     const name = declaration.qname(attributeIn(declaration, 'type') ?? '')

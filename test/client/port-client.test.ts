@@ -386,6 +386,7 @@ const flaws: readonly (readonly [
   ['unknown', receipt(valid, ' i:type="b:Other"'), { number: 7n, kind: 'debit' }, /xsi:type b:Other/],
   ['unknown', envelope(`<b:Receipt>${valid}</b:Receipt><b:More/>`), { number: 7n, kind: 'debit' }, /is not declared/],
   ['nil', receipt(`${valid}<b:note i:nil="true"/>`), { number: 7n, kind: 'debit' }, /is nil/],
+  ['nil', receipt(`${valid}<b:note i:nil="false">x</b:note>`), { number: 7n, kind: 'debit', note: 'x' }, /has xsi:nil/],
   ['missing', receipt('<b:number>7</b:number>'), { number: 7n }, /without kind/],
   ['facets', receipt('<b:number>7</b:number><b:kind>gift</b:kind>'), { number: 7n, kind: 'gift' }, /debit/],
   [

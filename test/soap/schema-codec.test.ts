@@ -184,6 +184,11 @@ const refused: readonly (readonly [string, string, RegExp])[] = [
   ['§3.8.4 both branches of a choice', `${open}<o:first/><o:line>1</o:line><o:card/><o:cash/></o:order>`, /repeated/],
   ['§3.3.4 nil where it may not be', `${open}<o:first i:nil="true"/><o:line>1</o:line></o:order>`, /must not be nil/],
   [
+    '§3.3.4, 3.1 xsi:nil that says false where it may not be',
+    `${open}<o:first i:nil="false"/><o:line>1</o:line></o:order>`,
+    /nor have xsi:nil/,
+  ],
+  [
     '§3.4.4 an unknown attribute',
     `${open}<o:first x="1"/><o:line>1</o:line></o:order>`,
     /must not have the attribute x/,

@@ -193,7 +193,7 @@ function readAttributes(
         addFlaw(cursor, reading, new Flaw(read.code, `${name.local} ${read.detail}`, read.isOfType))
       else if (!declared.isIgnored) into[declared.key] = read
     } else if (name === xsiNil) {
-      if (!rules.nillable) refuseContent(cursor, 'must not be nil')
+      if (!rules.nillable) refuseContent(cursor, 'must not be nil, nor have xsi:nil')
       readNil(cursor, value)
     } else if (name === xsiType) {
       const type = cursor.qname(trimXmlSpace(value))

@@ -23,7 +23,7 @@ export type Leniency =
   | 'order'
   /** Undeclared elements, attributes and types are left out. */
   | 'unknown'
-  /** An element that is nil but must not be is left out. */
+  /** An element that is nil but must not be is left out, as is an xsi:nil that says `false`. */
   | 'nil'
   /** A required element may be absent: its member is undefined, whatever the type says. */
   | 'missing'
@@ -212,9 +212,17 @@ function mendChild(
   if (!leaf && mending.forgive('unknown', path, 'is not declared')) return undefined
   const rank = leaf?.rank ?? Number.POSITIVE_INFINITY
   if (leaf?.plan.kind !== 'element') return { element: copyElement(source, parent as Element), rank }
-  const isNil = isTrueText(source.attribute(xsiNil))
-  if (isNil && !leaf.plan.isNillable && mending.forgive('nil', path, 'is nil')) return undefined
-  return { element: mendTyped(leaf.plan, leaf.plan.type(), { ...at, name: leaf.plan.name }, mending), rank }
+  const nil = leaf.plan.isNillable ? undefined : source.attribute(xsiNil)
+  if (isTrueText(nil) && mending.forgive('nil', path, 'is nil')) return undefined
+  const isWithout = nil !== undefined && !isTrueText(nil) && mending.forgive('nil', path, 'has xsi:nil')
+  const place = { ...at, source: isWithout ? leaveOutNil(source) : source, name: leaf.plan.name }
+  return { element: mendTyped(leaf.plan, leaf.plan.type(), place, mending), rank }
+}
+function leaveOutNil({ parent, name, prefix, attributes, declarations, children }: Element): Element {
+  const kept = attributes.filter(each => each.name !== xsiNil)
+  const element = new Element(parent, name, prefix, kept, declarations)
+  element.append(children)
+  return element
 }
 
 /** A declared name takes precedence over a wildcard. */

@@ -54,9 +54,10 @@ export type ElementRow = Record<string, unknown>
 /** From the `start` of the element to its `end`; returns its value. */
 export function readPlannedElement(plan: ElementPlan, cursor: Cursor, reading: LiteralReading): unknown {
   const nil = cursor.attribute(xsiNil)
-  if (nil !== undefined && readNil(cursor, nil)) {
-    if (!plan.isNillable) refuseContent(cursor, 'must not be nil')
-    return readNilElement(cursor)
+  if (nil !== undefined) {
+    // Part 1 §3.3.4, 3.1: not even `false`, where the declaration is not nillable.
+    if (!plan.isNillable) refuseContent(cursor, 'must not be nil, nor have xsi:nil')
+    if (readNil(cursor, nil)) return readNilElement(cursor)
   }
   const value = readTyped(plan.type(), cursor, reading, plan.initial)
   if (plan.isFixed) requireFixed(plan, cursor, value)
