@@ -1,6 +1,7 @@
 /**
- * RFC 9112 §4–§7: reads the octets of one response as they arrive. Interim responses (1xx) are
- * skipped; content longer than `replyOctetsMax` is cut there and marked incomplete.
+ * RFC 9112 §4–§7: reads the octets of one response as they arrive, each of them a few times,
+ * however small the pieces are. Interim responses (1xx) are skipped; content longer than
+ * `replyOctetsMax` is cut there and marked incomplete.
  */
 import type { ProbeReply } from './probe-message.ts'
 
@@ -8,6 +9,8 @@ import type { ProbeReply } from './probe-message.ts'
 export class InvalidHead extends Error {}
 
 const headOctetsMax = 256 * 1024
+/** A size, and extensions, which mean nothing here (RFC 9112 §7.1.1). */
+const chunkLineMax = 16 * 1024
 /** More octets of one response are not kept. */
 export const replyOctetsMax = 32 * 1024 * 1024
 
@@ -18,7 +21,11 @@ export class ReplyReader {
   /** Whether 100 (Continue) has arrived: the peer asks for the content. */
   isInvited = false
   readonly #method: string
-  #octets: Buffer = Buffer.alloc(0)
+  readonly #arrived = new ReplyOctets()
+  /** Where the head begins, then the content, then the next chunk. */
+  #at = 0
+  #searched = 0
+  readonly #chunks: (readonly [from: number, to: number])[] = []
   #status = 0
   #isOld = false
   #lines: (readonly [string, string])[] = []
@@ -31,25 +38,27 @@ export class ReplyReader {
   }
 
   add(piece: Uint8Array): void {
-    this.#octets = Buffer.concat([this.#octets, piece])
+    if (this.isDone && !this.#isWhole) return // more of what should not be there
+    this.#arrived.append(piece)
     while (this.#framing === undefined && this.#readHead());
     if (this.#framing === undefined) {
-      if (this.#octets.length > headOctetsMax) throw new InvalidHead('the head of the response does not end')
+      if (this.#arrived.length - this.#at > headOctetsMax)
+        throw new InvalidHead('the head of the response does not end')
       return
     }
-    if (this.#octets.length > replyOctetsMax) this.#finish(this.#octets, false)
-    else this.#readContent(this.#framing)
+    this.#readContent(this.#framing)
+    if (!this.isDone && this.#arrived.length > replyOctetsMax) this.#finish(this.#joinContent(), false)
   }
 
   /** Whether not one octet has arrived. */
   get isEmpty(): boolean {
-    return this.#framing === undefined && this.#octets.length === 0
+    return this.#framing === undefined && this.#arrived.length === this.#at
   }
 
   /** The connection has ended. Returns whether there is a response. */
   end(): boolean {
     if (this.#framing === undefined) return false
-    if (!this.isDone) this.#finish(this.#octets, this.#framing === 'until close')
+    if (!this.isDone) this.#finish(this.#joinContent(), this.#framing === 'until close')
     return true
   }
 
@@ -71,12 +80,13 @@ export class ReplyReader {
 
   /** Returns whether to read another head, because this one was interim (RFC 9110 §15.2). */
   #readHead(): boolean {
-    const end = this.#octets.indexOf('\r\n\r\n')
+    const end = this.#arrived.find('\r\n\r\n', Math.max(this.#at, this.#searched - 3))
+    this.#searched = this.#arrived.length
     if (end < 0) return false
-    const [start = '', ...rest] = this.#octets.subarray(0, end).toString('latin1').split('\r\n')
+    const [start = '', ...rest] = this.#arrived.part(this.#at, end).toString('latin1').split('\r\n')
     const [, minor, status] = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: |$)/.exec(start) ?? []
     if (status === undefined) throw new InvalidHead(`"${start.slice(0, 60)}" is not a status line of HTTP/1.1`)
-    this.#octets = this.#octets.subarray(end + 4)
+    this.#at = this.#searched = end + 4
     if (status === '100') this.isInvited = true
     if (status.startsWith('1') && status !== '101') return true
     this.#status = Number(status)
@@ -103,36 +113,72 @@ export class ReplyReader {
   }
 
   #readContent(framing: Framing): void {
-    if (framing === 'none') this.#finish(this.#octets, this.#octets.length === 0)
-    else if (framing === 'chunked') this.#readChunks()
-    else if (typeof framing === 'number' && this.#octets.length >= framing)
-      this.#finish(this.#octets.subarray(0, framing), this.#octets.length === framing)
+    const { length } = this.#arrived
+    if (framing === 'none') this.#finish(this.#joinContent(), length === this.#at)
+    else if (framing === 'chunked') while (!this.isDone && this.#readChunk());
+    else if (typeof framing === 'number' && length - this.#at >= framing)
+      this.#finish(this.#arrived.part(this.#at, this.#at + framing), length - this.#at === framing)
   }
 
-  /** RFC 9112 §7.1, read from the start each time, since responses to probes are small. */
-  #readChunks(): void {
-    const pieces: Uint8Array[] = []
-    for (let at = 0; ; ) {
-      const lineEnd = this.#octets.indexOf('\r\n', at)
-      if (lineEnd < 0) return
-      const size = /^([0-9a-f]{1,8})\s*(?:;|$)/i.exec(this.#octets.subarray(at, lineEnd).toString('latin1'))?.[1]
-      if (size === undefined) throw new InvalidHead('a chunk of the response has an invalid size')
-      const from = lineEnd + 2
-      const length = Number.parseInt(size, 16)
-      if (length === 0) {
-        if (this.#octets.indexOf('\r\n', from) === from || this.#octets.indexOf('\r\n\r\n', from) >= 0)
-          this.#finish(Buffer.concat(pieces), true)
-        return
-      }
-      if (this.#octets.length < from + length + 2) return
-      pieces.push(this.#octets.subarray(from, from + length))
-      at = from + length + 2
-    }
+  /** RFC 9112 §7.1. Returns whether to try the next one. */
+  #readChunk(): boolean {
+    const lineEnd = this.#arrived.find('\r\n', this.#at)
+    const line = this.#arrived.part(this.#at, lineEnd < 0 ? this.#arrived.length : lineEnd)
+    if (line.length > chunkLineMax) throw new InvalidHead('a chunk of the response has a size that does not end')
+    if (lineEnd < 0) return false
+    const size = /^([0-9a-f]{1,8})\s*(?:;|$)/i.exec(line.toString('latin1'))?.[1]
+    if (size === undefined) throw new InvalidHead('a chunk of the response has an invalid size')
+    const from = lineEnd + 2
+    const to = from + Number.parseInt(size, 16)
+    if (to === from) return this.#endTrailers(from)
+    if (this.#arrived.length < to + 2) return false
+    this.#chunks.push([from, to])
+    this.#at = to + 2
+    return true
+  }
+  /** §7.1.2; their fields mean nothing here. */
+  #endTrailers(from: number): boolean {
+    if (this.#arrived.find('\r\n', from) === from || this.#arrived.find('\r\n\r\n', from) >= 0)
+      this.#finish(this.#joinContent(), true)
+    else if (this.#arrived.length - from > headOctetsMax)
+      throw new InvalidHead('the trailers of the response do not end')
+    return false
+  }
+
+  /** All that has arrived of it. */
+  #joinContent(): Uint8Array {
+    return this.#framing === 'chunked'
+      ? Buffer.concat(this.#chunks.map(([from, to]) => this.#arrived.part(from, to)))
+      : this.#arrived.part(this.#at, this.#arrived.length)
   }
 
   #finish(content: Uint8Array, isWhole: boolean): void {
     this.#content = new Uint8Array(content)
     this.#isWhole = isWhole
     this.isDone = true
+  }
+}
+
+/** A buffer that doubles, so that each octet is copied twice on average. */
+class ReplyOctets {
+  #octets = Buffer.allocUnsafe(4096)
+  length = 0
+
+  append(piece: Uint8Array): void {
+    const length = this.length + piece.length
+    if (length > this.#octets.length) {
+      const larger = Buffer.allocUnsafe(2 * length)
+      larger.set(this.part(0, this.length))
+      this.#octets = larger
+    }
+    this.#octets.set(piece, this.length)
+    this.length = length
+  }
+  part(from: number, to: number): Buffer {
+    return this.#octets.subarray(from, to)
+  }
+  /** Its offset; -1 if it has not arrived. */
+  find(text: string, from: number): number {
+    return this.part(0, this.length).indexOf(text, from)
   }
 }
