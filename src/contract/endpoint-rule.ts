@@ -166,19 +166,25 @@ export interface ServedEndpoint {
 interface EndpointDeclarations {
   readonly versions: Readonly<Record<string, { readonly security?: SecurityRule }>>
   readonly endpoints: Readonly<Record<string, EndpointRule>> | undefined
-  readonly resources?: readonly unknown[]
-  readonly jobs?: readonly unknown[]
+  readonly resources?: readonly SendingResource[]
+  readonly jobs?: readonly { readonly allow: readonly unknown[] }[]
+}
+/** What tells whether a resource has messages. */
+interface SendingResource {
+  readonly given: { readonly messages?: readonly string[] }
+  readonly actions: Readonly<Record<string, { readonly oneWay?: unknown }>>
 }
 
 /**
  * The endpoints of a service. If it declares none, each version has `/soap/v1`, `/soap/v1/rpc`,
- * `/soap/v1/encoded` and `/soap/v1/secure`. A service with nothing but ports has none of them,
- * since no message could be sent there.
+ * `/soap/v1/encoded` and `/soap/v1/secure`. A service that has no messages, for example nothing but
+ * ports, has none of them, since no message could be sent there.
  */
 export function endpointsOf(declared: EndpointDeclarations): readonly ServedEndpoint[] {
   const { versions, endpoints, resources, jobs } = declared
   const newest = Object.keys(versions).at(-1) ?? 'v1'
-  if (!endpoints && resources?.length === 0 && jobs?.length === 0) return []
+  const isSilent = resources?.every(hasNoMessages) && jobs?.every(({ allow }) => allow.length === 0)
+  if (!endpoints && isSilent) return []
   if (!endpoints) return Object.keys(versions).flatMap(version => usualEndpoints(version, versions[version]?.security))
   return Object.entries(endpoints).map(([path, { version = newest, style = 'document', soap = 'both', security }]) => ({
     version,
@@ -188,6 +194,9 @@ export function endpointsOf(declared: EndpointDeclarations): readonly ServedEndp
     security: security ?? versions[version]?.security,
   }))
 }
+
+const hasNoMessages = ({ given, actions }: SendingResource): boolean =>
+  given.messages?.length === 0 && !Object.values(actions).some(({ oneWay }) => oneWay)
 
 function usualEndpoints(version: string, security: SecurityRule | undefined): readonly ServedEndpoint[] {
   const path = `/soap/${version}`

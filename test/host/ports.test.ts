@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
+import { endpointsOf } from '../../src/contract/endpoint-rule.ts'
 import { exchange, port } from '../../src/contract/exchange.ts'
+import { t } from '../../src/contract/field.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { anyone, role } from '../../src/contract/policy.ts'
+import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
 import { type RootElement, x } from '../../src/contract/xml-type.ts'
 import { startHosted } from './hosted-service.ts'
@@ -368,3 +371,15 @@ test('B2.12 a service with only ports has no endpoint without operations, and it
   assert.deepEqual([links['soap'], links['wsdl']], [undefined, undefined])
   assert.equal((await ask('GET', links['Shop'].href)).status, 200)
 })
+
+for (const [title, rules, endpoints] of [
+  ['with no messages has no endpoint', { messages: [] }, 0],
+  ['whose only message is one has its endpoints', { messages: ['get'] }, 4],
+] as const)
+  test(`B2.12 a service ${title}`, () => {
+    const notes = resource('notes', { fields: { id: t.id('n') } }).rules({ allow: { read: [anyone] }, ...rules })
+    const given = { namespace: 'urn:notes', resources: [notes] }
+    assert.equal(endpointsOf(service('notes', given)).length, endpoints)
+    const one = endpointsOf(service('notes', { ...given, endpoints: { '/soap/own': {} } }))
+    assert.equal(one.length, 1, 'a declared endpoint stays')
+  })
