@@ -470,6 +470,11 @@ const cases: readonly MistakenCase[] = [
     /pattern \(a\+\)\+ nests repetitions and can take exponential time/,
   ],
   [
+    'a pattern that nests counted repetitions',
+    app([resource('x', { fields: { ...id, n: t.string({ pattern: '((a{2,3}){2,3})*' }) } }).rules(read)]),
+    /pattern \(\(a\{2,3\}\)\{2,3\}\)\* nests repetitions/,
+  ],
+  [
     'a pattern that is not an expression',
     app([resource('x', { fields: { ...id, n: t.string({ pattern: '(' }) } }).rules(read)]),
     /x\.n: pattern \( is not a valid regular expression: /,

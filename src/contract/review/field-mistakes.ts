@@ -13,6 +13,7 @@ import { entryFields, foldScalar, foldShape, type ScalarCases, type ScalarOf, ty
 import { checkValue } from '../typed-value.ts'
 import { misplacedAccess } from './access-mistakes.ts'
 import { fieldNameText, findRepeated } from './declared-names.ts'
+import { nestsRepetitions } from './nested-repetitions.ts'
 
 /** For fields that are not directly in a resource. */
 export const findAllFieldMistakes = (contract: Service, place: string, fields: Fields): string[] => [
@@ -231,7 +232,7 @@ export function findPatternMistakes(place: string, pattern: string | undefined):
   }
   // Escaped characters and classes repeat nothing.
   const bare = pattern.replace(/\\./gs, '').replace(/\[[^\]]*\]/g, 'a')
-  return /\([^()]*[+*][^()]*\)[+*{]/.test(bare)
+  return nestsRepetitions(pattern) || /\([^()]*[+*][^()]*\)[+*{]/.test(bare)
     ? [`${place}: pattern ${pattern} nests repetitions and can take exponential time: write it without nesting`]
     : []
 }
