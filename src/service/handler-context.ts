@@ -3,12 +3,13 @@
 import type { AfterOptions, Context } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Fault } from '../contract/fault.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import { fieldsOfHeaders, headersOf, isOfResponse } from '../contract/header.ts'
 import type { ProviderContext, Values } from '../contract/implement.ts'
 import { checkValue } from '../contract/typed-value.ts'
 import { addLateFacts, type ContextFacts, isOfContent, reachOf, type StoreReach } from './handler-facts.ts'
 import { createItems } from './handler-items.ts'
-import { failByProblem, nameProblem } from './item-changes.ts'
+import { failByProblem, findLostReferences, nameProblem } from './item-changes.ts'
 import { addJob, dueAtOnce, queuedJob } from './job-queue.ts'
 import { failUnimplemented, refuse } from './refusal.ts'
 
@@ -84,13 +85,18 @@ async function startAfter(
   if (!declared) throw new Error(`${operation}: ${name} is not a job: name one of the contract`)
   if (!(delay >= 0)) throw new Error(`${operation}: invalid delay ${delay} of ${name}: use seconds, 0 or more`)
   const complete = fillDefaults(declared.input, input)
-  const [first] = checkValue(declared.input, complete)
-  if (first && isOfContent(about)) refuse({ kind: 'invalid', problems: [nameProblem(name, first)] })
-  if (first) failByProblem(about, `input of a handler: ${name}`, first)
+  endByInput(about, name, checkValue(declared.input, complete))
   const due = delay > 0 ? now + delay * 1000 : dueAtOnce
   const row = { ...queuedJob(about.id('j'), name, caller, complete, now), due, party }
   const queue = jobs.map(each => each.job)
-  const { id } = await reach.write(writer => addJob(writer, queue, row, afterJobsMax))
+  const { id } = await reach.write(async writer => {
+    endByInput(about, name, await findLostReferences({ about, writer, right: 'service' }, declared.input, complete))
+    return addJob(writer, queue, row, afterJobsMax)
+  })
   about.queued?.()
   return id
+}
+function endByInput(about: ContextFacts, name: string, [first]: readonly FieldProblem[]): void {
+  if (first && isOfContent(about)) refuse({ kind: 'invalid', problems: [nameProblem(name, first)] })
+  if (first) failByProblem(about, `input of a handler: ${name}`, first)
 }

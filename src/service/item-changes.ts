@@ -187,7 +187,8 @@ export async function deriveValue(
   // The parent in the address, or the one that a handler set.
   const place = within === undefined ? {} : { [within]: sent[within] ?? retained[within] }
   const draft = { ...sent, ...place }
-  await requireReferences(change, resource.name, resource.fields, draft, current)
+  const lost = await findLostReferences(change, resource.fields, draft, current)
+  if (lost.length > 0) endByProblems(change, resource.name, lost)
   const derived = await change.handlers.derive?.(change.context(), draft, current)
   const { compute } = change.handlers
   const next = {
@@ -207,13 +208,12 @@ export async function deriveValue(
  * exist for it, unless the contract says otherwise. References that were there before are not
  * checked again.
  */
-export async function requireReferences(
-  change: ItemChange,
-  place: string,
+export async function findLostReferences(
+  change: ReferringChange,
   fields: Fields,
   value: Values,
   current?: Values,
-): Promise<void> {
+): Promise<readonly FieldProblem[]> {
   const stood = current ? findReferences(fields, current).map(nameOfReference) : []
   const problems: FieldProblem[] = []
   for (const reference of findReferences(fields, value)) {
@@ -226,12 +226,13 @@ export async function requireReferences(
         detail: `refers to ${reference.id}, which does not exist in ${reference.resource}`,
       })
   }
-  if (problems.length > 0) endByProblems(change, place, problems)
+  return problems
 }
+type ReferringChange = Pick<ItemChange, 'about' | 'writer' | 'right'>
 const nameOfReference = ({ resource, id }: FoundReference): string => `${resource} ${id}`
 
 async function mayReferTo(
-  { about, writer, right }: ItemChange,
+  { about, writer, right }: ReferringChange,
   { resource, id, isUnseen }: FoundReference,
 ): Promise<boolean> {
   const found = await findCurrent(writer, resource, id)
@@ -298,7 +299,7 @@ export async function applyAction(
   const handler = change.handlers.actions[verb]
   if (!handler) throw new Error(`${resource.name}.${verb} has no handler`)
   const whole = fillDefaults(action.input, input)
-  await requireReferences(change, `${resource.name}.${verb}`, action.input, whole)
+  endByProblems(change, `${resource.name}.${verb}`, await findLostReferences(change, action.input, whole))
   const effect = await handler(change.context(), item.value, whole)
   return applyEffect(change, declared, item, effect ?? undefined)
 }

@@ -22,7 +22,7 @@ import type { Call } from './call.ts'
 import { createExternalStores } from './external-resource.ts'
 import { createProviderContext } from './handler-context.ts'
 import type { ContextFacts, StoreReach, WatchChange, WriteLine } from './handler-facts.ts'
-import { type ItemChange, requireReferences, requireSoundOutput } from './item-changes.ts'
+import { endByProblems, findLostReferences, type ItemChange, requireSoundOutput } from './item-changes.ts'
 import { addJob, dueAtOnce, leaseDueJob, queuedJob } from './job-queue.ts'
 import { createJobContext } from './job-step.ts'
 import type { Outcome } from './outcome.ts'
@@ -42,7 +42,7 @@ export async function startJob(
   const { call, about, writer, handlers } = change
   const { caller, party } = call.admitted
   const input = fillDefaults(fields, call.input?.(undefined).value ?? {})
-  await requireReferences(change, name, fields, input)
+  endByProblems(change, name, await findLostReferences(change, fields, input))
   await handlers.starting?.(change.context(), input)
   const row = { ...queuedJob(about.id('j'), name, caller, input, about.now), party }
   const job = await addJob(writer, namesOf(about.app.contract), row, callerJobsMax, about.now)

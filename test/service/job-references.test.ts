@@ -5,8 +5,12 @@ import { implement, job, resource, role, service, t } from '../../src/index.ts'
 import { startTestService } from '../../src/testing/index.ts'
 
 const [owner, desk] = [role('owner'), role('desk')]
-const flats = resource('flats', { fields: { id: t.id('f'), owner: t.string() } }).rules({
-  allow: { read: [owner.owning({ owner: 'name' }), desk] },
+const flats = resource('flats', {
+  fields: { id: t.id('f'), owner: t.string(), state: t.state() },
+  states: ['let'],
+  actions: on => ({ visit: on('let').to('let', { rel: 'survey', input: { flat: t.string() } }) }),
+}).rules({
+  allow: { read: [owner.owning({ owner: 'name' }), desk], visit: [desk] },
 })
 const surveys = job('surveys', {
   input: { rooms: t.list(t.object({ flat: t.ref('flats') })), hint: t.ref('flats', { unseen: true }).optional() },
@@ -18,6 +22,7 @@ const started: string[] = []
 const app = implement(
   houses,
   {
+    flats: { visit: async (ctx, _flat, { flat }) => void (await ctx.after('surveys', { rooms: [{ flat }] })) },
     surveys: {
       starting: (_ctx, { rooms }) => void started.push(rooms.map(({ flat }) => flat).join()),
       run: async (_ctx, { rooms }) => ({ flats: rooms.length }),
@@ -29,7 +34,7 @@ const app = implement(
         { subject: 'ann', password: 'ann-secret', roles: ['owner'], claims: { name: 'ann' } },
         { subject: 'dan', password: 'dan-secret', roles: ['desk'] },
       ],
-      items: { flats: ['ann', 'ben'].map(name => ({ id: `f-${name}`, owner: name })) },
+      items: { flats: ['ann', 'ben'].map(name => ({ id: `f-${name}`, owner: name, state: 'let' as const })) },
     }),
   },
 )
@@ -61,6 +66,16 @@ describe('row 28 a reference in the input of a job', () => {
       const body = (await response.json()) as { readonly errors?: readonly { readonly pointer: string }[] }
       assert.deepEqual([response.status, body.errors?.[0]?.pointer], [status, pointer])
       assert.equal(started.length - before, status === 202 ? 1 : 0, 'a handler gets references that lead somewhere')
+    })
+
+  for (const [flat, status] of [
+    ['f-ben', 200],
+    ['f-0', 500],
+  ] as const)
+    it(`that a handler gives to ctx.after and leads to ${flat}: ${status}`, async () => {
+      const visit = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ flat }) }
+      const response = await running.fetchAs('dan')(`${running.address}/api/flats/f-ann/survey`, visit)
+      assert.equal(response.status, status, await response.text())
     })
 
   it('is refused in SOAP, too', async () => {
