@@ -15,6 +15,7 @@ import { respond } from '../http/respond.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
 import { type Coding, compressResponse } from './compression.ts'
+import { addWantedDigests, withProvenContent } from './content-digest.ts'
 import { createEntry, type Entry, type EntryDraft, firstSegmentOf, type Mount, type MountName } from './entry.ts'
 import { applyForwarded, proxyFieldsOf } from './forwarded.ts'
 import { frontRows, frontRowsOfMethod } from './front-rows.ts'
@@ -56,7 +57,9 @@ export function createFront(
   const proxied = proxyFieldsOf(context.settings)
   return received => {
     const startMs = performance.now()
-    const request = proxied === undefined ? received : applyForwarded(received, proxied)
+    const stated = proxied === undefined ? received : applyForwarded(received, proxied)
+    const { 'content-digest': ofContent, 'repr-digest': ofRepresentation } = stated.fields
+    const request = (ofContent ?? ofRepresentation) ? withProvenContent(stated, ofContent, ofRepresentation) : stated
     const mount = front.mounts.get(firstSegmentOf(request.target)) ?? mounts[0]
     const entry = createEntry(request, front.nameRequest(request), context.clock(), mount)
     front.gate.load.inFlight++
@@ -117,7 +120,9 @@ function askRows(gate: Gate, entry: EntryDraft): Response | Refused<FrontRefusal
 function finishResponse({ front, entry, startMs }: Visit, response: Response): Response {
   const { context, codings, gate, figures, log, onUnavailable } = front
   const coded = response.content === undefined ? response : compressResponse(entry, response, codings)
-  const fields = addCommonFields(entry, coded.fields, coded.status, context.settings)
+  const { 'want-content-digest': ofContent, 'want-repr-digest': ofRepresentation } = entry.request.fields
+  const own = (ofContent ?? ofRepresentation) ? addWantedDigests(coded, ofContent, ofRepresentation) : coded.fields
+  const fields = addCommonFields(entry, own, coded.status, context.settings)
   const complete: Response = { ...coded, fields }
   const answer = entry.request.method === 'HEAD' ? withoutContent(complete) : complete
   gate.load.inFlight--

@@ -6,7 +6,7 @@ import { type Maybe, settle } from '../base/maybe.ts'
 import type { Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import type { FaceContext, RequestNotes } from '../service/face-context.ts'
-import { Refused } from '../service/refusal.ts'
+import { type Refusal, Refused } from '../service/refusal.ts'
 import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import { writeAuthChallenges } from './authenticate.ts'
 import { answerPreflight, isPreflight } from './cross-origin.ts'
@@ -57,8 +57,10 @@ function respondFromPage(entry: Entry, page: Page, { settings }: PageContext): M
 export function refusePage({ request, notes }: Entry, thrown: unknown, context: PageContext): Response {
   if (thrown instanceof Unavailable) return refuseUnavailable(notes, unavailableRefusal(thrown))
   if (!(thrown instanceof Refused)) throw thrown
-  const { refusal } = thrown as Refused<FrontRefusal | { readonly kind: 'unauthenticated' | 'forbidden' }>
+  const { refusal } = thrown as Refused<FrontRefusal | PageRefusal>
   switch (refusal.kind) {
+    case 'malformed':
+      return respond(400, { detail: refusal.detail })
     case 'unauthenticated':
       return respond(401, {
         detail: 'credentials are missing or invalid: send those of a scheme in WWW-Authenticate',
@@ -72,6 +74,8 @@ export function refusePage({ request, notes }: Entry, thrown: unknown, context: 
       return respondToRefusal(refusal)
   }
 }
+
+type PageRefusal = Extract<Refusal, { readonly kind: 'unauthenticated' | 'forbidden' | 'malformed' }>
 
 function refuseUnavailable(notes: RequestNotes, refusal: Extract<FrontRefusal, { kind: 'unavailable' }>): Response {
   notes.cause = refusal.cause
