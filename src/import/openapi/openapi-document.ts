@@ -54,6 +54,8 @@ export class OpenApiDocument {
   readonly #documents = new Map<string, Json | undefined>()
   /** Documents by the reference and its place. */
   readonly #locations = new Map<string, string>()
+  /** Schemas by `$id`, and by the location of their document and `$anchor`. */
+  readonly #named = new Map<string, JsonObject>()
   /** The document of each object with a reference. */
   readonly #homes = new WeakMap<object, string>()
   /** Schemas that stand for another schema without those that extend it, by name. */
@@ -89,8 +91,19 @@ export class OpenApiDocument {
       if (typeof next !== 'object' || next === null || seen.has(next)) continue
       seen.add(next)
       if (isJsonObject(next) && typeof next['$ref'] === 'string') this.#homes.set(next, location)
+      if (isJsonObject(next)) this.#recordNames(next, location)
       pending.push(...Object.values(next))
     }
+  }
+
+  /** JSON Schema Core §8.2.1, §8.2.2: names of schemas besides their places; the first one counts. */
+  #recordNames(schema: JsonObject, location: string): void {
+    const { $anchor: anchor, $id: id } = schema
+    const names = [
+      ...(typeof anchor === 'string' ? [`${location}#${anchor}`] : []),
+      ...(typeof id === 'string' && URL.canParse(id) ? [id.replace(/#$/, '')] : []),
+    ]
+    for (const each of names) if (!this.#named.has(each)) this.#named.set(each, schema)
   }
 
   /** Follows references through any chain; an empty object if one leads nowhere. */
@@ -154,20 +167,26 @@ export class OpenApiDocument {
 
   #at(reference: string, home: string): Json | undefined {
     const [file = '', fragment = ''] = reference.split('#', 2)
-    let current = this.#document(file, home)
+    let current: Json | undefined = this.#named.get(file) ?? this.#document(file, home)
+    if (fragment !== '' && !fragment.startsWith('/'))
+      return this.#named.get(`${this.#locationOf(file, home)}#${fragment}`)
     for (const step of fragment.split('/').slice(1))
       current = isJsonObject(current) || Array.isArray(current) ? stepInto(current, decodeStep(step)) : undefined
-    return fragment === '' || fragment.startsWith('/') ? current : undefined
+    return current
   }
 
   #document(file: string, home: string): Json | undefined {
+    const location = this.#locationOf(file, home)
+    return location === undefined ? undefined : this.#documents.get(location)
+  }
+  #locationOf(file: string, home: string): string | undefined {
     const reference = `${home}#${file}`
     const known = this.#locations.get(reference) ?? (file === '' ? home : this.#locate(file, home))
     if (known !== undefined) this.#locations.set(reference, known)
-    return known === undefined ? undefined : this.#documents.get(known)
+    return known
   }
   #locate(file: string, home: string): string | undefined {
-    const found = this.#documents.size < documentsMax ? this.#find(decodeStep(file), home) : undefined
+    const found = this.#documents.size < documentsMax ? this.#find(decodeReference(file), home) : undefined
     if (found && !this.#documents.has(found.location)) {
       const { value, reason } = this.#parse(new TextDecoder().decode(found.bytes))
       if (reason !== undefined) this.#losses.add(file, reason, 'document')
@@ -184,8 +203,7 @@ export const nameOfComponent = (name: string): string =>
 const encodeStep = (name: string): string => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 const stepInto = (of: JsonObject | readonly Json[], step: string): Json | undefined =>
   Array.isArray(of) ? of[Number(step)] : ownMember(of as JsonObject, step)
-/** RFC 6901 §3, in a fragment (§6). */
-function decodeStep(step: string): string {
-  const text = step.replaceAll('~1', '/').replaceAll('~0', '~')
-  return decodePercent(text) ?? text // a lone percent sign stands for itself
-}
+/** RFC 6901 §6: a fragment is percent-decoded before §4 is applied. */
+const decodeStep = (step: string): string => decodeReference(step).replaceAll('~1', '/').replaceAll('~0', '~')
+/** A lone percent sign stands for itself. */
+const decodeReference = (text: string): string => decodePercent(text) ?? text

@@ -14,12 +14,19 @@ export function wholeNumberOf(value: Json | undefined): number | undefined {
   return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
 
-/** OpenAPI 3.0 has exclusiveMinimum as a boolean next to minimum, 3.1 as a separate number. */
+/**
+ * OpenAPI 3.0 has exclusiveMinimum as a boolean next to minimum, 3.1 as a separate number; the
+ * narrower of both counts.
+ */
 export function boundOf(schema: JsonObject, inclusive: string, exclusive: string, step: bigint): bigint | undefined {
-  const own = numberOf(schema[exclusive]) === undefined ? schema[inclusive] : schema[exclusive]
+  const bound = wholeBoundOf(schema[inclusive], step, schema[exclusive] === true)
+  const other = wholeBoundOf(schema[exclusive], step, true)
+  if (bound === undefined || other === undefined) return bound ?? other
+  return step > 0n === bound > other ? bound : other
+}
+function wholeBoundOf(own: Json | undefined, step: bigint, excludes: boolean): bigint | undefined {
   if (typeof own !== 'number' && typeof own !== 'bigint') return undefined
   const whole = typeof own === 'bigint' ? own : BigInt(step > 0n ? Math.ceil(own) : Math.floor(own))
-  const excludes = own === schema[exclusive] || schema[exclusive] === true
   return excludes && String(whole) === String(own) ? whole + step : whole
 }
 

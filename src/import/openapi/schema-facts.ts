@@ -3,8 +3,17 @@
  * alike.
  */
 
-import { type Json, type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonItems,
+  objectEntries,
+  objectOf,
+  stringOf,
+} from '../../base/objects.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
+import { numberOf } from './schema-bounds.ts'
 
 /** How deeply schemas that stand for others may be nested. */
 const depthMax = 32
@@ -30,7 +39,11 @@ export function readSchemaFacts(document: OpenApiDocument, given: Json | undefin
   const types = (Array.isArray(schema['type']) ? schema['type'] : [schema['type']]).filter(
     each => typeof each === 'string',
   )
-  const isNullable = schema['nullable'] === true || types.includes('null') || real.length < all.length
+  const isNullable =
+    schema['nullable'] === true ||
+    types.includes('null') ||
+    real.length < all.length ||
+    (types.length === 0 && valuesListed(schema).includes(null))
   const sole = name === '' ? findSolePart(value) : undefined
   const [first, ...more] = real
   const only = sole ?? (types.length === 0 && more.length === 0 ? first : undefined)
@@ -107,16 +120,54 @@ function joinAllOf(document: OpenApiDocument, schema: JsonObject): JsonObject {
   const { allOf: _, ...own } = schema
   document.joined.set(schema, own) // until the result is known: it may contain itself
   const all = [...parts.map(part => joinAllOf(document, document.resolve(part).value)), own]
-  const properties = all.flatMap(part => Object.entries(objectOf(part['properties'])))
+  const properties = joinProperties(all)
   const required = new Set(all.flatMap(part => jsonItems(part['required'])))
   const joined = {
     ...Object.assign({}, ...all),
-    ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
+    ...joinBounds(all),
+    ...(properties.size > 0 && { properties: Object.fromEntries(properties) }),
     ...(required.size > 0 && { required: [...required] }),
   }
   document.joined.set(schema, joined)
   return joined
 }
+
+/** A member that several parts have must match each of its schemas. */
+function joinProperties(parts: readonly JsonObject[]): ReadonlyMap<string, Json> {
+  const found = new Map<string, Json>()
+  for (const [name, schema] of parts.flatMap(propertiesOf)) {
+    const before = found.get(name)
+    found.set(name, before === undefined ? schema : joinMember(before, schema))
+  }
+  return found
+}
+/** Where one of them only describes, the other keeps its name. */
+function joinMember(before: Json, schema: Json): Json {
+  if (!isJsonObject(before) || !isJsonObject(schema)) return before === false ? before : schema
+  const isSame = before === schema || (before['$ref'] !== undefined && before['$ref'] === schema['$ref'])
+  if (isSame) return schema
+  if (isDescription(schema)) return { ...schema, allOf: [before] }
+  return isDescription(before) ? { ...before, allOf: [schema] } : { allOf: [before, schema] }
+}
+const isDescription = (schema: JsonObject): boolean => Object.keys(schema).every(each => annotations.test(each))
+
+/** The narrowest of the bounds, and the values that all of them list. */
+function joinBounds(parts: readonly JsonObject[]): JsonObject {
+  const found: Record<string, Json> = {}
+  const narrowed = [...lowerBounds.map(name => [name, -1] as const), ...upperBounds.map(name => [name, 1] as const)]
+  for (const [name, sign] of narrowed) {
+    const bounds = parts.flatMap(part => (numberOf(part[name]) === undefined ? [] : [part[name] as number | bigint]))
+    const [first, ...others] = bounds
+    if (first === undefined || others.length === 0) continue
+    found[name] = others.reduce((one, other) => ((sign < 0 ? other > one : other < one) ? other : one), first)
+  }
+  const lists = parts.flatMap(part => (Array.isArray(part['enum']) ? [part['enum'] as readonly Json[]] : []))
+  const [list, ...more] = lists
+  if (list && more.length > 0) found['enum'] = list.filter(each => more.every(other => other.includes(each)))
+  return found
+}
+const lowerBounds = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'] as const
+const upperBounds = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'] as const
 
 const scalarKinds = ['string', 'number', 'boolean'] as const
 /** Keywords that imply the kind of a value where `type` does not state it. */
@@ -124,7 +175,7 @@ export function impliedType(schema: JsonObject): string {
   if (schema['properties'] || schema['patternProperties'] || schema['additionalProperties'] !== undefined)
     return 'object'
   if (schema['items']) return 'array'
-  const [value] = schema['const'] === undefined ? jsonItems(schema['enum']) : [schema['const']]
+  const [value] = valuesListed(schema).filter(each => each !== null)
   return typeof value === 'bigint' ? 'number' : (scalarKinds.find(kind => kind === typeof value) ?? '')
 }
 
@@ -167,11 +218,12 @@ export const namesMembers = (schema: JsonObject): boolean =>
   (!isOpenByIntent(schema) && [schema['additionalProperties'], schema['unevaluatedProperties']].includes(false))
 export const requiredNamesOf = (schema: JsonObject): ReadonlySet<Json> => new Set(jsonItems(schema['required']))
 
+const valuesListed = (schema: JsonObject): readonly Json[] =>
+  schema['const'] === undefined ? jsonItems(schema['enum']) : [schema['const']]
+
 /** The text values that a schema lists; undefined if it lists none, or others. */
 export function listedTexts(schema: JsonObject): readonly [string, ...string[]] | undefined {
-  const values = (schema['const'] === undefined ? jsonItems(schema['enum']) : [schema['const']]).filter(
-    each => each !== null,
-  )
+  const values = valuesListed(schema).filter(each => each !== null)
   const [first, ...others] = [...new Set(values)]
   return typeof first === 'string' && others.every(each => typeof each === 'string') ? [first, ...others] : undefined
 }

@@ -265,8 +265,8 @@ export class SchemaFields {
     this.#recordValues(schema, place)
     const [min, max] = [numberOf(schema['minimum']), numberOf(schema['maximum'])]
     for (const [name, value] of Object.entries(schema))
-      if (name.startsWith('exclusive') && typeof value === 'number')
-        this.#losses.add(place, `${name} ${value} is not checked`)
+      if (name.startsWith('exclusive') && (typeof value === 'number' || value === true))
+        this.#losses.add(place, value === true ? `${name} is not checked` : `${name} ${value} is not checked`)
     return t.double({
       ...(min !== undefined && { min }),
       ...(max !== undefined && { max }),
