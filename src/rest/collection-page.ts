@@ -14,6 +14,7 @@ import type { Exchange } from './exchange.ts'
 import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
 import type { SelectedPage } from './memory.ts'
 import { writeCursor } from './page-cursor.ts'
+import { isOfShown } from './query-parameters.ts'
 import { buildItemDocument, shortDigest } from './representation.ts'
 import { collectionTemplateOf } from './route.ts'
 import { variantKey } from './tags.ts'
@@ -83,9 +84,11 @@ function* composePage(exchange: Exchange, resource: Resource, page: ItemPage, pa
  * only on request.
  */
 function pageLinks(exchange: Exchange, resource: Resource, page: ItemPage, path: string): DocumentLink[] {
-  const { kept: keptPairs, page: number, query } = exchange.parameters
+  const { kept, page: number, query } = exchange.parameters
+  const { criteria } = exchange
+  const keptPairs = criteria ? [...criteria, ...kept.filter(([name]) => isOfShown(name))] : kept
   const at = (pairs: Pairs): string => {
-    const text = writeQuery([...exchange.criteria, ...keptPairs, ...pairs])
+    const text = writeQuery([...keptPairs, ...pairs])
     return text === '' ? path : `${path}?${text}`
   }
   const self = { rel: 'self', href: at(exchange.entry.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }

@@ -37,8 +37,8 @@ export class Exchange implements TargetDraft, HeadDraft {
   head: ParsedHead = emptyHead
   caller: Caller = anonymous
   admitted: Admitted | undefined = undefined
-  /** The criteria of a search sent as content, as equivalent query parameters. */
-  criteria: Pairs = []
+  /** The criteria of a search sent as content, as parameters of an address that finds the same. */
+  criteria: Pairs | undefined = undefined
   shown: SelectedItem | undefined = undefined
   /** The content of a replacement, decoded. */
   received: Uint8Array | undefined = undefined

@@ -21,6 +21,8 @@ export const restLimits = {
   waitSeconds: 30,
   /** Characters of an idempotency key: twice the longest that known clients create. */
   keyCharacters: 255,
+  /** Criteria sent as content have an address if they take no more of it; links add to it. */
+  criteriaCharacters: 4 * 1024,
   /** Query parameters of one request. */
   parameters: 100,
   /** Documents of one item: editions, addresses, and sets of links. */

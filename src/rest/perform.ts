@@ -4,17 +4,18 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
-import type { Operation } from '../contract/operation.ts'
+import { listTakesWords, type Operation } from '../contract/operation.ts'
 import { sameStrongly, sameVersion, sameVersionWeakly, sameWeakly } from '../http/entity-tag.ts'
 import { parseIdempotencyKey } from '../http/fields.ts'
 import { isAborted } from '../http/message.ts'
 import { evaluatePreconditions, type Preconditions, parsePreconditions } from '../http/precondition.ts'
+import { type Pairs, writeQuery } from '../http/uri.ts'
 import type { Call, ExpectsResult, Input } from '../service/call.ts'
 import type { ReceivedFile } from '../service/file-content.ts'
 import { largeContentOctets } from '../service/large-work.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { searchWords } from '../service/search.ts'
-import type { Query, Snapshot } from '../service/store.ts'
+import type { Filter, Query, Snapshot } from '../service/store.ts'
 import { finishSteps, singleStep, type WorkSteps } from '../service/turns.ts'
 import { packTyped } from '../service/typed-json.ts'
 import { refuseUndecodable } from './content-coding.ts'
@@ -22,6 +23,7 @@ import { callsOf, type Exchange } from './exchange.ts'
 import { receiveFile } from './file-transfer.ts'
 import { readHeaderFields } from './header-fields.ts'
 import { contentLimitOf, restLimits } from './limits.ts'
+import { isControl } from './query-parameters.ts'
 import { refuseRequest } from './refusal.ts'
 import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
 import { parseTyped, readInput } from './request-content.ts'
@@ -230,7 +232,10 @@ function keepResult<T>(work: () => T): () => T {
 export const hasSearchPage = ({ operation, edition }: Exchange): boolean =>
   operation?.kind === 'search' && edition.service.searches?.of === operation.resource.name
 
-/** QUERY (RFC 10008): the criteria are in the content, the page is in the target. */
+/**
+ * QUERY (RFC 10008): the criteria are in the content, the page is in the target; those that a link
+ * has put there hold, too.
+ */
 function searchQuery(exchange: Exchange, value: Readonly<Record<string, unknown>>): Omit<Query, 'within'> {
   const { q, ...by } = value
   const query = exchange.parameters.query ?? {
@@ -240,11 +245,30 @@ function searchQuery(exchange: Exchange, value: Readonly<Record<string, unknown>
     counted: true,
     octets: restLimits.pageOctets,
   }
-  const filters = Object.entries(by).map(([field, value]) => ({ field, is: 'eq' as const, value }))
-  if (hasSearchPage(exchange))
-    exchange.criteria = [['q', String(q ?? '')], ...filters.map(each => [each.field, String(each.value)] as const)]
-  return { ...query, filters: [...query.filters, ...filters], words: searchWords(String(q ?? '')) }
+  const given = Object.entries(by).map(([field, value]) => ({ field, is: 'eq' as const, value }))
+  const filters = [...query.filters, ...given]
+  const inTarget = exchange.entry.pairs.find(([name]) => name === 'q')?.[1]
+  const words = [...new Set([inTarget ?? '', String(q ?? '')])].join(' ').trim()
+  exchange.criteria = toParameters(exchange, words, filters)
+  return { ...query, filters, words: searchWords(words) }
 }
+
+/** The criteria as parameters of the address that finds the same by GET; undefined without one. */
+function toParameters(exchange: Exchange, words: string, filters: readonly SameFilter[]): Pairs | undefined {
+  if (!hasSearchPage(exchange) && !isListedAlike(exchange, filters)) return undefined
+  const all = filters.map(({ field, value }) => [isControl(field) ? `${field}[eq]` : field, String(value)] as const)
+  const isFirst = ([name, value]: Pairs[number], at: number): boolean =>
+    all.findIndex(each => each[0] === name && each[1] === value) === at
+  const pairs = [['q', words] as const, ...all.filter(isFirst)]
+  return writeQuery(pairs).length <= restLimits.criteriaCharacters ? pairs : undefined
+}
+/** Whether the list takes words, and filters by the same fields. */
+function isListedAlike({ operation, edition }: Exchange, filters: readonly SameFilter[]): boolean {
+  if (operation?.kind !== 'search' || !listTakesWords(edition.service, operation.resource)) return false
+  const { filter = [] } = operation.resource.given
+  return filters.every(({ field }) => filter.includes(field))
+}
+type SameFilter = Pick<Filter, 'field'> & { readonly value: unknown }
 
 /** Pages are long work: they are read and written in their caller's turns. */
 export function performInTurns<T>(exchange: Exchange, steps: WorkSteps<Maybe<T>>): Maybe<T> {

@@ -109,12 +109,18 @@ const positionParameters: ReadonlySet<string> = new Set(['page', 'cursor'])
 const bulkQuery = (filters: readonly Filter[]) => ({ filters, sort: [], size: restLimits.pageItems, counted: false })
 
 /**
+ * Whether a search takes words and fields in its address: GET of the address of searches, and QUERY
+ * of a list that takes words, whose links lead to itself; its content narrows them.
+ */
+const isSearchBy = ({ kind }: Operation, { template, takesWords }: Route): boolean =>
+  kind === 'search' && (template === '/search' || takesWords === true)
+
+/**
  * Parameters that are not filters: a field with one of these names is filtered by `size[eq]=3`.
- * QUERY has its words in the content.
+ * Other QUERY has its words in the content.
  */
 function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
-  const isSearch = operation.kind === 'search' && route.template === '/search'
-  if (isSearch || (operation.kind === 'list' && route.takesWords)) return searchControls
+  if (isSearchBy(operation, route) || (operation.kind === 'list' && route.takesWords)) return searchControls
   if (isPaged(operation)) return listControls
   return selectingKinds.includes(operation.kind) ? itemControls : noControls
 }
@@ -122,6 +128,10 @@ const noControls: ReadonlySet<string> = new Set()
 const itemControls: ReadonlySet<string> = new Set(['fields'])
 const listControls: ReadonlySet<string> = new Set(['page', 'size', 'cursor', 'sort', 'fields'])
 const searchControls: ReadonlySet<string> = new Set([...listControls, 'q'])
+/** A field with this name is compared by `name[eq]` where there are words. */
+export const isControl = (field: string): boolean => searchControls.has(field)
+/** Whether a parameter says which part of what is found is shown, and how. */
+export const isOfShown = (name: string): boolean => listControls.has(name)
 
 function filterOf(operation: Operation, route: Route, text: string, value: string): Filter | undefined {
   const [, name = '', given = 'eq'] = /^([^[\]]+)(?:\[([a-z]+)\])?$/.exec(text) ?? []
@@ -140,9 +150,10 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
 const mayFilterBy = ({ kind }: Operation, field: FilterField, is: Comparison): boolean =>
   allowsComparison(field, is) && (kind !== 'search' || is === 'eq')
 
-function filterableFields({ kind, resource }: Operation & { readonly resource: Resource }, route: Route) {
+function filterableFields(operation: Operation & { readonly resource: Resource }, route: Route) {
+  const { kind, resource } = operation
   if (kind === 'list' || kind === 'bulk') return filterFieldsOf(resource)
-  return kind === 'search' && route.template === '/search' ? searchFieldsOf(resource) : noFields
+  return isSearchBy(operation, route) ? searchFieldsOf(resource) : noFields
 }
 const noFields: ReadonlyMap<string, FilterField> = new Map()
 const filterFieldsOf = memoizeByObject((resource: Resource) => findFields(resource, resource.given.filter))

@@ -210,18 +210,14 @@ export async function replyToChange(
 
 function* pageReply(exchange: Exchange, page: ItemPage): WorkSteps<Maybe<Response>> {
   const resource = requireOwnResource(exchange)
-  const queried = exchange.entry.request.method === 'QUERY' && hasSearchPage(exchange)
-  const collection = yield* buildCollectionPage(
-    exchange,
-    resource,
-    page,
-    queried ? `${exchange.base}/search` : requestPath(exchange),
-  )
+  const isAddressed = exchange.criteria !== undefined
+  const path = isAddressed && hasSearchPage(exchange) ? `${exchange.base}/search` : requestPath(exchange)
+  const collection = yield* buildCollectionPage(exchange, resource, page, path)
   const { document, version } = collection
   const text = collection.text ?? (yield* writeInSteps(exchange, document))
   if (!(text instanceof Promise)) collection.text = text
   // RFC 10008 §2.4: the address of the same query by GET.
-  const fields = queried ? { location: document.links[0]?.href ?? '' } : {}
+  const fields = isAddressed ? { location: document.links[0]?.href ?? '' } : {}
   return chain(text, text => computedReply(exchange, document, { version, fields, text }))
 }
 

@@ -22,6 +22,7 @@ const books = resource('books', {
   filter: ['price', 'author'],
   sort: ['title', 'price'],
   search: ['title', 'author.name'],
+  searchBy: ['price', 'title'],
   bulk: true,
   faults: { search: [TooVague] },
   allow: { read: [reader.owning({ owner: 'name' }), desk], bulk: [desk] },
@@ -84,6 +85,33 @@ describe('A4.14 a list with words', () => {
       const found = await find('dan', target)
       assert.deepEqual([found.status, found.ids, found.body.total], [200, ids, total])
     })
+
+  it('RFC 10008 §2.4 QUERY names the address that finds the same by GET, and its links lead on there', async () => {
+    const ask = async (content: object, target = '/api/books') => {
+      const headers = { 'content-type': 'application/json' }
+      const body = JSON.stringify(content)
+      const response = await running.fetchAs('dan')(running.address + target, { method: 'QUERY', headers, body })
+      const { items, _links: links } = (await response.json()) as Found['body']
+      return { location: response.headers.get('location'), ids: items.map((each: Item) => each.id), links }
+    }
+    interface Item {
+      readonly id: string
+    }
+    const found = await ask({ q: 'lamp', price: '2.00' }, '/api/books?sort=price')
+    assert.equal(found.location, '/api/books?q=lamp&price=2.00&sort=price')
+    assert.equal((await find('dan', found.location ?? '')).ids, found.ids.join(' '))
+    const first = await ask({ q: 'lamp' }, '/api/books?size=2&sort=price')
+    assert.deepEqual(first.ids, ['b-0', 'b-1'])
+    assert.equal((await find('dan', first.links.next.href)).ids, 'b-2', 'the next page has the same criteria')
+    assert.equal((await find('dan', first.links.self.href)).ids, 'b-0 b-1')
+    const again = await ask({ q: 'lamp' }, first.links.next.href)
+    assert.deepEqual(again.ids, ['b-2'], 'a client may send the content to the next page, too')
+    assert.equal((await find('dan', again.links.previous.href)).ids, 'b-0 b-1')
+    const both = await ask({ q: 'red' }, '/api/books?q=lamp&price=1.00&sort=price')
+    assert.deepEqual([both.ids, both.location], [['b-0'], '/api/books?q=lamp%20red&price=1.00&sort=price'])
+    assert.equal((await ask({ title: 'Red lamp' })).location, null, 'the list has no filter of this name')
+    assert.equal((await ask({ q: 'é'.repeat(900) })).location, null, 'no address is that long')
+  })
 
   it('finds what its caller may read', async () => {
     assert.equal((await find('ann', '/api/books?q=lamp&sort=price')).ids, 'b-0 b-1')
