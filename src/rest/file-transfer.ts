@@ -66,10 +66,14 @@ export function limitOctets(content: AsyncIterable<Uint8Array>, limit: number): 
   })
 }
 
-/** RFC 9110 §9.3.4: the octets were stored as they came, so the response may carry their tag. */
+/**
+ * RFC 9110 §9.3.4: the response carries the tag of the octets if they were stored as they came; a
+ * coding is undone first.
+ */
 export function replyToPut(exchange: Exchange, { file, created }: FileOutcome, path: string): Response {
   const dated = writeDate(file.modified, exchange.face.context.clock())
-  const fields = { etag: fileTag(exchange, file.version), 'last-modified': dated }
+  const isAsSent = exchange.head.contentCoding === 'identity'
+  const fields = isAsSent ? { etag: fileTag(exchange, file.version), 'last-modified': dated } : {}
   return created ? { status: 201, fields: { ...fields, location: path } } : { status: 204, fields }
 }
 
