@@ -25,7 +25,8 @@ export const proxyFieldsOf = ({ trustProxy }: Pick<Settings, 'trustProxy'>): Pro
   trustProxy === true ? 'x-forwarded' : trustProxy || undefined
 
 /** The request as the client sent it. Both share the content, which is read once. */
-export function applyForwarded(request: Request, kind: ProxyFields): Request {
+export function applyForwarded(received: Request, kind: ProxyFields): Request {
+  const request = withoutScheme(received)
   const facts =
     kind === 'forwarded' ? parseForwardedField(request.fields['forwarded']) : parseXForwarded(request.fields)
   if (!facts) return request
@@ -38,6 +39,15 @@ export function applyForwarded(request: Request, kind: ProxyFields): Request {
     fields: facts.host && parseHost(facts.host) ? { ...request.fields, host: facts.host } : request.fields,
   }
 }
+
+/**
+ * RFC 9110 §7.4: a trusted proxy may receive over TLS what it sends without, and HTTP/2 still
+ * states the first scheme.
+ */
+const withoutScheme = (request: Request): Request =>
+  request.version === '2' && !request.target.startsWith('/')
+    ? { ...request, target: request.target.replace(/^https?:\/\/[^/]*(?=\/)/, '') }
+    : request
 
 /**
  * RFC 7239 §4: forwarded-element = [ forwarded-pair ] *( ";" [ forwarded-pair ] ): like parameters,

@@ -185,9 +185,12 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     // two Hosts.
     if (authority !== undefined && authority !== host)
       fields['host'] = host === undefined ? authority : `${authority}, ${host}`
+    const path = pseudo[':path'] ?? authority ?? ''
+    const stated = pseudo[':scheme']?.toLowerCase() ?? scheme
     return {
       method: pseudo[':method'] ?? '',
-      target: pseudo[':path'] ?? authority ?? '',
+      // A scheme other than the connection's makes the form absolute, which is judged (RFC 9110 §7.4).
+      target: stated === scheme || !path.startsWith('/') ? path : `${stated}://${authority ?? host ?? ''}${path}`,
       fields,
       content: this.#contentOf(fields),
       scheme,

@@ -98,3 +98,11 @@ test('the proxy’s certificate proves nothing about the client; without a proxy
   const named: Request = { ...asked, fields: { host, forwarded: 'for=192.0.2.1' } }
   assert.equal(applyForwarded(named, 'forwarded').certificate, undefined)
 })
+
+test('RFC 9110 §7.4 the scheme that HTTP/2 states behind a trusted proxy is that of the proxy', () => {
+  const targetOf = (more: Partial<Request>) =>
+    applyForwarded({ ...proxy, fields: { host }, ...more }, 'x-forwarded').target
+  assert.equal(targetOf({ version: '2', target: 'https://a/b?c=https://d/' }), '/b?c=https://d/')
+  assert.equal(targetOf({ version: '2', target: '*' }), '*')
+  assert.equal(targetOf({ target: 'https://a/b' }), 'https://a/b')
+})

@@ -128,6 +128,16 @@ suite('requests', { concurrency: 8 }, () => {
       { ':method': 'CONNECT', ':authority': 'a:80' },
       { method: 'CONNECT', target: 'a:80' },
     ],
+    [
+      'RFC 9110 §7.4: https over a connection that is not secured, for the front door to refuse',
+      { ':scheme': 'https', ':authority': 'a', ':path': '/b?c' },
+      { target: 'https://a/b?c', scheme: 'http' },
+    ],
+    [
+      'RFC 9113 §8.3.1: another scheme is not that of the connection',
+      { ':scheme': 'ftp', ':authority': 'a', ':path': '/b' },
+      { target: 'ftp://a/b' },
+    ],
     ['RFC 9110 §9.1: an unknown method', { ':method': 'FOO' }, { method: 'FOO' }],
     ['RFC 9112 §3.2.4: asterisk form', { ':method': 'OPTIONS', ':path': '*' }, { method: 'OPTIONS', target: '*' }],
     ['a target of 60 KiB', { ':path': `/${'a'.repeat(60_000)}` }, { target: `/${'a'.repeat(60_000)}` }],
