@@ -1,6 +1,6 @@
 /**
  * Octets as text: base64 (RFC 4648 §4), base64url (§5) and hexadecimal (§8). What always holds:
- *  (1) A decoder answers undefined unless it decodes the text to its last character.
+ *  (1) A decoder returns undefined unless it decodes the text to its last character.
  *  (2) A strict decoder accepts one spelling of the same octets, white space apart (§3.5); a loose
  *      one accepts missing padding and any value of the unused bits.
  *  (3) Octets are a Uint8Array, never a Buffer, and share their memory with nothing.
@@ -74,7 +74,7 @@ const hasBuffer = typeof Buffer !== 'undefined'
 /** Accepts capital and small letters. */
 export function decodeHex(text: string): Uint8Array | undefined {
   if (!hasBuffer) return attempt(() => Uint8Array.fromHex(text), isSyntaxError)
-  const octets = Buffer.from(text, 'hex') // which ends before the first character that is not a digit
+  const octets = Buffer.from(text, 'hex') // stops at the first character that is not a digit
   return octets.toString('hex') === text.toLowerCase() ? toPlainOctets(octets) : undefined
 }
 

@@ -1,7 +1,7 @@
 /**
  * Members whose values are made each time they are read. Their accessors are the same functions in
  * all objects of a kind: V8 makes a hidden class for an object that has accessors of its own, which
- * keeps alive everything that they see until the next full collection.
+ * keeps alive everything in their scope until the next full collection.
  */
 
 const aboutKey = Symbol('about')
@@ -10,9 +10,10 @@ interface WithAbout<A> {
 }
 
 /**
- * A function that adds them to an object, as members of its own: a copy of the object has them.
+ * Returns a function that adds these members to an object as its own, so a copy of the object has
+ * them.
  *
- * @param makers of each, of what is given with the object; called each time
+ * @param makers compute each member from the argument that is passed with the object, at each read
  */
 export function createLateMembers<A, M extends object>(
   makers: {

@@ -15,7 +15,7 @@ export type MarkedOctets = ReadonlyMap<string, { readonly read: () => AsyncItera
 export interface MarkedValue {
   readonly value: unknown
   readonly octetsOf: ReadonlyMap<string, PassingOctets>
-  /** The octets are not wanted. */
+  /** Discards the octets, which nothing will read. */
   readonly drop: () => void
 }
 

@@ -16,7 +16,7 @@ export function forEachInTurn<T>(items: readonly T[], work: (item: T) => Maybe<v
   }
 }
 
-/** The result of `work`, or what `failed` makes of an exception: synchronously if possible. */
+/** The result of `work`, or that of `failed` after an exception: synchronously if possible. */
 export function settle<T>(work: () => Maybe<T>, failed: (thrown: unknown) => Maybe<T>): Maybe<T> {
   try {
     const answer = work()
@@ -27,9 +27,8 @@ export function settle<T>(work: () => Maybe<T>, failed: (thrown: unknown) => May
 }
 
 /**
- * The same for work with its own subject: what `work` makes of it goes to `done`, and what either
- * throws to `failed`. Every request passes here, so no closure is made for it where nothing has to
- * be awaited.
+ * The same for work with its own subject: the result of `work` goes to `done`, and what either
+ * throws to `failed`. Every request passes here, so it allocates no closure unless it has to wait.
  */
 export function settleFor<S, T, R>(
   subject: S,

@@ -2,7 +2,7 @@
 
 /**
  * A function of an object that remembers its results, each for as long as the object lives. `make`
- * must not answer undefined.
+ * must not return undefined.
  */
 export function memoizeByObject<K extends object, V>(make: (of: K) => V): (of: K) => V {
   const cache = new WeakMap<K, V>()
@@ -58,8 +58,9 @@ function memoizeByKey<K, V>(make: (of: K) => V, size: number, isKept: (of: K) =>
 export class BoundedCache<K, V> {
   readonly #entries = new Map<K, V>()
   /**
-   * The oldest is at #next once it is full. A Map would have to pass over all that it has removed
-   * to find its first entry: with 4,096 of them that takes longer than to make many a value again.
+   * Once the cache is full, its oldest key is at #next. To find its first entry, a Map would pass
+   * over all removed ones: with 4,096 of these, that takes longer than computing many a value
+   * again.
    */
   readonly #keys: K[] = []
   readonly #size: number

@@ -43,7 +43,7 @@ export function freezeDeep<T>(value: T): T {
   return Object.freeze(value)
 }
 
-/** For a document whose members may have other types than they should. */
+/** An object of a document that was not validated: a member may have any type. */
 export type JsonObject = { readonly [name: string]: Json }
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

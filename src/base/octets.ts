@@ -21,11 +21,11 @@ export function releaseBuffer({ byteLength, buffer }: Uint8Array): void {
 }
 
 /**
- * Passes pieces on after `look` has seen them. The source learns from the reader when it is done
- * with each.
+ * Passes pieces on after `look` has seen them. The reader's `next(true)`, which means that it is
+ * done with a piece, reaches the source.
  */
 export const watchPieces = (source: AsyncIterable<Uint8Array>, look: (piece: Uint8Array) => void): Pieces =>
-  pump(source, look, told => told)
+  pump(source, look, isRead => isRead)
 
 /**
  * For a loop that is done with each piece when it requests the next one, or only when `isDone`
@@ -37,7 +37,7 @@ export const consumePieces = (source: AsyncIterable<Uint8Array>, isDone = () => 
 async function* pump(
   source: AsyncIterable<Uint8Array>,
   look: (piece: Uint8Array) => void,
-  isDone: (told: boolean | undefined) => boolean | undefined,
+  isDone: (isRead: boolean | undefined) => boolean | undefined,
 ): Pieces {
   const pieces = source[Symbol.asyncIterator]()
   try {
@@ -67,8 +67,8 @@ export async function beginReading(pieces: Pieces): Promise<Pieces> {
 }
 
 /**
- * Undoes a content coding: undefined for octets that are invalid, `too-large` for what decodes to
- * over `limit` octets (RFC 9110 §15.5.14 tells the two apart).
+ * Undoes a content coding: undefined for invalid octets, `too-large` for those that decode to more
+ * than `limit` octets, which has a status of its own (RFC 9110 §15.5.14).
  */
 export type OctetDecoder = (octets: Uint8Array, limit: number) => Uint8Array | 'too-large' | undefined
 

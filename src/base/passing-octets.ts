@@ -22,14 +22,15 @@ export interface ArrivalOrder {
 }
 
 /**
- * How octets of a value are read: in the order in which they stand in it, or as their arrival says.
+ * How the octets of a value are read: in the order of its members, or in the order of their
+ * arrival.
  */
 export type ReadingOrder = 'as written' | 'as they come'
 
 export class PassingOctets {
-  /** Reads them, once. It throws where they do not come whole. */
+  /** Reads the octets, once. Throws if they do not arrive completely. */
   readonly read: () => Pieces
-  /** Neither these octets nor any others of the same value are wanted. */
+  /** Discards these octets and all others of the same value. */
   readonly drop: () => void
   /** Undefined: they may be read in any order. */
   readonly arrival: ArrivalPlace | undefined
@@ -41,7 +42,8 @@ export class PassingOctets {
   }
 
   /**
-   * The same octets, watched or limited while they are read and while the next ones are awaited.
+   * The same octets, with `read` around their pieces and `wait` around each wait for the next
+   * octets: to watch or limit both.
    */
   through(read: (pieces: Pieces) => Pieces, wait = (next: ArrivalOrder['next']) => next()): PassingOctets {
     const { arrival } = this

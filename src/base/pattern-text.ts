@@ -4,9 +4,9 @@
 export type Choose = (count: number) => number
 
 /**
- * A text for a regular expression of JavaScript, readable where it allows that. Look-around,
- * references back and bounds of length are not solved: the text has to be tested, and another
- * `more` tried.
+ * A text that a regular expression of JavaScript matches, readable if the expression allows that.
+ * Look-around, back references and bounds of length are not solved: test the text, and try another
+ * `more` if it does not match.
  * @param more repetitions beyond the fewest that the expression allows
  */
 export function writePatternText({ source, flags }: RegExp, choose: Choose, more: number): string {
@@ -39,7 +39,10 @@ class PatternWalk {
     return text
   }
 
-  /** An atom as often as its quantifier says; each time it is read again, for another choice. */
+  /**
+   * An atom, as often as its quantifier says; it is read again for each repetition, so that each
+   * may choose differently.
+   */
   #piece(): string {
     const from = this.#at
     const first = this.#atom()
@@ -90,7 +93,10 @@ class PatternWalk {
     return /^\?<?[=!]$/.test(kind) ? '' : text
   }
 
-  /** From behind its first bracket to its last one; with the flag v classes stand in classes. */
+  /**
+   * From after the opening bracket to the closing one; with the flag `v`, a class may contain
+   * classes.
+   */
   #classText(): string {
     const nests = this.#flags.includes('v')
     let text = '['

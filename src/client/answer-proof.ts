@@ -109,9 +109,12 @@ function contextOf(demand: AnswerDemand, isLoose: boolean): VerificationContext 
 }
 
 /** (4) */
-function isAnswerTaken({ taken }: AnswerDemand, key: string): boolean {
-  const result = taken.take(key, Date.now())
+function isAnswerTaken({ acceptedAnswers }: AnswerDemand, key: string): boolean {
+  const result = acceptedAnswers.take(key, Date.now())
   if (result === 'full')
-    failSecurity('InvalidSecurity', `more than ${takenAnswersMax} answers in six minutes, so it may be one of before`)
+    failSecurity(
+      'InvalidSecurity',
+      `more than ${takenAnswersMax} answers in six minutes, so it may be a copy of an earlier one`,
+    )
   return result === 'known'
 }

@@ -14,7 +14,7 @@ import { TransportFailure } from './errors.ts'
 export interface ArrivalControl {
   pause(): void
   resume(): void
-  /** The rest is not wanted. */
+  /** Ends the connection: the reader wants no more of the content. */
   abandon(): void
 }
 

@@ -4,7 +4,7 @@
  * everything that is added to a request besides its Body; what an answer must satisfy is in
  * `opened-answer.ts`.
  * What always holds, by number:
- *  (1) What is declared is done, or nothing is sent.
+ *  (1) Every declared demand is met, or nothing is sent.
  *  (2) Each attempt has a new proof of its caller: a nonce is accepted once.
  *  (3) Octets stay inside the XML if it is signed or encrypted. Those that are declared to travel
  *      next to it are covered there (SwA Profile 1.1).
@@ -83,7 +83,7 @@ function compileSecurity(
   if (rule && security)
     throw new TypeError('the contract declares the security of this endpoint: give keys in its place')
   if (rule) return compileDeclared(rule, keys, token?.username)
-  if (keys) throw new TypeError('the contract declares no security for this endpoint: give security in place of keys')
+  if (keys) throw new TypeError('the contract declares no security for this endpoint: give security instead of keys')
   if (!security && !token) return () => undefined
   const protection = { ...(security && prepareProtection(security, 'security')), ...token }
   const shared: OperationSecurity = {

@@ -32,7 +32,7 @@ export interface KnownFault {
 /** An entry of Detail by its schema, with what breaks a bound in the reading. */
 export type ReadEntry = (entry: Element, reading: LiteralReading) => unknown
 
-/** Those that a version declares, and those of every service. */
+/** Readers of the faults that a version declares, and of those that every service has. */
 export function compileFaultReaders(all: readonly Message[], namespace: string, types: TypeSpace): Faults {
   return new Map(
     everyFault(all).map(fault => [

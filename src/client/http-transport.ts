@@ -411,7 +411,7 @@ class Pool {
   #connectTls({ host, port }: HostAndPort, onData: TakePiece, raw?: net.Socket): net.Socket {
     const named = process.getBuiltinModule('node:net').isIP(host) === 0 ? { servername: host } : {}
     const own = { ...(raw ? { socket: raw } : { host, port }), ALPNProtocols: ['http/1.1'] }
-    // What the target proves or is proven is no matter of a proxy.
+    // The authorities and the client certificate are for the target, not for a proxy.
     const options = this.#url.protocol === 'https:' ? this.#options.tls : undefined
     const socket = process.getBuiltinModule('node:tls').connect({ host, ...named, ...options, ...own })
     return socket.setNoDelay(true).on('data', takeOwned(onData))

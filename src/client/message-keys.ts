@@ -1,6 +1,6 @@
 /**
  * What a contract's `security` demands of a client, with the client's keys: the protection of each
- * request, and the proof that each answer must bring. Guards: what is declared is done, or no
+ * request, and the proof that each answer must bring. Guards: every declared demand is met, or no
  * client is created.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
@@ -69,7 +69,7 @@ export interface AnswerDemand {
   /** Whether it confirms the signatures of its request. */
   readonly isConfirmed: boolean
   /** The answers that were accepted with these keys, if nothing ties them to their requests. */
-  readonly taken: AnswerMemory
+  readonly acceptedAnswers: AnswerMemory
   /** Signatures by SHA-1 are accepted. */
   readonly isWeak: boolean
   /** Its signature covers the certificate that made it. */
@@ -124,12 +124,12 @@ export function findSecurityRule(
   const [rule, ...others] = new Set(all.map(declaredRule))
   if (others.length > 0)
     throw new TypeError(
-      `${pathname} is the path of no endpoint of ${version}, and their security differs: give \`endpoint\`, one of ${paths}`,
+      `${pathname} is not the path of an endpoint of ${version}, and their security differs: give \`endpoint\`, one of ${paths}`,
     )
   return rule
 }
 
-/** What the settings of a server demand is not in its contract. */
+/** Undefined if the server's settings decide: a contract does not have their demands. */
 const declaredRule = ({ security }: ServedEndpoint): SecurityRule | undefined =>
   security === 'settings' ? undefined : security
 
@@ -170,7 +170,7 @@ function prepareKeys(given: ClientKeys): PreparedKeys {
     throw new TypeError('keys has a key without a certificate, or a certificate without a key: give both')
   if (anchors.authorities !== undefined && name === undefined)
     throw new TypeError(
-      'keys.service has authorities and no name, so every certificate of theirs could sign answers: give its name',
+      'keys.service has authorities and no name, so any certificate that they issued could sign answers: give its name',
     )
   return {
     given,
@@ -218,7 +218,7 @@ function prepareExchange(
     answers: answers && {
       isEncrypted: answers === 'encrypted',
       isConfirmed,
-      taken: memoryOf(keys.given),
+      acceptedAnswers: memoryOf(keys.given),
       isWeak: suite.hash === 'sha1',
       protectsTokens: protectsAnswers(policy),
       attachments: attachmentsOf(demand),
@@ -260,7 +260,7 @@ export const isCovering = ({ signature, encryption, exchange }: Protection): boo
 function findMissingKey(demand: Demand, keys: PreparedKeys, username: Protection['username']): string | undefined {
   const { caller, signed = [], encrypted = [] } = demand
   const { given, pair } = keys
-  if (caller === 'kerberos' || caller === 'secret') return `another way than ${caller}, which keys do not hold`
+  if (caller === 'kerberos' || caller === 'secret') return `a way other than ${caller}, which keys do not have`
   if (caller === 'username' && !username) return 'credentials with a username'
   if (caller === 'saml' && given.assertion === undefined) return 'keys.assertion'
   if (signed.length > 0 && !pair) return 'keys.key and keys.certificate'

@@ -4,10 +4,10 @@
  */
 import {
   type ExchangeSecurity,
+  explainWeakness,
   isWeakSuite,
   type PortPolicy,
   type SecurityRule,
-  sayWeakness,
 } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
 import { type MembersOf, requireKnownMembers } from '../contract/member-kinds.ts'
@@ -52,7 +52,7 @@ export function createPortDress(
   const weak = own || options.security ? undefined : [...(policy?.security.values() ?? [])].find(isWeakRule)
   if (weak)
     throw new TypeError(
-      `the port ${port}: the policy demands ${sayWeakness(weak.suite)}; if the partner cannot, give ${before}rule with suite: '${weak.suite}'${after}`,
+      `the port ${port}: the policy demands ${explainWeakness(weak.suite)}; if the partner cannot, give ${before}rule with suite: '${weak.suite}'${after}`,
     )
   const rule = own === 'none' ? undefined : (own ?? (options.security ? undefined : declared))
   if (!rule && options.keys)

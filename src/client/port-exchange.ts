@@ -310,9 +310,13 @@ export class CallableExchange {
   #noteEnvelope(version: SoapVersion, mediaType: string, { forgive }: MessageMending): void {
     const essence = mediaType.replace(/;.*$/s, '').trim().toLowerCase()
     const expected = this.#expected.version
-    if (version !== expected) forgive('envelope', '', `is SOAP ${version.number}, asked by SOAP ${expected.number}`)
+    if (version !== expected) forgive('envelope', '', `is SOAP ${version.number}, in answer to SOAP ${expected.number}`)
     if (essence !== version.mediaType && essence !== 'multipart/related')
-      forgive('envelope', '', `comes as ${essence || 'no media type'} in place of ${version.mediaType}`)
+      forgive(
+        'envelope',
+        '',
+        `has ${essence ? `the media type ${essence}` : 'no media type'} instead of ${version.mediaType}`,
+      )
   }
 
   /** From the first child of the Body to what follows it. */
@@ -351,7 +355,7 @@ export class CallableExchange {
 function describeMeeting(first: Name | undefined, firsts: readonly (Name | undefined)[]): string {
   const twin = firsts.some(each => first && each?.local === first.local)
   const describe = (name: Name | undefined) => (name && twin ? clarkNotation(name) : (name?.local ?? 'nothing'))
-  return `the element ${describe(first)} in place of ${firsts.map(describe).join(' or ')}`
+  return `the element ${describe(first)} instead of ${firsts.map(describe).join(' or ')}`
 }
 
 /** WS-Addressing 1.0 SOAP Binding §5.1: an answer to another address is not in the response. */

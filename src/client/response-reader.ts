@@ -46,7 +46,7 @@ const chunkLine = /^([0-9A-Fa-f]{1,8})[ \t]*(;[\t\x20-\x7e\x80-\xff]*)?$/
 const headEnd = Buffer.from('\r\n\r\n')
 const lineFeed = 10
 
-type ResponseState = 'head' | 'counted' | 'to the end' | 'size' | 'chunk' | 'behind a chunk' | 'trailers'
+type ResponseState = 'head' | 'counted' | 'to the end' | 'size' | 'chunk' | 'after a chunk' | 'trailers'
 
 /** Reads one response after the other, in whatever pieces they arrive. */
 export class Responses {
@@ -99,7 +99,10 @@ export class Responses {
     return undefined
   }
 
-  /** What the end of the connection makes of it. @throws Unreadable where it is cut short */
+  /**
+   * The response that ends with the connection, if there is one. @throws Unreadable if it is cut
+   * short
+   */
   close(): TransportResponse | undefined {
     if (this.#state === 'to the end') return this.#finish(true)
     return this.hasBegun ? refuse('the response is cut short') : undefined
@@ -220,7 +223,7 @@ export class Responses {
         this.#add(piece, at, to)
         this.#missing -= to - at
         at = to
-        if (this.#missing === 0) this.#state = 'behind a chunk'
+        if (this.#missing === 0) this.#state = 'after a chunk'
         continue
       }
       const stop = piece.indexOf(lineFeed, at)
@@ -243,7 +246,7 @@ export class Responses {
     const line = this.#held
     if (!line.endsWith('\r\n')) refuse('a line of the chunked coding does not end with CRLF')
     this.#held = ''
-    if (this.#state === 'behind a chunk') {
+    if (this.#state === 'after a chunk') {
       if (line !== '\r\n') refuse('a chunk is longer than its size')
       this.#state = 'size'
     } else this.#readSize(line.slice(0, -2))
@@ -291,7 +294,7 @@ function readFields(head: string, from: number): HttpFields {
   return fields
 }
 
-/** RFC 9110 §8.6: one length, however often it is said. */
+/** RFC 9110 §8.6: one length, however often it is repeated. */
 function readLength(field: string): number {
   const [first = '', ...others] = field.split(',')
   const text = trimSpace(first)

@@ -43,7 +43,7 @@ export function createSurface(all: readonly Message[], call: CallMessage, wait: 
 /** The member of a reply that holds its subject. */
 const subjectOf = ({ response }: Message, reply: Values): Values => reply[response?.main ?? ''] as Values // valid by the contract
 
-/** Content next to `common`, or in an element of its own where their names meet. */
+/** Content next to `common`, or in an element of its own if both have a name in common. */
 const joinInput = ({ request }: Message, common: Values, content: Values): Values =>
   request.main === undefined ? { ...common, ...content } : { ...common, [request.main]: content }
 

@@ -1,7 +1,7 @@
 /**
- * The surface that both clients have, as types: `client.orders.pay(order, …)`. An action takes an
- * item in a state that its machine allows, and gives it in the state that follows; so does a change
- * or a removal. SOAP has what the contract offers as messages, REST has all of it.
+ * The surface that both clients have, as types: `client.orders.pay(order, …)`. An action accepts an
+ * item in a state that its machine allows, and returns it in the next state; changes and removals
+ * likewise. SOAP has the operations that the contract offers as messages, REST has all of them.
  */
 import type { Draft, Fields, Value } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'

@@ -14,7 +14,7 @@ export interface TransportResponse {
   readonly fields: HttpFields
   readonly content: Uint8Array
   /**
-   * The content passes here in place of there: it has not all come (`TransportRequest.passing`).
+   * The content, instead of in `content`, if it has not all arrived (`TransportRequest.passing`).
    */
   readonly arriving?: ArrivingOctets
 }
@@ -29,9 +29,9 @@ export interface ArrivingOctets extends AsyncIterable<Uint8Array> {
 
 /** Which responses need not be held. */
 export interface PassingResponses {
-  /** By the head of a response, whose content has come in part at most. */
+  /** Decides by the head of a response, when at most a part of its content has arrived. */
   readonly mayPass: (status: number, fields: HttpFields) => boolean
-  /** Of the content of one. */
+  /** The most octets of the content of one response. */
   readonly octetsMax: number
 }
 
@@ -39,16 +39,14 @@ export interface PassingResponses {
 export interface TransportRequest {
   /** Text is sent as UTF-8. */
   readonly content: string | readonly Uint8Array[]
-  /**
-   * The content, in place of `content`, where its sender gave octets that come while it is sent.
-   */
+  /** The content, instead of `content`, if its octets arrive while it is sent. */
   readonly flowing?: AsyncIterable<Uint8Array> | undefined
   /** In addition to those that were prepared. */
   readonly fields: HttpFields | undefined
   /** Milliseconds. */
   readonly timeLimit: number
   readonly signal: AbortSignal | undefined
-  /** A transport that holds each response in any case leaves it alone. */
+  /** Ignored by a transport that always holds whole responses. */
   readonly passing?: PassingResponses | undefined
 }
 
@@ -59,6 +57,6 @@ export interface ClientTransport {
    * signal's reason.
    */
   prepare(fields: HttpFields): (sending: TransportRequest) => Promise<TransportResponse>
-  /** Accepts no more; what is under way ends with a `TransportFailure`. */
+  /** Accepts no more requests; those in progress end with a `TransportFailure`. */
   close(): void
 }

@@ -6,7 +6,7 @@ import type { Wait } from './timer.ts'
 /** One look at a job. */
 export interface JobLook {
   readonly status: JobStatus
-  /** Milliseconds until another look tells something new. */
+  /** Milliseconds until another look may show a change; undefined: the service names no time. */
   readonly waitMs: number | undefined
 }
 
@@ -19,7 +19,7 @@ export interface JobSource<O> {
 }
 
 const usualWaitMs = 1000
-/** Whatever the service says: it is not asked without a pause. */
+/** The shortest pause between two requests, whatever the service says. */
 const leastWaitMs = 100
 
 export class WatchedJob<O> implements StartedJob<O> {
@@ -53,7 +53,7 @@ export class WatchedJob<O> implements StartedJob<O> {
     return this.#source.readResult({ signal })
   }
 
-  /** What another call has learnt of it. */
+  /** Keeps a status that another call has received. */
   protected keepLook(look: JobLook): JobStatus {
     this.#look = look
     return look.status

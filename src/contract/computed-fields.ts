@@ -12,7 +12,7 @@ export const hasComputedFields = (resource: Resource): boolean => Object.keys(co
 
 /** For a field that is not directly in a resource. */
 export const misplacedComputed = (place: string, { isComputed }: AnyField): string[] =>
-  isComputed ? [`${place} is computed, which is for the fields of a resource: compute the whole field there`] : []
+  isComputed ? [`${place} is computed, which only a field of a resource can be: compute the whole field there`] : []
 
 /**
  * @param findPath the fields that a search path of the resource leads through
@@ -36,7 +36,7 @@ function markMistakes(resource: Resource, name: string, field: AnyField): string
       : []),
     ...(field.defaultValue === undefined
       ? []
-      : [`${place} is computed and has a default, which would never stand: remove one of them`]),
+      : [`${place} is computed and has a default, which would never apply: remove one of them`]),
     ...(field.isInternal ? [`${place} is computed and internal, so that no caller sees it: remove one of them`] : []),
     ...(field.formerName === undefined
       ? []

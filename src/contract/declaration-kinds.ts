@@ -12,7 +12,7 @@ const isListOfGrants = (value: unknown): boolean => isListMadeWith('role', value
 
 export const grantListKind: MemberKind = {
   isOfKind: isListOfGrants,
-  cure: "a list of grants: write it as [role('clerk')], [] for nobody",
+  cure: "a list of grants: write it as [role('clerk')], [] for no caller",
 }
 export const allowKind: MemberKind = {
   isOfKind: value => isRecordOf(isListOfGrants, value),

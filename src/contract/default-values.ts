@@ -6,7 +6,7 @@ import type { Values } from './implement.ts'
 import { entryFields, foldShape, innerFields, type ShapeCases } from './shape.ts'
 
 /**
- * The value with the default of each field that it lacks. A part that is no value of its field
+ * The value with the default of each field that it lacks. A part that is not a value of its field
  * stays unchanged; the value itself is returned if it lacks nothing.
  * @param existing further values, which no default replaces
  */

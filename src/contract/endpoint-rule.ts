@@ -43,9 +43,9 @@ export type NamingForm = 'thumbprint' | 'issuer-serial' | 'key-identifier'
 /** The two sides of an exchange. */
 export type ExchangeParty = 'caller' | 'service'
 
-/** What a suite with SHA-1 gives up, and the cure. */
-export const sayWeakness = (suite: AlgorithmSuite | undefined): string =>
-  `${suite}, whose signatures use SHA-1: whoever chooses a part of what a partner signs may get a signature for something else, so agree on ${suite}Sha256`
+/** The weakness of a suite with SHA-1, and the cure. */
+export const explainWeakness = (suite: AlgorithmSuite | undefined): string =>
+  `${suite}, whose signatures use SHA-1: an attacker who chooses a part of what a partner signs may obtain a signature for something else, so agree on ${suite}Sha256`
 
 /** One way to name the caller. */
 export interface CallerProof {
@@ -106,7 +106,8 @@ export interface ExchangeSecurity {
   readonly unsent?: readonly ExchangeParty[]
   /**
    * True: each signature also covers the certificate or the assertion whose key made it, as
-   * policies with ProtectTokens demand (WS-SecurityPolicy 1.3 §6.5). Default: it may leave it out.
+   * policies with ProtectTokens demand (WS-SecurityPolicy 1.3 §6.5). Default: signatures may leave
+   * it out.
    */
   readonly protectTokens?: boolean
   /**
@@ -358,7 +359,7 @@ function findContradictions(exchange: ExchangeSecurity, place: string): readonly
       : []),
     ...(answers === 'encrypted' && !symmetric && nameless.length > 0
       ? [
-          `${place} has answers encrypted to a certificate, which ${nameless.join(', ')} does not bring: name x509 alone`,
+          `${place} has answers encrypted to a certificate, which ${nameless.join(', ')} does not provide: name x509 alone`,
         ]
       : []),
   ]
@@ -383,7 +384,7 @@ function findIdleProtection(
     : [`${place}.protectTokens is about tokens that sign, and ${tokenless.join(', ')} has none: remove it`]
 }
 
-/** What is said about the names of certificates, where no message has one. */
+/** Rules for naming certificates where no message names one. */
 function findIdleNaming(
   { encrypted, answers, symmetric, reference, unsent = [] }: ExchangeSecurity,
   proofs: readonly (CallerProof & { readonly signed: boolean })[],

@@ -152,9 +152,9 @@ export function statusOfPortFault({ statuses }: Pick<PortExchange, 'statuses'>, 
  * @param place `Shop.PlaceOrder`
  */
 export function failUndeclared(place: string, kind: 'faults' | 'replyHeaders', name: string): never {
-  const what = kind === 'faults' ? 'fault' : 'header'
+  const noun = kind === 'faults' ? 'fault' : 'header'
   throw new Error(
-    `${place} does not declare the ${what} ${name}: add it to the \`${kind}\` of its exchange in the contract`,
+    `${place} does not declare the ${noun} ${name}: add it to the \`${kind}\` of its exchange in the contract`,
   )
 }
 /** A handler returned no content, but its exchange has a reply. */

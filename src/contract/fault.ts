@@ -77,12 +77,12 @@ export const builtInFaults: readonly Fault[] = [NotFound, Forbidden, VersionConf
 
 /** What a bridge says of its backend; no contract declares these. */
 export const BadGateway = /* @__PURE__ */ fault('BadGateway', { status: 502, title: 'The backend failed' })
-/** It cannot be reached, or is busy: 503. */
+/** The backend cannot be reached, or is busy: 503. */
 export const GatewayDown = /* @__PURE__ */ fault('GatewayDown', {
   status: 503,
   title: 'The backend is unreachable',
 })
-/** It has not answered in time, and may have done what was asked: 504. */
+/** The backend has not responded in time, and may have carried out the call: 504. */
 export const GatewayTimeout = /* @__PURE__ */ fault('GatewayTimeout', {
   status: 504,
   title: 'The backend did not respond in time',

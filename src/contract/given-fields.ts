@@ -25,7 +25,7 @@ export interface GivenForm {
   /** Reading stops after this many problems. */
   readonly max: number
   readonly scalar: (shape: Scalar) => ScalarCheck
-  /** Whether it knows the field, and whether the field is required. */
+  /** Whether the field is required; undefined: this form does not have it. */
   readonly due: (field: AnyField) => boolean | undefined
   readonly unknown: Flaw
   /**

@@ -27,7 +27,7 @@ type KnownNames<F extends Fields, Names> = Names extends keyof F
       ? Names
       : never
     : never
-/** What a name is compared with: a value of a field that has one, or a reference. */
+/** The type of the value to which a field is compared; in a list or another item, text. */
 type FilterValue<F extends Fields, N> = N extends keyof F
   ? NonNullable<F[N]['type']> extends readonly unknown[]
     ? string

@@ -21,7 +21,7 @@ export interface LaterCall {
   readonly job: string
   readonly caller: Caller
   readonly party: string
-  /** What its answer is checked against, as text of the bridge (`bridge/later-proof.ts`). */
+  /** The data to check its answer against, written by the bridge (`bridge/later-proof.ts`). */
   readonly proof: string
   /** Milliseconds since 1970, as `due`, after which no answer counts. */
   readonly created: number
@@ -37,7 +37,7 @@ export interface LaterEnd {
   readonly failure?: string | undefined
   /** All data that its result is made from. */
   readonly answer: string
-  /** What is kept of the `proof` of the call. */
+  /** Replaces the `proof` of the call: without its keys, and with the digest of its answer. */
   readonly proof: string
 }
 
@@ -60,7 +60,7 @@ export interface LaterLedger {
   listWaiting(): Promise<readonly LaterCall[]>
 }
 
-/** What receives answers, while the service is open. */
+/** Receives the answers to such calls while the service is open. */
 export interface LaterReceiver {
   /** The answer of a call has come to its address. */
   receive(id: string, secret: string, message: ArrivedMessage): Promise<MessageReceipt>

@@ -283,7 +283,7 @@ export function findUnservedLists(resource: Resource, service: Service): readonl
     const lists =
       filter === undefined ? `a list of ${name} in some orders` : `${name} filtered by ${filter} in other orders`
     return [
-      `${lists} looks at every item that it finds: declare indexes: [${found.join(', ')}] as far as they are asked for; unserved: 'refuse' answers 400 to the others, unserved: 'accept' ends this warning`,
+      `${lists} examines every item that it finds: declare indexes: [${found.join(', ')}] for the lists that callers need; unserved: 'refuse' responds to the others with 400, unserved: 'accept' silences this warning`,
     ]
   })
 }

@@ -25,7 +25,7 @@ interface StartingAction {
   readonly from: readonly string[]
 }
 
-/** For each state, what `pick` makes of the actions that start there, in their order. */
+/** For each state, the results of `pick` for the actions that start there, in their order. */
 export const pickByState = <A extends StartingAction, T>(
   { states, actions }: ActingResource<A>,
   pick: (name: string, action: A) => readonly T[],

@@ -13,12 +13,12 @@ export interface MapEntry {
 export const listEntries = (map: unknown): readonly MapEntry[] =>
   Object.entries(map as object).map(([key, value]) => ({ key, value }))
 
-/** The object of these entries; if a key comes twice, the last value counts. */
+/** The object of these entries; if a key occurs twice, the last value counts. */
 export const collectEntries = (entries: readonly MapEntry[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(entries.map(({ key, value }) => [key, value]))
 
 export const repeatedKeyFlaw = (key: string): Flaw =>
-  new Flaw('uniqueKeys', `must have each key once: ${JSON.stringify(key)} comes twice`, false)
+  new Flaw('uniqueKeys', `must have each key once: ${JSON.stringify(key)} occurs twice`, false)
 
 /** The first key that repeats an earlier one. */
 export function findRepeatedKey(entries: readonly MapEntry[]): string | undefined {

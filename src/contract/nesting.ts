@@ -1,6 +1,6 @@
 /**
- * Resources whose items belong to items of others: `notes` within the field `order` of theirs. A
- * chain of parents ends, which `review` ensures at start; before that, readers stop at the bound.
+ * Resources whose items belong to items of others: `notes` within their field `order`. `review`
+ * ensures at start that a chain of parents ends; before that, readers stop at the bound.
  */
 import type { AnyField } from './field.ts'
 import type { Resource } from './resource.ts'

@@ -83,7 +83,10 @@ export function textsOfSubject(operation: Operation): PublicTexts {
   return 'job' in operation ? operation.job : {}
 }
 
-/** What it does, or what it is about, in one text; undefined if the contract says nothing. */
+/**
+ * A text for callers: the title and description of the operation, or the description of its
+ * resource or job; undefined if the contract has neither.
+ */
 export function explainOperation(operation: Operation): string | undefined {
   const { title, description = textsOfSubject(operation).description } = textsOfOperation(operation)
   if (title === undefined && description === undefined) return undefined

@@ -59,7 +59,7 @@ interface LaterMember {
   readonly exchange: PortExchange
 }
 export type OperationKind = Operation['kind']
-/** Those of resources and jobs. */
+/** An operation of a resource or a job. */
 export type DeclaredOperation = Exclude<Operation, { kind: 'exchange' | 'getAnswer' }>
 /** The operations of one kind, for a function that serves only these. */
 export type OperationOf<K extends OperationKind> = Extract<Operation, { kind: K }>
@@ -183,8 +183,8 @@ export const readLimit = (service: Service) => ({ limit: service.limits.reads, c
 export const changeLimit = (service: Service) => ({ limit: service.limits.changes, counted: 'changes' })
 
 /**
- * A search by a message and the creation of a stored search are counted together. REST asks for
- * the same by GET or QUERY, which are reads: `countAsRead`.
+ * A search by a message and the creation of a stored search are counted together. In REST, the same
+ * search is a GET or a QUERY, which count as reads: `countAsRead`.
  */
 function searchLimit(service: Service, resource: Resource): CountedLimit {
   const { searches } = service
@@ -203,10 +203,10 @@ const replaceFaults = (resource: Resource): readonly Fault[] => {
 }
 
 const searchFaults = ({ given }: Resource): readonly Fault[] => given.faults?.['search'] ?? []
-/** In REST, a list takes the words of a search, unless searches have their own address. */
+/** In REST, a list accepts the words of a search, unless searches have their own address. */
 export const listTakesWords = ({ searches }: Pick<Service, 'searches'>, { name, given }: Resource): boolean =>
   given.search !== undefined && searches?.of !== name
-/** The faults that may end an operation that is given words. */
+/** The faults that may end an operation if it is called with words to search. */
 export const faultsWithWords = (operation: Operation): readonly Fault[] =>
   operation.kind === 'list' ? [...operation.faults, ...searchFaults(operation.resource)] : operation.faults
 const searchTerms = (service: Service, resource: Resource, reads: OperationTerms): OperationTerms => ({

@@ -15,7 +15,7 @@ const entryRelations = ['self', 'service-desc', 'wsdl', 'wsdl2', 'xsd', 'changes
 const clientMembers = ['close', 'then', 'constructor']
 /** Relations of an item, next to its actions, files and relations. */
 const itemRelations = ['self', 'collection', 'edit', 'delete']
-/** What `allow` names, and the methods of a resource in a client. */
+/** The names of operations in `allow`, and of the methods of a resource in a client. */
 const itemOperations = ['read', 'create', 'change', 'remove', 'bulk', 'get', 'list', 'search', 'replace', 'patch']
 
 /** Whether no resource or job can have this name, if versions have their usual names. */

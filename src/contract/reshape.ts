@@ -21,10 +21,11 @@ export interface Reshape<K extends string = string, F extends Fields = Fields> {
  * make a group of their own, of read-only fields in both versions.
  * @param newest fields of the resource; no other group, rename or retype has them
  * @param former the fields of the version, with marks of presence of their own
- * @param pair `up` makes all newest values of those of the version, and may keep what the version
- * cannot say of `current`, those of the item that is changed. `down` goes the other way round. Both
- * are pure, and see absent and null values as they are. `down(up(x))` is `x` for all values of the
- * version; the start tries it with enumerations, bounds and examples, without an item.
+ * @param pair `up` converts the version's values to all newest ones; from `current`, the newest
+ * values of the item that is changed, it may keep what the version cannot express. `down` converts
+ * back. Both are pure, and receive absent and null values unchanged. `down(up(x))` must equal `x`
+ * for all values of the version; the start tests it with enumerations, bounds and examples, without
+ * an item.
  */
 export function reshape<R extends AnyResource, const K extends keyof R['types']['fields'] & string, F extends Fields>(
   resource: R,

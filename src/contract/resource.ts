@@ -250,7 +250,7 @@ export interface Rules<F extends string = string, S extends string = string, A e
   /**
    * Faults besides those of every service. `create` and `change` are for `derive`, `remove` and
    * `bulk` for `removing`, `search` for `searching`, the name of a file for `receiving`; a provider
-   * ends each of them by those. Actions declare their own.
+   * may end any of these operations with them. Actions declare their own.
    */
   readonly faults?: Readonly<Partial<Record<string, readonly Fault[]>>>
   readonly limits?: Readonly<Partial<Record<Doing<A>, Rate>>>

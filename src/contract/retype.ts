@@ -18,10 +18,11 @@ type PlainField = Field<any, false, false, any>
 /**
  * The type of a field in an older version: `retype(doctors.fields.ward, t.string(), { up, down })`.
  * The field is optional, read-only or nullable as in the newest version.
- * @param pair `up` makes the newest value of one of the version, `down` the other way round. Both
- * are pure; neither sees null. `down(up(x))` is `x` for each value of the version; the start tries
- * it with all values of an enumeration, with bounds and with examples. With `exact`, `up(down(y))`
- * is `y`, too: then lists of the version filter and sort by the field, in the order of the newest.
+ * @param pair `up` converts a value of the version to the newest type, `down` converts back. Both
+ * are pure; neither receives null. `down(up(x))` must equal `x` for each value of the version; the
+ * start tests it with all values of an enumeration, with bounds and with examples. With `exact`,
+ * `up(down(y))` equals `y`, too: then lists of the version filter and sort by the field, in the
+ * order of the newest type.
  */
 export function retype<N extends AnyField, F extends PlainField, const X extends boolean = false>(
   newest: N,

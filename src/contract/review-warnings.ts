@@ -2,7 +2,7 @@
  * What a contract leaves open although most services would not, found at start, each with its cure.
  * A service with a warning starts nevertheless.
  */
-import { endpointsOf, isWeakSuite, sayWeakness } from './endpoint-rule.ts'
+import { endpointsOf, explainWeakness, isWeakSuite } from './endpoint-rule.ts'
 import type { Port } from './exchange.ts'
 import type { AnyField, Fields } from './field.ts'
 import { findUnservedLists } from './list-index.ts'
@@ -36,7 +36,7 @@ function findWeakSuites(contract: Service): readonly string[] {
     ...contract.ports.map(({ port, security }) => [`the port ${port}`, security] as const),
   ]
   return rules.flatMap(([place, rule]) =>
-    typeof rule === 'object' && isWeakSuite(rule.suite) ? [`${place} has ${sayWeakness(rule.suite)}`] : [],
+    typeof rule === 'object' && isWeakSuite(rule.suite) ? [`${place} has ${explainWeakness(rule.suite)}`] : [],
   )
 }
 

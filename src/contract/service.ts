@@ -35,7 +35,7 @@ export interface VersionRule {
   readonly retired?: boolean
   /** How messages prove themselves at its endpoints. Default: they need not. */
   readonly security?: SecurityRule
-  /** For those who call it: what it is for, or what to do instead. */
+  /** For callers: the purpose of the version, or what to use instead. */
   readonly description?: string
 }
 
@@ -65,7 +65,7 @@ export interface Searches {
   readonly keep?: number
 }
 
-/** Whom to ask about a service. */
+/** The person or team that answers questions about a service. */
 export interface Contact {
   readonly name?: string
   readonly url?: string

@@ -115,7 +115,9 @@ const reservedNamespaces: ReadonlySet<string> = new Set([
   'http://www.w3.org/2001/XMLSchema-instance',
 ])
 
-/** Undefined if no attribute can have this name, which is a member of an object. */
+/**
+ * The name of an attribute, from a key of `otherAttributes`; undefined if no attribute can have it.
+ */
 export function parseAttributeKey(key: string): ClarkName | undefined {
   const name = parseClarkName(key)
   if (!name || !matchesNcName(name.local) || reservedNamespaces.has(name.uri)) return undefined

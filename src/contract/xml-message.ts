@@ -376,7 +376,7 @@ interface GrantedOperation {
   readonly resource: Resource
   readonly grants: readonly Grant[]
 }
-/** These compare by fields, which not all callers of the operation may see. */
+/** These compare fields, some of which a caller of the operation may not be allowed to see. */
 const comparingKinds: ReadonlySet<Operation['kind']> = new Set(['list', 'search', 'createSearch', 'bulk'])
 const writingKinds: ReadonlySet<Operation['kind']> = new Set(['create', 'replace', 'patch'])
 

@@ -25,7 +25,7 @@ export interface SimpleCodec {
   readonly read: (text: string, around: NamesAround) => unknown | Flaw
   /** A value → the value, or its flaw. */
   readonly check: (value: unknown) => unknown | Flaw
-  /** Takes a value that has passed `check`. */
+  /** Accepts only a value that has passed `check`. */
   readonly write: (value: unknown, prefixFor: PrefixFor) => string
   /**
    * Further texts of the same value, since a pattern may demand one (Part 2 §4.3.4); absent: none.

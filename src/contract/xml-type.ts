@@ -254,7 +254,7 @@ export type Particle =
 
 /** A part of a message that is sent next to its envelope. */
 export interface AttachmentMark {
-  /** Those that it may have, also ranges such as `image/*`; none: any. */
+  /** The media types that it may have, or ranges such as `image/*`; empty: any. */
   readonly mediaTypes: readonly string[]
   readonly isText: boolean
 }
@@ -266,7 +266,7 @@ interface MemberMarks {
   readonly min: number
   readonly max: number
   readonly isMany: boolean
-  /** The fewest where there are any, if that is more than `min`. */
+  /** The smallest number of occurrences other than none, if it is greater than `min`. */
   readonly least: number | undefined
   readonly isNillable: boolean
   /** Its name in XML. Default: the key. */
@@ -277,7 +277,7 @@ interface MemberMarks {
   readonly initial: string | undefined
   /** `initial` is its only value. */
   readonly isFixed: boolean
-  /** Of octets in an element: the media types that are expected, as `Accept` has them. */
+  /** For octets in an element: the expected media types, in the form of `Accept`. */
   readonly expects: string | undefined
   /** Undefined: it is in the XML. */
   readonly attached: AttachmentMark | undefined
@@ -314,7 +314,7 @@ export class Member<T, O extends boolean = false> {
   many(min = 0, max = Number.POSITIVE_INFINITY): Member<readonly T[], false> {
     return new Member(this.particle, { ...this.marks, min, max, isMany: true, least: undefined })
   }
-  /** Absent, or as often as this: an empty array, or one with so many. */
+  /** Absent, or at least `least` times: an array that is empty or has at least that many items. */
   manyOrNone(least: number, max = Number.POSITIVE_INFINITY): Member<readonly T[], false> {
     return new Member(this.particle, { ...this.marks, min: 0, max, isMany: true, least })
   }
@@ -322,11 +322,11 @@ export class Member<T, O extends boolean = false> {
   nillable(): Member<T | null, O> {
     return new Member(this.particle, { ...this.marks, isNillable: true })
   }
-  /** Its name in XML, where the key is another one. */
+  /** Its name in XML, if it differs from the key. */
   named(name: string): Member<T, O> {
     return new Member(this.particle, { ...this.marks, name })
   }
-  /** Its namespace, where it is not what the form of the schema says; empty: none. */
+  /** Its namespace, if it is not the one that the form of the schema implies; empty: none. */
   in(uri: string): Member<T, O> {
     return new Member(this.particle, { ...this.marks, uri })
   }
@@ -340,7 +340,7 @@ export class Member<T, O extends boolean = false> {
   }
   /**
    * The media types that the octets of an element are expected to have, as `Accept` has them:
-   * `'image/png, image/*;q=0.5'`. It is what readers of the WSDL are told, and is not checked.
+   * `'image/png, image/*;q=0.5'`. The WSDL publishes them; received octets are not checked.
    */
   expecting(mediaTypes: string): Member<T, O> {
     return new Member(this.particle, { ...this.marks, expects: mediaTypes })
@@ -391,7 +391,7 @@ type UnderivedValue<T> = T extends object ? FlatValue<T & { readonly $type?: und
 export class NamedType<T = unknown, N extends string = string> extends XmlType<T> {
   declare readonly typeName: N
 }
-/** One of which there are values of derived types alone. */
+/** A type whose values all are of types derived from it. */
 export class AbstractType<T = unknown, N extends string = string> extends NamedType<T, N> {
   declare readonly isAbstract: true
 }
@@ -453,7 +453,7 @@ export class XmlNamespace {
 const asFunction = <T extends object>(lazily: Lazily<T>): (() => T) =>
   typeof lazily === 'function' ? lazily : () => lazily
 
-/** Rows of rows of cells, in so many dimensions. */
+/** Rows of rows of cells, in `N` dimensions. */
 type Rows<T, N extends number, Counted extends readonly unknown[] = [unknown]> = Counted['length'] extends N
   ? readonly (T | null)[]
   : readonly Rows<T, N, [...Counted, unknown]>[]
@@ -483,7 +483,9 @@ const defineComplex = (
   base: extended ? { type: extended, by: 'extension' } : restricts && { type: restricts, by: 'restriction' },
 })
 
-/** As XML would have it: text, and its media type where that is open. */
+/**
+ * The type that the value would have in XML: text or octets, with its media type if that is open.
+ */
 function attachmentType<T>(content: XmlType<T>, mark: AttachmentMark): AnyXmlType {
   if (hasOneMediaType(mark)) return content
   const isClosed = mark.mediaTypes.length > 0 && !mark.mediaTypes.some(each => each.includes('*'))
@@ -505,8 +507,8 @@ const builtIns = Object.fromEntries(
 ) as unknown as { readonly [K in BuiltInName]: XmlType<BuiltInValues[K]> } // a type for each name
 
 /**
- * A type or one that is derived from it, which `xsi:type` names: its value says so by `$type`.
- * Of an abstract type there are the derived ones alone.
+ * A type, or one derived from it, which `xsi:type` names in XML and `$type` in the value. An
+ * abstract type has only values of derived types.
  */
 function declareDerivable<T, D extends NamedType>(
   type: AbstractType<T>,
@@ -535,7 +537,7 @@ export const x = {
   text: <T>(type: XmlType<T>): Member<T> => new Member({ kind: 'text', type }),
   /** Exactly one of these. */
   choice: <M extends TypeMembers>(members: M): Member<ChoiceValue<M>> => new Member({ kind: 'choice', members }),
-  /** These, in this order: for what repeats, or is absent, together. */
+  /** These members in this order: for a group that repeats, or is absent, as a whole. */
   sequence: <M extends TypeMembers>(members: M): Member<MembersValue<M>> => new Member({ kind: 'sequence', members }),
   /** Any element, as XML. Default: of any namespace. */
   any: (namespaces: WildcardNamespaces = 'any', process: WildcardProcess = 'lax'): Member<string> =>

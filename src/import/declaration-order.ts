@@ -2,7 +2,7 @@
 
 export interface Dependency<T> {
   readonly to: T
-  /** It has to be declared before. */
+  /** `to` must be declared first, because its value is used immediately. */
   readonly isEager: boolean
 }
 

@@ -56,7 +56,7 @@ async function fetchOctets(address: string): Promise<Uint8Array> {
     },
   )
   if (answer.status >= 300 && answer.status < 400)
-    throw new Error(`${address} leads to ${answer.headers.get('location')}: give that address, and name its host`)
+    throw new Error(`${address} redirects to ${answer.headers.get('location')}: give that address, and name its host`)
   if (!answer.ok || !answer.body) throw new Error(`${address} responded with status ${answer.status}`)
   const octets = await takeBounded(answer.body, documentOctetsMax)
   if (!octets) throw new Error(`${address} is longer than ${documentOctetsMax} octets`)

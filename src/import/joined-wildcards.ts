@@ -1,6 +1,6 @@
 /**
  * One wildcard for attributes in place of several (XML Schema Part 1 §3.10.6). If XML Schema 1.0
- * has no wildcard for the result, `isExact` is false and the result takes more.
+ * has no wildcard for the result, `isExact` is false and the result accepts more.
  */
 import type { WildcardNamespaces } from '../contract/xml-type.ts'
 
@@ -11,7 +11,7 @@ export interface JoinedNamespaces {
 const asExact = (namespaces: WildcardNamespaces): JoinedNamespaces => ({ namespaces, isExact: true })
 const asWider = (namespaces: WildcardNamespaces): JoinedNamespaces => ({ namespaces, isExact: false })
 
-/** What one of two takes: the wildcard of an extension, and that of its base. */
+/** The names that either accepts: the wildcard of an extension, or that of its base. */
 export function uniteNamespaces(one: WildcardNamespaces, other: WildcardNamespaces): JoinedNamespaces {
   if (one === 'any' || other === 'any') return asExact('any')
   if ('of' in one) return 'of' in other ? asExact({ of: [...new Set([...one.of, ...other.of])] }) : addTo(other, one)
@@ -20,14 +20,14 @@ export function uniteNamespaces(one: WildcardNamespaces, other: WildcardNamespac
 }
 type NamespacesOf<K extends PropertyKey> = Extract<WildcardNamespaces, Readonly<Record<K, unknown>>>
 
-/** A negation takes neither its namespace nor names without one. */
+/** A negation accepts neither its namespace nor names without one. */
 function addTo(negated: NamespacesOf<'not'>, { of }: NamespacesOf<'of'>): JoinedNamespaces {
   const [hasNamespace, hasNone] = [of.includes(negated.not), of.includes('')]
   if (hasNamespace === hasNone) return asExact(hasNone ? 'any' : negated)
   return asWider('any')
 }
 
-/** What both of two take: the wildcards of a type and of its attribute groups. */
+/** The names that both accept: the wildcards of a type and of its attribute groups. */
 export function intersectNamespaces(one: WildcardNamespaces, other: WildcardNamespaces): JoinedNamespaces {
   if (one === 'any') return asExact(other)
   if (other === 'any') return asExact(one)

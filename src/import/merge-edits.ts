@@ -63,7 +63,8 @@ export function mergeEdits(old: string, fresh: string): MergedFile | undefined {
   const names = new Set(after.statements.map(({ key }) => key))
   const own = before.statements.filter(each => isOwn(each) && !names.has(each.key))
   for (const each of own) {
-    if (written.has(each.key)) notes.push(`${nameInKey(each.key)}: was edited and is kept; the document has it no more`)
+    if (written.has(each.key))
+      notes.push(`${nameInKey(each.key)}: was edited and is kept; the document no longer has it`)
     merged.splice(findPlace(each, before.statements, merged), 0, each)
   }
   const code = merged.map(({ text, isApart }, at) => (at === 0 ? '' : isApart ? '\n\n' : '\n') + text).join('')

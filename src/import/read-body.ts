@@ -98,8 +98,8 @@ export class BodyReader {
     if (definition.kind === 'builtIn' && definition.name === 'anyType') return x.body({ any: x.any().many() })
     if (hasElementsAlone(found)) return x.body(found)
     const { local } = splitClark(type)
-    const what = definition.kind === 'complex' ? 'has attributes or text' : 'is text'
-    const detail = `the part ${name} has the type ${local}, which ${what}, and a Body has only elements`
+    const reason = definition.kind === 'complex' ? 'has attributes or text' : 'is text'
+    const detail = `the part ${name} has the type ${local}, which ${reason}, and a Body has only elements`
     this.#losses.add(place, `${detail}: the operation is left out (R2204)`, 'document')
     return undefined
   }

@@ -60,7 +60,7 @@ const transportDemands: Readonly<Record<string, string>> = {
     'a certificate of the client in TLS: give it in `tls` of the client, or by --client-key and --client-certificate of the bridge',
   HttpBasicAuthentication:
     'Basic credentials: give them in `credentials` of the client, or by --authorization of the bridge',
-  HttpDigestAuthentication: 'Digest credentials of HTTP, which neither client nor bridge has: ask for another way',
+  HttpDigestAuthentication: 'Digest credentials of HTTP, which neither client nor bridge has: agree on another way',
 }
 
 /** What must be proven below the messages, which no contract declares, each with its cure. */
@@ -312,7 +312,7 @@ function readRequest(assertions: Alternative, message: WsdlMessage | undefined, 
   const isNamed = named !== undefined && named.by !== 'x509'
   if (isNamed) return { ...facts, caller: { ...named, signed: binding !== undefined } }
   const caller = initiator ?? named
-  if (isStamped && !caller) failUnsupported('a Timestamp beside no token')
+  if (isStamped && !caller) failUnsupported('a Timestamp without a token')
   return { ...facts, caller, isStamped: isStamped && caller !== undefined && !proofOf(caller).signed }
 }
 
@@ -365,8 +365,8 @@ const namingForms: ReadonlyMap<string, NamingForm> = new Map([
   ['RequireKeyIdentifierReference', 'key-identifier'],
 ])
 function readNamingForm(tokens: readonly Element[]): NamingForm | undefined {
-  const said = tokens.flatMap(listInside).flatMap(({ name }) => namingForms.get(name.local) ?? [])
-  const [form, another] = new Set(said)
+  const forms = tokens.flatMap(listInside).flatMap(({ name }) => namingForms.get(name.local) ?? [])
+  const [form, another] = new Set(forms)
   return another ? failUnsupported('certificates that are named in two ways') : form
 }
 /** WS-SecurityPolicy 1.3 §9.1. */
@@ -420,7 +420,7 @@ function findBinding(assertions: Alternative): Element | undefined {
     failUnsupported('ProtectTokens with a SymmetricBinding')
   if (!hasInside(binding, 'IncludeTimestamp')) failUnsupported('signed messages without a Timestamp')
   if (listInside(binding).some(each => each.name.local === 'Layout' && hasInside(each, 'LaxTsLast')))
-    failUnsupported('LaxTsLast, a Timestamp behind everything else')
+    failUnsupported('LaxTsLast, a Timestamp after everything else')
   readSuite(binding, assertions)
   return binding
 }

@@ -1,6 +1,6 @@
 /** The ports of a WSDL as a contract declares them, whether or not a service has them. */
 
-import { isWeakSuite, type PortPolicy, sayWeakness } from '../contract/endpoint-rule.ts'
+import { explainWeakness, isWeakSuite, type PortPolicy } from '../contract/endpoint-rule.ts'
 import {
   type DeclaredActions,
   type ExchangeBody,
@@ -85,7 +85,7 @@ export function readPorts(
       for (const demand of listTransportDemands(each.binding, operations))
         losses.add(`port ${name}`, `its policy demands ${demand}`, 'transport')
       const weak = [...policy.security.values()].find(({ suite }) => isWeakSuite(suite))
-      if (weak) losses.add(`port ${name}`, `its policy demands ${sayWeakness(weak.suite)}`, 'transport')
+      if (weak) losses.add(`port ${name}`, `its policy demands ${explainWeakness(weak.suite)}`, 'transport')
       if (each.address !== undefined)
         addresses.set(name, { [each.binding.soap]: each.address.trim(), ...addresses.get(name) })
     }
@@ -225,14 +225,14 @@ function declareActions(found: Port, operations: ReadonlyMap<string, WsdlOperati
   const nameActions = createActionNamer(found)
   const exchanges = Object.entries(found.exchanges).map(([key, exchange]): [string, PortExchange] => {
     const { request, reply, fault } = nameActions(key)
-    const said = operations.get(key)?.addressedAs
-    if (!said) return [key, exchange]
-    const faults = Object.entries(said.faults).filter(
+    const declared = operations.get(key)?.addressedAs
+    if (!declared) return [key, exchange]
+    const faults = Object.entries(declared.faults).filter(
       ([name, action]) => Object.hasOwn(exchange.faults, name) && action !== fault(name),
     )
     const addressedAs = {
-      ...(said.request !== request && { request: said.request }),
-      ...(exchange.output !== undefined && said.reply !== reply && { reply: said.reply }),
+      ...(declared.request !== request && { request: declared.request }),
+      ...(exchange.output !== undefined && declared.reply !== reply && { reply: declared.reply }),
       ...(faults.length > 0 && { faults: Object.fromEntries(faults) }),
     }
     return [key, { ...exchange, addressedAs }]

@@ -102,7 +102,7 @@ export class SchemaComponents {
     )
     if (ownReferences.length === 0 && spaceOf(kind) === 'type')
       this.flaws.push(
-        `${kind} ${key} stands in xs:redefine and is not derived from itself: it replaces what it should change`,
+        `${kind} ${key} is in xs:redefine and is not derived from itself: it replaces the component that it should change`,
       )
     for (const { at } of ownReferences) {
       const renamed = this.#redefined.get(at) ?? new Map<string, string>()

@@ -182,7 +182,7 @@ export class SchemaModel {
   #comment(of: object, node: Element): void {
     this.addComment(of, documentationOf(node))
   }
-  /** What a document says first about a component counts. */
+  /** Keeps the first comment of a component. */
   addComment(of: object, text: string | undefined): void {
     if (text !== undefined && !this.comments.has(of)) this.comments.set(of, text)
   }
@@ -287,7 +287,7 @@ export class SchemaModel {
   #recordNotExcluded(wildcard: Element, { place }: SchemaPlace): void {
     for (const name of ['notNamespace', 'notQName']) {
       const excluded = attributeOf(wildcard, name)
-      if (excluded !== undefined) this.losses.add(place, `a wildcard takes names that ${name} excludes: ${excluded}`)
+      if (excluded !== undefined) this.losses.add(place, `a wildcard accepts names that ${name} excludes: ${excluded}`)
     }
   }
 
@@ -591,7 +591,10 @@ export class SchemaModel {
     const isOptional = occursOf(group).min === 0
     const [required] = parts.filter(({ member }) => member.marks.min > 0)
     if (isOptional && required && parts.length > 1)
-      this.losses.add(around.place, `may be empty (xs:all): ${required.wish} may be absent beside others here`)
+      this.losses.add(
+        around.place,
+        `may be empty (xs:all): ${required.wish} may be absent although others are present here`,
+      )
     const optional = parts.map(part =>
       isOptional ? { ...part, member: withOccurs(part.member, { min: 0, max: part.member.marks.max }) } : part,
     )
@@ -778,8 +781,8 @@ export class SchemaModel {
   // Attributes
 
   /**
-   * XML Schema Part 1 §3.4.2: all wildcards of a type are one, which takes what each of them takes,
-   * and what that of the extended type takes.
+   * XML Schema Part 1 §3.4.2: all wildcards of a type are one, which accepts the names that each of
+   * them accepts, and those that the wildcard of the extended type accepts.
    */
   #joinedAttributes(node: Element, around: SchemaPlace, base?: AnyXmlType): Part[] {
     const parts = this.#attributes(node, around)
@@ -795,7 +798,7 @@ export class SchemaModel {
     const both = others.reduce((one, other) => join(intersectNamespaces(one, other.namespaces)), first.namespaces)
     const all = inherited ? join(uniteNamespaces(both, inherited.namespaces)) : both
     if (!isExact)
-      this.losses.add(around.place, 'has attribute wildcards that cannot be one: it takes more than they do')
+      this.losses.add(around.place, 'has attribute wildcards that cannot be one: it accepts more than they do')
     const { process } = (schemaChild(node, 'anyAttribute') && wildcards.at(-1)) || first
     const attributes = parts.filter(({ member }) => member.particle.kind !== 'anyAttribute')
     if (all !== 'any' && 'of' in all && all.of.length === 0) return attributes

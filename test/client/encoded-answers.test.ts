@@ -124,5 +124,5 @@ test('WS-I R2729: the name of a reply of RPC/literal counts, and so does its nam
     `<o:findResponse><findReturn>${owner}</findReturn><count>1</count></o:findResponse>`,
     '1.1',
   )
-  await assert.rejects(client.look({ key: 'a' }), /\{urn:other\}findResponse in place of \{urn:rpc\}findResponse/)
+  await assert.rejects(client.look({ key: 'a' }), /\{urn:other\}findResponse instead of \{urn:rpc\}findResponse/)
 })

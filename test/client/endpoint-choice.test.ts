@@ -39,7 +39,7 @@ test('if the security of endpoints differs, the intended one must be named', asy
   assert.throws(() => createSoapClient(contract, options), {
     name: 'TypeError',
     message:
-      '/bank is the path of no endpoint of v1, and their security differs: give `endpoint`, one of /soap/open, /soap/signed',
+      '/bank is not the path of an endpoint of v1, and their security differs: give `endpoint`, one of /soap/open, /soap/signed',
   })
   await assert.rejects(createSoapClient(contract, { ...options, endpoint: '/soap/open' }).ListNotes({}))
   assert.doesNotMatch(options.transport.sent[0]?.text ?? '', /Security/)

@@ -393,14 +393,14 @@ const flaws: readonly (readonly [
     'envelope',
     receipt(valid),
     { number: 7n, kind: 'debit' },
-    /application\/xml in place of text\/xml/,
+    /application\/xml instead of text\/xml/,
     'application/xml',
   ],
   [
     'envelope',
     envelope(`<b:Receipt>${valid}</b:Receipt>`, soap12Uri),
     { number: 7n, kind: 'debit' },
-    /SOAP 1\.2, asked by SOAP 1\.1/,
+    /SOAP 1\.2, in answer to SOAP 1\.1/,
     'application/soap+xml',
   ],
 ]
@@ -469,7 +469,7 @@ test('several flaws are forgiven together, each with its place', async () => {
 test('a message that is no reply stays one: another element, a page, a status, a value of another type', async () => {
   const all = ['envelope', 'namespace', 'order', 'unknown', 'nil', 'missing', 'facets'] as const
   const cases: readonly (readonly [ClientTransport, RegExp])[] = [
-    [answering(envelope('<b:Other/>')), /Other|nothing in place of Receipt/],
+    [answering(envelope('<b:Other/>')), /Other|nothing instead of Receipt/],
     [answering('<html/>', 'text/html'), /not a SOAP message/],
     [answering(receipt(valid), 'text/xml', 500), /status is 500/],
     [answering(receipt('<b:number>seven</b:number><b:kind>debit</b:kind>')), /number/],

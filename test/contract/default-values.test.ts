@@ -282,9 +282,9 @@ test('a default that its field cannot have is a mistake in the contract', () => 
   assert.match(of(t.ref('others').default('o-1')), /items\.field is an identifier and cannot have a default/)
   assert.match(
     of(t.list(t.int().default(1) as never)),
-    /items\.field: an item of a list is there or not: remove default\(\)/,
+    /items\.field: an item of a list cannot be absent: remove default\(\)/,
   )
-  assert.match(of(t.map(t.int().default(1) as never)), /items\.field: a value of a map .*default\(\)/)
+  assert.match(of(t.map(t.int().default(1) as never)), /items\.field: each key of a map .*default\(\)/)
   assert.match(
     of(t.map(t.int(), { key: t.string().default('k') as never })),
     /items\.field: a key of a map .*default\(\)/,

@@ -19,7 +19,7 @@ const rows: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['answers to nobody', { callers: ['kerberos'], answers: 'signed' }, ['s has proven answers to requests that nothing signs (kerberos), so they cannot tell which request they answer: add signed']],
   ['no endorsement', { callers: ['x509', 'username'], symmetric: 'direct' }, ['s is symmetric, and username cannot endorse a signature: name x509 alone']],
   ['an unknown form', { callers: ['x509'], symmetric: 'implied' as never }, ['s.symmetric has "implied": use direct, derived']],
-  ['answers to no certificate', { callers: [{ by: 'username', signed: true }], answers: 'encrypted' }, ['s has answers encrypted to a certificate, which username does not bring: name x509 alone']],
+  ['answers to no certificate', { callers: [{ by: 'username', signed: true }], answers: 'encrypted' }, ['s has answers encrypted to a certificate, which username does not provide: name x509 alone']],
   ['an unknown operation', { callers: ['x509'], operations: { Pay: { callers: ['x509'] } } }, ['s.operations has Pay: use GetNote']],
   ['a mistake of an operation', { callers: ['x509'], operations: { GetNote: { callers: ['x'] } } }, ['s.operations.GetNote.callers has "x": use username, x509, saml, kerberos, secret']],
   ['confirmation without answers', { callers: ['x509'], confirmed: false }, ['s.confirmed says what signed answers confirm, which no message here has: remove it, or add answers']],

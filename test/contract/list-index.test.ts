@@ -90,11 +90,11 @@ test('B8 declared indexes are created, and SQLite reads the lists that they serv
 
 test('B8 review names each list that no index serves, with the index that would serve it', () => {
   assert.deepEqual(
-    findUnservedLists(plain, libraryOf(plain)).map(line => line.replace(/ as far.*/, '')),
+    findUnservedLists(plain, libraryOf(plain)).map(line => line.replace(/ for the lists that .*/, '')),
     [
-      "a list of papers in some orders looks at every item that it finds: declare indexes: [['kind']]",
-      "papers filtered by kind in other orders looks at every item that it finds: declare indexes: [['kind', 'name']]",
-      "papers filtered by shelf in other orders looks at every item that it finds: declare indexes: [['shelf', 'kind'], ['shelf', 'name']]",
+      "a list of papers in some orders examines every item that it finds: declare indexes: [['kind']]",
+      "papers filtered by kind in other orders examines every item that it finds: declare indexes: [['kind', 'name']]",
+      "papers filtered by shelf in other orders examines every item that it finds: declare indexes: [['shelf', 'kind'], ['shelf', 'name']]",
     ],
   )
   assert.deepEqual(findUnservedLists(more, libraryOf(more)), [])

@@ -207,7 +207,7 @@ test('A2.3 references in a map are found along with their keys', () => {
 const mistakes: readonly (readonly [field: ReturnType<typeof t.map>, mistake: RegExp])[] = [
   [t.map(t.int(), { key: t.date() as never }), /a key of a map is text: give t\.string\(\) or t\.enum\(\)/],
   [t.map(t.int(), { key: t.string().nullable() as never }), /a key of a map is text/],
-  [t.map(t.int().optional() as never), /a value of a map is there or its key is not: remove optional\(\)/],
+  [t.map(t.int().optional() as never), /each key of a map has a value: remove optional\(\)/],
   [t.map(t.int(), { min: 3, max: 2 }), /min|bound/],
   [t.map(t.ref('nobodies')), /nobodies/],
 ]

@@ -57,19 +57,19 @@ function nestedCases(): readonly MistakenCase[] {
     [
       'a parent that may be absent',
       both({ order: order.optional() }),
-      /within names "order", which may be absent: each item is in one of orders/,
+      /within names "order", which may be absent: each item belongs to one of orders/,
     ],
     ['a parent that may be null', both({ order: order.nullable() }), /within names "order", which may be absent/],
     ['a parent of an unknown resource', both({ order: t.ref('x') }), /notes\.order refers to the unknown resource "x"/],
     [
       'a parent that is single',
       app([js('orders', one).rules(read), notes({})]),
-      /notes\.order refers to orders, of which there is one/,
+      /notes\.order refers to orders, which is single and has no identifier/,
     ],
     [
       'a single resource in another',
       app([orders(), js('notes', { single: true, within: 'order', fields: { order } }).rules(read)]),
-      /notes is single and within "order": leave within out, or single/,
+      /notes is single and within "order": remove one of the two/,
     ],
     [
       'a parent with a name of lists',
@@ -208,17 +208,17 @@ const cases: readonly MistakenCase[] = [
   [
     'what is single, may be removed and never made',
     app([js('x', one).rules({ allow: { read: [anyone], remove: [anyone] } })]),
-    /x is single, and may be removed but never made again: allow create, or take remove away/,
+    /x is single, and may be removed but never created again: allow create, or do not allow remove/,
   ],
   [
     'a grant of what is single by its identifier',
     app([js('x', one).rules({ allow: { read: [role('a').owning({ id: 'a' })] } })]),
-    /x: allow\.read binds the id, which a single resource has not: bind another field/,
+    /x: allow\.read binds the id, which a single resource does not have: bind another field/,
   ],
   [
     'a reference to what is single',
     app([js('x', one).rules(read), resource('y', { fields: { ...id, to: t.ref('x') } }).rules(read)]),
-    /y\.to refers to x, of which there is one: leave the field out/,
+    /y\.to refers to x, which is single and has no identifier: leave the field out/,
   ],
   [
     'a relation to a list of what is single',
@@ -436,7 +436,7 @@ const cases: readonly MistakenCase[] = [
         faults: { remove: [fault('Kept', { status: 409, title: 'Kept' })] },
       }),
     ]),
-    /x: faults has Kept for remove and not for bulk, though `removing` is asked for both: add it to bulk/,
+    /x: faults has Kept for remove and not for bulk, though `removing` is called for both: add it to bulk/,
   ],
   ['no grants', app([resource('x', { fields: id })]), /x grants nothing to any role/],
   [
@@ -623,7 +623,7 @@ const cases: readonly MistakenCase[] = [
   [
     'a missing derive',
     app([resource('x', { fields: { ...id, n: t.string().readOnly() } }).rules(read)]),
-    /^x has fields that the service alone sets \(n\): give implement\(\) a function x\.derive that makes them, or mark/,
+    /^x has fields that the service alone sets \(n\): give implement\(\) a function x\.derive that calculates them, or mark/,
   ],
   [
     'a search that does not lead to text',
@@ -888,7 +888,7 @@ test('WS-SecurityPolicy 1.3 §6.1: SHA-1 in signatures is a warning at each star
     app([resource('x', { fields: id }).rules(read)], { ports: [Signed], endpoints }).contract,
   )
   assert.deepEqual(
-    found.map(each => each.replace(/: whoever .*/, '')),
+    found.map(each => each.replace(/: an attacker .*/, '')),
     ['the endpoint /soap/old', 'the port Signed'].map(place => `${place} has Basic128, whose signatures use SHA-1`),
   )
   assert.match(found[0] ?? '', /agree on Basic128Sha256$/)

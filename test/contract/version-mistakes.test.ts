@@ -131,7 +131,7 @@ const cases: readonly (readonly [string, object, RegExp])[] = [
   [
     'the pair of another field',
     retypes({ kind: retype(age, t.string(), { up: Number, down: String }) }),
-    /v1: pets.kind converts another field than pets.kind/,
+    /v1: pets.kind converts a field other than pets.kind/,
   ],
   [
     'parts that clients send back',
@@ -163,12 +163,12 @@ const cases: readonly (readonly [string, object, RegExp])[] = [
     retypes({
       kind: retype(kind, t.enum('a'), { up: () => 'cat' as const, down: now => (now === 'dog' ? 'b' : 'a') as 'a' }),
     }),
-    /v1: pets.kind: down\("dog"\) gives a value that must be one of/,
+    /v1: pets.kind: down\("dog"\) returns a value that must be one of/,
   ],
   [
     'a value of the version that has none',
     retypes({ age: retype(age, t.int({ min: 0, max: 99 }), { up: each => each, down: each => each }) }),
-    /v1: pets.age: up\(99\) gives a value that must be at most 30/,
+    /v1: pets.age: up\(99\) returns a value that must be at most 30/,
   ],
   [
     'a pair that throws',
@@ -274,7 +274,7 @@ const groupCases: typeof cases = [
     /sort allows no value: min 5 is above/,
   ],
   ['a group that throws', reshapes(['kind'], sort, { up: () => BigInt('no') }), /up\(\{"sort":"cat"\}\) throws/],
-  ['a value of the wrong type', reshapes(['kind'], sort, { up: () => ({ kind: 'cow' }) }), /gives a value that/],
+  ['a value of the wrong type', reshapes(['kind'], sort, { up: () => ({ kind: 'cow' }) }), /returns a value that/],
   [
     'a value that comes back as another',
     reshapes(['kind'], { sort: t.enum('a', 'cat') }, { up: () => ({ kind: 'cat' }) }),

@@ -29,7 +29,7 @@ const cases: readonly (readonly [clause: string, document: string, told: readonl
   ['§4.8.17 fields of responses', documentOf({ '/a': { get: { responses: { ...ok, 404: { description: 'None.', headers: { 'X-Total': { schema: text }, 'X-Page': { schema: text }, ETag: { schema: text } } } } } } }), ['GET /a: the response fields X-Total, X-Page are left out']],
   ['§4.8.20 links', documentOf({ '/a': { get: { responses: { 200: { ...ok[200], links: { next: { operationId: 'b' } } } } } } }), ['GET /a: the link next is left out']],
   ['§4.8.18 callbacks', documentOf({ '/a': { post: { callbacks: { done: {}, failed: {} }, responses: ok } } }), ['POST /a: the callbacks done, failed are left out']],
-  ['§4.8.1 webhooks', documentOf({ '/a': { get: { responses: ok } } }, { webhooks: { sold: { post: { responses: ok } } } }), ['webhook sold: is left out: the service calls, and is not called']],
+  ['§4.8.1 webhooks', documentOf({ '/a': { get: { responses: ok } } }, { webhooks: { sold: { post: { responses: ok } } } }), ['webhook sold: is left out: the service sends this request, and does not receive it']],
   ['§4.8.16 a second success', documentOf({ '/a': { get: { responses: { ...ok, 203: json({ type: 'object', properties: { b: text } }) } } } }), ['GET /a: the content of 203 is left out: an answer is that of 200']],
   ['§4.8.16 a second success with the same content', documentOf({ '/a': { get: { responses: { 200: json({ $ref: '#/components/schemas/A' }), 203: json({ $ref: '#/components/schemas/A' }) } } } }, { components: { schemas: { A: { type: 'object', properties: { a: text } } } } }), []],
   ['§4.8.10 an operationId that is already in use', documentOf({ '/a': { get: { operationId: 'read', responses: ok } }, '/b': { get: { operationId: 'read', responses: ok } } }), ['GET /b: shares its operationId with another operation: it is Read2']],
@@ -135,8 +135,7 @@ const withHeaders = (...parameters: readonly object[]): object => ({
 })
 const inHeader = (name: string, schema: object = text) => ({ in: 'header', name, schema })
 const itemOf = (properties: object): object => ({ get: { responses: { 200: json({ type: 'object', properties }) } } })
-const whyNoHeader =
-  'is left out: a header is one value, in a field of its own name of letters, digits and "-"; declare such a one'
+const whyNoHeader = 'is left out: a header is one value, in a field whose name has letters, digits and "-"; declare one'
 
 const starts: readonly (readonly [what: string, paths: object, told: readonly string[]])[] = [
   ['RFC 9110 §5.1 a header whose name a contract cannot have', withHeaders(inHeader('api_key'), inHeader('1-a')), [`header api_key: ${whyNoHeader}`, `header 1-a: ${whyNoHeader}`]],
@@ -148,7 +147,7 @@ const starts: readonly (readonly [what: string, paths: object, told: readonly st
   ['a parent parameter that is called id', { '/firms/{id}/papers/{paper}': itemOf({ paper: text }) }, ['/firms/{}/papers: the parameter id is the field firm']],
   ['a parameter that differs only in case from a member', { '/flows/{Sid}/revisions/{id}': itemOf({ id: text, sid: text }) }, []],
   ['singles of one name', { '/a-b': { ...itemOf({ x: text }), put: { responses: {} } }, '/a_b': { ...itemOf({ y: text }), put: { responses: {} } } }, ['GET /a_b: belongs to no resource: it is the exchange GetAB']],
-  ['items removed by the name of one', { '/label/{id}': itemOf({ id: text, a: text }), '/label': { get: { parameters: [{ in: 'query', name: 'a', schema: text }], responses: {} }, delete: { responses: {} } } }, ['DELETE /label: removes many, by the name of what removes one: it is left out; give the resource a plural']],
+  ['items removed by the name of one', { '/label/{id}': itemOf({ id: text, a: text }), '/label': { get: { parameters: [{ in: 'query', name: 'a', schema: text }], responses: {} }, delete: { responses: {} } } }, ['DELETE /label: removes many items by the name of the removal of one: it is left out; give the resource a plural']],
   ['a collection named by the singular of another', { '/labels/{id}': itemOf({ id: text }), '/label/{id}': itemOf({ id: text, a: text }) }, ['/label: is at /other-label']],
 ] // biome-ignore format: a table
 for (const [what, paths, told] of starts)

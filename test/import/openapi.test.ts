@@ -288,7 +288,7 @@ for (const [document, what, code] of styles)
   test(`${document}: ${what}`, () => assert.match(writeServiceTypescript(importDocument(document), document), code))
 
 const told: readonly (readonly [document: string, line: RegExp])[] = [
-  ['pets.yaml', /^pets\.secret: is never shown/],
+  ['pets.yaml', /^pets\.secret: is never returned/],
   ['pets.yaml', /^Pet\.mother: contains itself/],
   ['pets.yaml', /^GET \/shelter\/inventory: belongs to no resource: it is the exchange GetInventory$/],
   ['payments.json', /^charges\.balance: has one of several schemas, and no member says which; it is left out$/],

@@ -140,7 +140,7 @@ const refused: readonly (readonly [says: string, policy: Attached, unmet: RegExp
   ['§7.5: answers whose Body is not signed', { binding: mutual() + confirming, input: signedBody }, /answers whose Body nothing signs/],
   ['§8: two kinds of tokens', { binding: overTls() + username('SupportingTokens') + username('SignedSupportingTokens') }, /SupportingTokens beside SignedSupportingTokens/],
   ['§8.5: a token that a signature does not cover in this form', { binding: mutual() + confirming + signedBody + username('SignedEncryptedSupportingTokens') }, /an encrypted token/],
-  ['§7.3: a Timestamp alone', { binding: overTls('<sp:IncludeTimestamp/>') }, /a Timestamp beside no token/],
+  ['§7.3: a Timestamp alone', { binding: overTls('<sp:IncludeTimestamp/>') }, /a Timestamp without a token/],
 ] // biome-ignore format: a row a policy
 for (const [says, policy, unmet] of refused)
   test(`WS-SecurityPolicy 1.3 ${says}: is refused, and named`, () => {

@@ -208,7 +208,7 @@ const flaws: readonly (readonly [what: string, main: string, others: Readonly<Re
     'of a type without itself as its base',
     schemaWith(redefine(complex('T', sequence(int('b')))) + root),
     { 'base.xsd': schemaWith(complex('T', sequence(int('a')))) },
-    ['document: complexType {urn:t}T stands in xs:redefine and is not derived from itself: it replaces what it should change'],
+    ['document: complexType {urn:t}T is in xs:redefine and is not derived from itself: it replaces the component that it should change'],
   ],
   [
     'by two schemas, of one type',

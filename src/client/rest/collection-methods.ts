@@ -141,7 +141,7 @@ export function searchCollection(
     }
     const link = await methods.findTarget(operation, undefined, options)
     const content = JSON.stringify(values)
-    // The other pages are asked with the same content.
+    // The other pages are requested with the same content.
     return fetchPage(methods, operation, addQuery(link, resource, { size }), target =>
       session.wire.ask({ operation, method: 'QUERY', target, fields: jsonType, content, options }),
     )

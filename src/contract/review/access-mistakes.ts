@@ -11,7 +11,9 @@ const nameRules = (access: FieldAccess): string =>
 /** For a field that is not directly in a resource. */
 export const misplacedAccess = (place: string, { access }: AnyField): string[] =>
   access
-    ? [`${place} has ${nameRules(access)}, which is for the fields of a resource: give it to the whole field there`]
+    ? [
+        `${place} has ${nameRules(access)}, which only a field of a resource can have: declare it for the whole field there`,
+      ]
     : []
 
 /**

@@ -24,11 +24,11 @@ export interface ConversionPair {
 
 /** The first mistake of a pair. */
 export function findLawMistakes({ place, former, newest, up, down, exact }: ConversionPair): string[] {
-  const there = { field: former, convert: up, how: 'up' }
-  const back = { field: newest, convert: down, how: 'down' }
+  const upward = { field: former, convert: up, how: 'up' }
+  const downward = { field: newest, convert: down, how: 'down' }
   const found = [
-    ...sampleValues(former).flatMap(each => roundMistakes(place, there, back, each, true)),
-    ...sampleValues(newest).flatMap(each => roundMistakes(place, back, there, each, exact)),
+    ...sampleValues(former).flatMap(each => roundMistakes(place, upward, downward, each, true)),
+    ...sampleValues(newest).flatMap(each => roundMistakes(place, downward, upward, each, exact)),
   ]
   return found.slice(0, 1)
 }
@@ -50,10 +50,10 @@ function roundMistakes(
   const sample = writeSample(way.field, value)
   const converted = attemptConversion(way, value)
   if ('thrown' in converted)
-    return [`${place}: ${way.how}(${sample}) throws "${converted.thrown}": give a value for each of the type`]
+    return [`${place}: ${way.how}(${sample}) throws "${converted.thrown}": return a value for each value of the type`]
   const [problem] = checkValue({ it: toPlain(back.field) }, { it: converted.value })
   if (problem)
-    return [`${place}: ${way.how}(${sample}) gives a value that ${problem.detail}: give one of the other type`]
+    return [`${place}: ${way.how}(${sample}) returns a value that ${problem.detail}: return one of the other type`]
   if (!isLaw) return []
   const again = attemptConversion(back, converted.value)
   const isSame =
@@ -64,7 +64,7 @@ function roundMistakes(
   const gave = 'thrown' in again ? `throws "${again.thrown}"` : `is ${writeSample(way.field, again.value)}`
   return [
     way.how === 'up'
-      ? `${place}: down(up(${sample})) ${gave}: make it ${sample}, or clients of the version read another value than they sent`
+      ? `${place}: down(up(${sample})) ${gave}: make it ${sample}, or clients of the version read a value that they did not send`
       : `${place}: up(down(${sample})) ${gave}: remove \`exact\`, or convert each value to one of its own`,
   ]
 }
@@ -96,7 +96,10 @@ function sampleValues({ shape, texts }: AnyField): readonly unknown[] {
   return texts?.example === undefined ? samples : [...samples, texts.example]
 }
 
-/** As many as a member has values; none where one that has to be there has none. */
+/**
+ * As many as the member with the most sample values has; none if a required member has no sample
+ * value.
+ */
 function sampleObjects(fields: Fields): readonly Values[] {
   const members = Object.entries(fields).map(([name, field]) => ({ name, field, values: sampleValues(field) }))
   if (members.some(({ field, values }) => values.length === 0 && !field.isOptional)) return []

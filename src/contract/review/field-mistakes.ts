@@ -78,12 +78,17 @@ export function findFieldMistakes(contract: Service, place: string, field: AnyFi
   return mistakes.length > 0 ? mistakes : [...textMistakes(place, field), ...defaultMistakes(place, field)]
 }
 
-/** What stands for an absent value is a value, and there wherever it is read. */
+/**
+ * A default is a valid value of its field, and a constant: it cannot name an item, which need not
+ * exist.
+ */
 function defaultMistakes(place: string, field: AnyField): string[] {
   const { defaultValue, shape } = field
   if (defaultValue === undefined) return []
   if (shape.kind === 'id' || shape.kind === 'ref')
-    return [`${place} is an identifier and cannot have a default: an item of this name need not exist, so leave it out`]
+    return [
+      `${place} is an identifier and cannot have a default: an item with this identifier need not exist, so leave it out`,
+    ]
   const [flaw] = checkValue({ default: field }, fillDefaults({ default: field }, { default: defaultValue }))
   return flaw ? [`${place} has a default that ${flaw.detail}: give a value that the field accepts`] : []
 }
@@ -122,7 +127,7 @@ const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = 
     ...boundMistakes(place, min, max),
     ...(item.defaultValue === undefined
       ? []
-      : [`${place}: an item of a list is there or not: remove default() from it`]),
+      : [`${place}: an item of a list cannot be absent: remove default() from it`]),
     ...misplacedMarks(`${place}[]`, item),
     ...findFieldMistakes(contract, `${place}[]`, item),
   ],
@@ -138,9 +143,7 @@ const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = 
       ...findFieldMistakes(contract, `${place}{}`, value),
       ...misplacedMarks(`${place}{}`, value),
       ...(value.isOptional || value.isAttribute || value.defaultValue !== undefined
-        ? [
-            `${place}: a value of a map is there or its key is not: remove optional(), attribute() and default() from it`,
-          ]
+        ? [`${place}: each key of a map has a value: remove optional(), attribute() and default() from it`]
         : []),
     ]
   },
@@ -195,7 +198,8 @@ const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> 
         ],
   ref: ({ resource }, { resources }, place) => {
     const target = resources.find(each => each.name === resource)
-    if (target?.isSingle) return [`${place} refers to ${resource}, of which there is one: leave the field out`]
+    if (target?.isSingle)
+      return [`${place} refers to ${resource}, which is single and has no identifier: leave the field out`]
     return target
       ? []
       : [

@@ -42,18 +42,18 @@ export function findHandlerMistakes(app: Implementation, resource: Resource): st
       ? [`${resource.name} has unique keys, which only the store keeps: leave them to its provider`]
       : []),
     ...(handlers?.keep && hasComputedFields(resource)
-      ? [`${resource.name} has computed fields, which only the store's items have: let its provider give them`]
+      ? [`${resource.name} has computed fields, which only the store's items have: let its provider return them`]
       : []),
     ...(hasComputedFields(resource) !== (handlers?.compute !== undefined)
       ? [
           handlers?.compute
             ? `implement() has ${resource.name}.compute, and no field of the resource is computed(): mark its fields, or remove it`
-            : `${resource.name} has computed fields: give implement() a function ${resource.name}.compute that makes them`,
+            : `${resource.name} has computed fields: give implement() a function ${resource.name}.compute that calculates them`,
         ]
       : []),
     ...(derived.length > 0 && !handlers?.derive
       ? [
-          `${resource.name} has fields that the service alone sets (${derived.join(', ')}): give implement() a function ${resource.name}.derive that makes them, or mark them optional()`,
+          `${resource.name} has fields that the service alone sets (${derived.join(', ')}): give implement() a function ${resource.name}.derive that calculates them, or mark them optional()`,
         ]
       : []),
   ]

@@ -6,7 +6,7 @@ import type { Service } from '../service.ts'
 export function findNestingMistakes({ resources }: Service, resource: Resource): string[] {
   const { name, within, isSingle } = resource
   if (within === undefined) return []
-  if (isSingle) return [`${name} is single and within "${within}": leave within out, or single`]
+  if (isSingle) return [`${name} is single and within "${within}": remove one of the two`]
   const place = `${name}: within names "${within}"`
   const field = Object.hasOwn(resource.fields, within) ? resource.fields[within] : undefined
   if (field?.shape.kind !== 'ref')
@@ -16,7 +16,7 @@ export function findNestingMistakes({ resources }: Service, resource: Resource):
   const mayBeAbsent = field.isOptional || field.isNullable || field.isInternal || field.defaultValue !== undefined
   return [
     ...(mayBeAbsent
-      ? [`${place}, which may be absent: each item is in one of ${parent.name}, so leave other marks out`]
+      ? [`${place}, which may be absent: each item belongs to one of ${parent.name}, so remove the other marks`]
       : []),
     ...(!isFreeParentName(within) ? [`${place}, which has another meaning in lists: give the field another name`] : []),
     ...chainMistakes(resource, resources),
@@ -24,7 +24,10 @@ export function findNestingMistakes({ resources }: Service, resource: Resource):
     ...Object.entries(resource.given.allow)
       .filter(([doing]) => doing !== 'read' && (parent.given.allow.read ?? []).length === 0)
       .slice(0, 1)
-      .map(() => `${place}, of which no caller may read any: allow.read of ${parent.name} says who finds its ${name}`),
+      .map(
+        () =>
+          `${place}, of which no caller may read any: allow.read of ${parent.name} decides who finds its ${name}, so add grants to it`,
+      ),
   ]
 }
 

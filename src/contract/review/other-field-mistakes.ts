@@ -119,16 +119,16 @@ function retypeMistakes({ contract, rule, resource, name, place }: OtherFieldPla
     ...(retype.newest.shape.kind === field.shape.kind
       ? []
       : [
-          `${place} converts another field than ${resource.name}.${newest}: give retype(${resource.name}.fields.${newest}, …)`,
+          `${place} converts a field other than ${resource.name}.${newest}: give retype(${resource.name}.fields.${newest}, …)`,
         ]),
     ...(hasReadOnlyParts(field) || hasReadOnlyParts(retype.former)
       ? [
-          `${place} has read-only parts, which clients send back as they have read them: retype a field without such, or add a field`,
+          `${place} has read-only parts, which clients send back as they have read them: retype a field without read-only parts, or add a field`,
         ]
       : []),
     ...(related === undefined
       ? []
-      : [`${place} is what the relation ${related} goes by: a version can rename it, but has it as a reference`]),
+      : [`${place} is what the relation ${related} goes by: a version can rename it, but not give it another type`]),
   ]
 }
 

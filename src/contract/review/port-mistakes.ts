@@ -39,7 +39,9 @@ function portSecurityMistakes(port: Port): readonly string[] {
   return [...findUnknownMembers(`the port ${name}: security`, rule, securityMembers), ...findPortSecurityMistakes(port)]
 }
 
-/** What fills a Body is the input or the output of document style, and is made of elements. */
+/**
+ * Only an input or an output of document style can be an `x.body(…)`, and it consists of elements.
+ */
 function contentMistakes(name: string, { style, input, output, ...others }: PortExchange): string[] {
   const { faults, requestHeaders, replyHeaders } = others
   const contents = [input, output].filter(each => each instanceof BodyContent)

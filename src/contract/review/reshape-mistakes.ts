@@ -63,7 +63,7 @@ function newestFieldMistakes({ contract, rule, resource, place }: VersionPlace, 
       if (related !== undefined)
         return [`${place}: ${name} is what the relation ${related} goes by: a version can only rename it`]
       return countUses(rule, resourceName, name) > 1
-        ? [`${place}: ${name} is left out, renamed, retyped or in another group as well: say one of these`]
+        ? [`${place}: ${name} is left out, renamed, retyped or in another group as well: keep one of these`]
         : []
     }),
     ...(new Set(group.newest.map(name => fields[name]?.isReadOnly)).size > 1

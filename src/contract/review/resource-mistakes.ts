@@ -93,10 +93,12 @@ function singleMistakes({ name, fields, given, actions }: Resource): string[] {
       .map(([verb]) => `${name}.${verb} moves the one item that there is: let it lead to a state, or stay`),
     ...Object.entries(given.allow)
       .filter(([, grants]) => grants?.some(({ where }) => Object.hasOwn(where, 'id')))
-      .map(([doing]) => `${name}: allow.${doing} binds the id, which a single resource has not: bind another field`),
+      .map(
+        ([doing]) => `${name}: allow.${doing} binds the id, which a single resource does not have: bind another field`,
+      ),
     ...(creates || others.change || others.remove === undefined
       ? []
-      : [`${name} is single, and may be removed but never made again: allow create, or take remove away`]),
+      : [`${name} is single, and may be removed but never created again: allow create, or do not allow remove`]),
   ]
 }
 
@@ -113,7 +115,7 @@ function actionMistakes(contract: Service, { name, states }: Resource, verb: str
     ...(segmentText.test(action.rel ?? '') && action.rel !== verb
       ? []
       : [
-          `${place} has the rel "${action.rel}", which is not a noun of its own: use letters, digits and "-", and not "${verb}" itself; name what the action makes, as pay has "payment"`,
+          `${place} has the rel "${action.rel}", which is not a noun of its own: use letters, digits and "-", and not "${verb}" itself; name what the action produces, such as "payment" for pay`,
         ]),
     ...(action.kept && !action.output ? [`${place} is kept but has no output: declare an output, or remove kept`] : []),
     ...findAllFieldMistakes(contract, `${place} input`, action.input),

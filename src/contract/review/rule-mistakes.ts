@@ -53,7 +53,7 @@ const stateMistakes = ({ name, states }: Resource, list: readonly string[] | und
     .filter(state => !states.includes(state))
     .map(state => `${name}: ${rule} names the unknown state "${state}": use ${states.join(', ')}`)
 
-/** What lists are filtered and sorted by, and the indexes for it. */
+/** Mistakes in the fields by which lists are filtered and sorted, and in the indexes for these. */
 function comparisonMistakes(resource: Resource): string[] {
   const { name, given } = resource
   return [
@@ -193,12 +193,15 @@ function bulkFaultMistakes({ name, given: { faults } }: Resource): string[] {
       .filter(each => !faults?.[other]?.some(known => known.fault === each.fault))
       .map(
         each =>
-          `${name}: faults has ${each.fault} for ${place} and not for ${other}, though \`removing\` is asked for both: add it to ${other}`,
+          `${name}: faults has ${each.fault} for ${place} and not for ${other}, though \`removing\` is called for both: add it to ${other}`,
       )
   })
 }
 
-/** Clients can find out whatever they may compare, search or sort by, or are told about. */
+/**
+ * Clients can find out the values of a field by which they may filter, sort or search, and of one
+ * whose duplicates a refusal reports.
+ */
 function internalMistakes(contract: Service, { name, fields, given }: Resource): string[] {
   const rules = { ...given, unique: given.unique?.flat() }
   return (['filter', 'sort', 'order', 'search', 'searchBy', 'unique'] as const).flatMap(rule =>

@@ -13,7 +13,7 @@ const usualFields =
   /^(?:accept(?:-.*)?|authorization|content-.*|cookie|if-.*|prefer|idempotency-key|range|host|user-agent|origin|traceparent|tracestate|x-(?:request|correlation|trace)-id|x-api-key)$/i
 
 const cannotBeHeader =
-  'is left out: a header is one value, in a field of its own name of letters, digits and "-"; declare such a one'
+  'is left out: a header is one value, in a field whose name has letters, digits and "-"; declare one'
 
 export function guessHeaders({ fields, losses }: GuessRoom, operations: readonly RestOperation[]): ServiceHeaders {
   const counts = new Map<string, number>()
@@ -32,6 +32,6 @@ export function guessHeaders({ fields, losses }: GuessRoom, operations: readonly
   }
   for (const [name, count] of counts)
     if (headers[name] && count < operations.length)
-      losses.add(`header ${name}`, 'is of some operations there, and of all here')
+      losses.add(`header ${name}`, 'belongs to some operations there, and to all here')
   return headers
 }

@@ -26,7 +26,7 @@ export function guessMachine(
     return to === undefined ? [] : [[verb, to] as const]
   })
   if (later.some(state => leading.every(([, to]) => to !== state))) return none
-  losses.add(`${name}.state`, 'from which states an action leads is not said there: see whether the guess is right')
+  losses.add(`${name}.state`, 'the document does not say from which states an action leads: check the guess')
   const ends = new Map(leading)
   const moved = Object.entries(actions).map(([verb, action]): [string, AnyAction] => {
     const to = ends.get(verb)

@@ -104,7 +104,7 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
   }
   for (const name of new Set(drafts.flatMap(each => propertiesOf(each).map(([each]) => each))))
     if (!Object.hasOwn(objectOf(schema['properties']), name) && name !== idName && name !== '_links')
-      losses.add(`${place}.${name}`, 'is sent and never shown: a field is both; it is left out')
+      losses.add(`${place}.${name}`, 'is sent and never returned, but a field is both: it is left out')
   return own
 }
 /** A field that has this name in a database, which ignores case. */
@@ -151,7 +151,7 @@ function guessId(
     return t.id(singleId).internal()
   }
   if (idName !== undefined && idName !== 'id') losses.add(place, `is called ${idName} there`)
-  if (type !== 'string') losses.add(place, `is of type ${type} there: here it is a text that the server makes`)
+  if (type !== 'string') losses.add(place, `is of type ${type} there: here it is a text that the server generates`)
   return t.id(claimPrefix(collection.name, prefixes))
 }
 
@@ -275,7 +275,7 @@ function guessRules(
     room.losses.add(
       `DELETE ${collection.address}`,
       query.filter
-        ? 'removes many, by the name of what removes one: it is left out; give the resource a plural'
+        ? 'removes many items by the name of the removal of one: it is left out; give the resource a plural'
         : 'removes many without a filter: it is left out',
     )
   const declared = Object.entries({

@@ -1,5 +1,5 @@
 /**
- * Reports what an OpenAPI document has that no exchange or resource keeps: one line for each
+ * Reports the parts of an OpenAPI document that no exchange or resource keeps: one line for each
  * operation and kind.
  */
 import { type Json, jsonItems, objectOf, stringOf } from '../../base/objects.ts'
@@ -58,7 +58,7 @@ export function recordOmissions(
     if (operation.isElsewhere) losses.add(place, 'has its own servers: requests go to those of the document')
   }
   for (const name of Object.keys(objectOf(document.root['webhooks'])))
-    losses.add(`webhook ${name}`, 'is left out: the service calls, and is not called')
+    losses.add(`webhook ${name}`, 'is left out: the service sends this request, and does not receive it')
 }
 /** OpenAPI §4.8.25.1: an item of a resource has the fields of the schema that others extend. */
 export function recordExtensions(document: OpenApiDocument, item: Json, losses: Losses): void {
@@ -74,11 +74,11 @@ function listOtherTypes(document: OpenApiDocument, given: Json | undefined): rea
   return mediaTypesOf(document, given).filter(each => each !== read.mediaType && !plainTypes.test(each))
 }
 
-function recordNames(losses: Losses, place: string, what: string, names: readonly string[]): void {
+function recordNames(losses: Losses, place: string, noun: string, names: readonly string[]): void {
   if (names.length > 0)
     losses.add(
       place,
-      `the ${what}${names.length > 1 ? 's' : ''} ${names.join(', ')} ${names.length > 1 ? 'are' : 'is'} left out`,
+      `the ${noun}${names.length > 1 ? 's' : ''} ${names.join(', ')} ${names.length > 1 ? 'are' : 'is'} left out`,
     )
 }
 

@@ -26,10 +26,10 @@ export interface ParameterStyle {
 /** OpenAPI §4.8.12.2.1: the defaults depend on the place. */
 export function readParameterStyle({ style, explode, allowReserved, content, in: place }: JsonObject): ParameterStyle {
   const usual = place === 'path' || place === 'header' ? 'simple' : 'form'
-  const said = styleNames.find(each => each === stringOf(style)) ?? usual
+  const chosen = styleNames.find(each => each === stringOf(style)) ?? usual
   return {
-    style: said,
-    isExploded: typeof explode === 'boolean' ? explode : said === 'form' || said === 'cookie',
+    style: chosen,
+    isExploded: typeof explode === 'boolean' ? explode : chosen === 'form' || chosen === 'cookie',
     allowsReserved: allowReserved === true,
     isJson: content !== undefined,
   }

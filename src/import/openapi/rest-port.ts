@@ -168,12 +168,12 @@ class FaultElements {
     if (options.length === 0) return this.#name([usual, `${exchangeName}${usual}`], status, schema)
     const cases = options.map(option => {
       const facts = readSchemaFacts(this.#document, option)
-      const said = nameOfProblemType(facts.schema) || stringOf(facts.schema['title'])
-      return { option, said: toTypeName(said), name: toTypeName(facts.name) }
+      const ownName = nameOfProblemType(facts.schema) || stringOf(facts.schema['title'])
+      return { option, ownName: toTypeName(ownName), name: toTypeName(facts.name) }
     })
-    return [...cases.filter(each => each.said !== ''), ...cases.filter(each => each.said === '')].flatMap(
-      ({ option, said, name }, at) => {
-        const own = said || (name === '' ? `${usual}${at + 1}` : `${usual}${name}`)
+    return [...cases.filter(each => each.ownName !== ''), ...cases.filter(each => each.ownName === '')].flatMap(
+      ({ option, ownName, name }, at) => {
+        const own = ownName || (name === '' ? `${usual}${at + 1}` : `${usual}${name}`)
         return this.#name([own, `${exchangeName}${own}`], status, option)
       },
     )

@@ -126,7 +126,8 @@ export class SchemaFields {
     const facts = readSchemaFacts(this.#document, given)
     // JSON Schema §8.2.3.1: keywords may stand next to a reference.
     const schema = { ...facts.schema, ...objectOf(given) }
-    if (schema['writeOnly'] === true) return this.#lose(at, 'is never shown: a field is shown to those who may read')
+    if (schema['writeOnly'] === true)
+      return this.#lose(at, 'is never returned, but a field is returned to callers that may read the item')
     const field = this.#reference(facts, name) ?? this.field(given, at)
     if (!field) return undefined
     const marked = isReadOnly || schema['readOnly'] === true ? field.readOnly() : field
