@@ -1,4 +1,7 @@
-/** What `/metrics` of a bridge says of the backend: calls, outcomes, and whether it is called. */
+/**
+ * The figures about the backend in `/metrics` of a bridge: calls, outcomes, and whether it is
+ * called.
+ */
 import type { Figure } from '../contract/implement.ts'
 import type { WaitingLines } from '../service/waiting-lines.ts'
 import type { Circuit } from './circuit.ts'

@@ -1,10 +1,10 @@
-/** How much a bridge asks of the backend at once, and of its answers. */
+/** The bounds of a bridge: calls to the backend at once, and the size of its answers. */
 import type { HttpOptions } from '../client/http-transport.ts'
 import { longestDefault } from '../client/transport.ts'
 import type { LineBounds } from '../service/waiting-lines.ts'
 
 export interface BridgeLimits {
-  /** Calls under way behind at once; 64. */
+  /** Calls to the backend in progress at once; 64. */
   readonly calls: number
   /** Those of one caller; half of `calls`. */
   readonly callsOfCaller: number

@@ -13,7 +13,7 @@ import type { BridgedWrite } from './guess-writes.ts'
 /** The caller and party of a call. */
 export type CallOwner = Pick<ProviderContext, 'caller' | 'party'>
 
-/** The backend, asked for a caller. */
+/** The backend, called on behalf of a caller. */
 export interface ResourceBehind {
   /** Undefined: there is no such item. */
   readonly read: (exchange: string, owner: CallOwner, input: unknown) => Promise<unknown>
@@ -86,7 +86,7 @@ export function createBridgeProvider(
   }
 }
 
-/** The change itself was made, whatever keeps the bridge from showing its result. */
+/** The change was made, even if a refusal keeps the bridge from showing its result. */
 function passOverRefusal(thrown: unknown): undefined {
   if (!(thrown instanceof Refused)) throw thrown
 }

@@ -1,7 +1,7 @@
 /**
- * A service whose ports are those of another service: each exchange is performed there. Callers
- * meet our faces, with the checks of the contract on both sides; a failure behind becomes a problem
- * that says what happened, and the operator's log has the rest.
+ * A service whose ports are those of another service: each exchange is performed there. Callers use
+ * our faces; requests and answers are both checked against the contract. A failure of the backend
+ * becomes a problem that says what happened, and the log has the details for the operator.
  */
 import { messageOf } from '../base/attempt.ts'
 import type { Pieces } from '../base/octets.ts'
@@ -28,13 +28,16 @@ import { completeLaterLimits, type LaterLimits } from './later-limits.ts'
 import type { LaterReader, PortAnswer, PortCall, PortCaller } from './port-caller.ts'
 
 export interface BridgeOptions {
-  /** Asks the backend for an exchange of a port. */
+  /** The function that calls the exchanges of a port at the backend. */
   readonly callerOf: (port: Port) => PortCaller
-  /** Receives what a caller is not told about an unusable response. */
+  /**
+   * Receives a line for the operator about an unusable response, with details that its caller does
+   * not get.
+   */
   readonly note: (line: string) => void
   /** Milliseconds, by default from Date.now. */
   readonly clock?: () => number
-  /** Milliseconds within which the turn of a call has to come. Default: 30,000. */
+  /** Milliseconds that a call waits for its turn, at most. Default: 30,000. */
   readonly turnLimit?: number
   readonly limits?: Partial<BridgeLimits>
   /** For exchanges whose responses come later. */
@@ -262,16 +265,16 @@ interface AskedExchange {
   readonly note: BridgeOptions['note']
 }
 
-/** The call continues as a job, or is waited for if its caller cannot be told about a job. */
+/** The call continues as a job; a caller that cannot receive a job waits for the answer instead. */
 function createLaterHandler(
   { port }: Port,
   { place, name, exchange, ask, note }: AskedExchange,
   desk: LaterDesk,
-  patience: number,
+  waitMs: number,
 ): ErasedExchangeHandler {
   return async (input, context) => {
     const { caller, party, mayStart = false, once, headers: blocks } = context
-    const found = await desk.start(laterJobName(port, name), { caller, party, mayStart, once, patience }, later =>
+    const found = await desk.start(laterJobName(port, name), { caller, party, mayStart, once, waitMs }, later =>
       ask(name, party, { input, blocks, caller, later }),
     )
     return found instanceof StartedCall ? found : passOutcome(place, exchange, found, context, note)
@@ -365,7 +368,7 @@ async function* reportCut(pieces: Pieces, cut: (thrown: unknown) => void): Piece
 
 const unprovenReason = 'the response of the backend is not authenticated: it may have been carried out'
 
-/** What the service says about a call is for its caller; what it says about itself is not. */
+/** A fault of the sender concerns the caller; any other concerns the backend alone. */
 const faultOfReason = (exchange: PortExchange, answer: PortFault): Fault =>
   answer.code === 'Sender'
     ? fault('Refused', { status: statusOfAnswer(exchange, answer), title: 'Refused' })

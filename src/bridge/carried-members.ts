@@ -36,7 +36,10 @@ export function carryMembers(members: readonly TypeMember[], own: readonly TypeM
   }
 }
 
-/** What a member carries of the item's member with the same name; undefined: their types differ. */
+/**
+ * The part of the item's member with the same name that a member carries; undefined: their types
+ * differ.
+ */
 function matchMember(
   { key, member, form }: TypeMember,
   own: readonly TypeMember[],

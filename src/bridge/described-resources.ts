@@ -88,7 +88,7 @@ function describeOne(ports: readonly Port[], name: string, description: Resource
     refuse('version', 'is not sent by update or remove: name a member that they send, or leave it out')
   const grants = grantsOf(port, description.get)
   if (!isDeepStrictEqual(grants, grantsOf(port, description.list)))
-    refuse('list', `is for other callers than ${description.get}: give both the same allow`)
+    refuse('list', `and ${description.get} are for different callers: give both the same allow`)
   const draft = { name, noun: read.noun, fields, key: description.id, port, read: grants }
   const { resource, mistake } = declareItems(draft, writes)
   if (!resource) throw new Error(`resources.${name}: ${mistake}`)
@@ -104,7 +104,7 @@ function findPort(ports: readonly Port[], description: ResourceDescription, refu
   const all = ports.flatMap(({ exchanges }) => Object.keys(exchanges)).join(', ')
   if (unknown) return refuse(unknown, `is not an exchange of the map: it has ${all}`)
   const [other = 'list'] = named.filter(slot => !ports.some(port => has(port, 'get') && has(port, slot)))
-  return refuse(other, `is of another port than ${description.get}: name exchanges of one port`)
+  return refuse(other, `and ${description.get} are of different ports: name exchanges of one port`)
 }
 
 type ExchangeOf = (slot: (typeof exchangeSlots)[number]) => PortExchange
@@ -115,7 +115,7 @@ function readReads({ get, list: listed, id, version }: ResourceDescription, of: 
     refuse('get', 'must send one simple value and return an item, by itself or in one element')
   const fields: Fields =
     fieldsOfType(item.item, item.form) ??
-    refuse('get', 'answers with an item that no resource can have: one with a choice, a wildcard or derived types')
+    refuse('get', 'returns an item that no resource can have: one with a choice, a wildcard or derived types')
   if (!isKeyField(ownMember(fields, id)))
     refuse('id', `is not a member of the item that is text or a whole number: it has ${Object.keys(fields).join(', ')}`)
   if (id !== 'id' && Object.hasOwn(fields, 'id')) refuse('id', 'is not id, and the item has a member id: name that')
@@ -125,7 +125,7 @@ function readReads({ get, list: listed, id, version }: ResourceDescription, of: 
   const list =
     readListExchange(listed, of('list')) ??
     refuse('list', 'must require no input, and return items, in one element of their own or in two')
-  if (list.item !== item.item) refuse('list', `answers with items of another type than ${get}`)
+  if (list.item !== item.item) refuse('list', `returns items of a type other than that of ${get}`)
   return { item, list, fields }
 }
 
@@ -144,7 +144,7 @@ function readWrites(description: ResourceDescription, of: ExchangeOf, read: Item
       : (readChange(description.update, of('update'), read) ??
         refuse('update', 'must send an item or members of one, with its identifier, and require nothing else'))
   if (change && lacksCreatedMembers(change, create, read))
-    refuse('update', `does not send all that ${description.create} needs: an item that was changed would not be whole`)
+    refuse('update', `does not send all that ${description.create} needs: a changed item would be incomplete`)
   const remove =
     description.remove === undefined
       ? undefined

@@ -43,7 +43,7 @@ export type TypeMember = ReturnType<typeof membersOfType>[number]
 
 export const isNeeded = ({ marks }: AnyMember): boolean => marks.min > 0
 
-/** The input to send when there is nothing to say: an empty array for each repeating member. */
+/** The input of a message without content: an empty array for each repeating member. */
 export const emptyInputOf = (input: PortExchange['input']): object | undefined =>
   typeof input !== 'object'
     ? undefined
@@ -53,7 +53,7 @@ export const emptyInputOf = (input: PortExchange['input']): object | undefined =
           .map(({ key }) => [key, []]),
       )
 
-/** Some tools declare every member optional: a single member is needed all the same. */
+/** Some tools declare every member optional: a single member counts as needed nevertheless. */
 export function findOnlyNeeded(members: readonly TypeMember[]): TypeMember | undefined {
   const [only, ...others] = members.length === 1 ? members : members.filter(({ member }) => isNeeded(member))
   return only && others.length === 0 && !only.member.marks.isMany ? only : undefined
@@ -86,7 +86,7 @@ export function simpleTypeOf(member: AnyMember): AnyXmlType | undefined {
 /** A name regardless of its spelling. */
 export const unspacedName = (name: string): string => name.replace(/[_-]/g, '').toLowerCase()
 
-/** The member that a message asks for: for an order, `id` also means `orderId`. */
+/** The field that a member of a message names: for an order, `id` also means `orderId`. */
 export function findKey(fields: Fields, member: string, noun: string): string | undefined {
   const singular = unspacedName(noun)
   const short = unspacedName(member).startsWith(singular)

@@ -208,10 +208,10 @@ const markFields = (fields: Fields, { readOnly, filled, create, change }: Bridge
     }),
   )
 
-/** Read-only fields are those of the backend. */
+/** `derive` sets nothing: the backend sets the read-only fields. */
 export const emptyValues = (): Values => ({})
 
-/** Decided by its name, and by what the port says. */
+/** By the first word of its name, and because the port declares it safe. */
 const isRead = (name: string, { isSafe }: PortExchange): boolean => isSafe && verbOf(name) === 'read'
 
 /** The resource for a contract, or why there cannot be one. */

@@ -10,19 +10,19 @@ import type { PortAnswer } from './port-caller.ts'
 
 const keptCodecOf = memoizeByObject((root: AnyRootElement): XmlJsonCodec => createXmlJsonCodec(root, readRootName))
 
-/** It was written here, from an answer within the limits of messages. */
+/** Wide, since the text was written here, from an answer within the limits of messages. */
 const ownLimits = { depth: 1000, digits: 1_000_000, names: 1_000_000 }
 
 const writeKeptValue = (root: AnyRootElement, value: unknown): string => writeJson(keptCodecOf(root).write(value))
 function readKeptValue(root: AnyRootElement, text: string): unknown {
   const { value, failure } = parseJson(text, ownLimits)
-  if (failure) throw new Error(`a kept answer is not what was written: ${failure.reason}`)
+  if (failure) throw new Error(`a stored answer is damaged: ${failure.reason}`)
   return keptCodecOf(root).read(value as Json, [])
 }
 
 const rootNamed = (roots: Readonly<Record<string, AnyRootElement>>, name: string): AnyRootElement => {
   const root = Object.hasOwn(roots, name) ? roots[name] : undefined
-  if (!root) throw new Error(`${name} is not declared any more: the contract of the bridge was changed`)
+  if (!root) throw new Error(`${name} is no longer declared: the contract of the bridge was changed`)
   return root
 }
 

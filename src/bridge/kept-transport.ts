@@ -95,7 +95,7 @@ function readResponse(
     ? { ...head, content: decoded }
     : describeGarbage(
         status,
-        `content in the coding ${coding}, which was not asked for and is ${decode ? 'invalid' : 'unknown'}`,
+        `content in the coding ${coding}, which was not requested and is ${decode ? 'invalid' : 'unknown'}`,
       )
 }
 

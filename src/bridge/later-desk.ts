@@ -44,7 +44,7 @@ import {
   refuseUnknownReply,
 } from './reply-receipt.ts'
 
-/** Ends the call here according to the answer from there. */
+/** Ends the call of the bridge's caller, as the backend's answer demands. */
 export type EndContext = Pick<ExchangeContext, 'setHeader' | 'fail'>
 
 /** An exchange whose responses come later. */
@@ -85,8 +85,8 @@ interface DeskSite {
 type WaitingCall = Pick<LaterCall, 'job' | 'party' | 'due'>
 /** A call that is being sent. */
 export interface LaterCaller extends Pick<ExchangeContext, 'caller' | 'party' | 'mayStart' | 'once'> {
-  /** Milliseconds that a caller waits if it cannot be told about a job. */
-  readonly patience: number
+  /** Milliseconds that a caller waits for the answer if it cannot receive a job. */
+  readonly waitMs: number
 }
 
 const expireEveryMs = 1000
@@ -101,7 +101,7 @@ export class LaterDesk implements LaterCalls {
   readonly #listeners = new Map<string, (answer: PortAnswer) => void>()
   readonly #turns: WaitingLines
   /** Keys of requests that are being sent. */
-  readonly #asking = new Set<string>()
+  readonly #sendingKeys = new Set<string>()
   #isExpiring = false
   #site: DeskSite | undefined
 
@@ -132,7 +132,7 @@ export class LaterDesk implements LaterCalls {
     return this.#options.pass(place, readKeptAnswer(place.exchange, text), ends, true)
   }
 
-  // Asking
+  // Sending
 
   /**
    * Sends the call and returns it as one that continues; or returns its outcome, if that is known
@@ -146,19 +146,19 @@ export class LaterDesk implements LaterCalls {
     const { caller, once } = laterCaller
     if (!once) return await this.#ask(job, laterCaller, ask)
     const key = JSON.stringify([caller.subject, job, once.key])
-    if (this.#asking.has(key)) refuse({ kind: 'in-flight' })
-    this.#asking.add(key)
+    if (this.#sendingKeys.has(key)) refuse({ kind: 'in-flight' })
+    this.#sendingKeys.add(key)
     try {
       const existing = await this.#requireSite().ledger.findMade(job, caller, once)
       return existing === undefined ? await this.#ask(job, laterCaller, ask) : new StartedCall(existing)
     } finally {
-      this.#asking.delete(key)
+      this.#sendingKeys.delete(key)
     }
   }
 
   async #ask(
     job: string,
-    { caller, party, mayStart, patience, once }: LaterCaller,
+    { caller, party, mayStart, waitMs, once }: LaterCaller,
     ask: (later: LaterReply) => Promise<PortAnswer>,
   ): Promise<StartedCall | PortAnswer> {
     const { ledger, clock, id: identify } = this.#requireSite()
@@ -173,7 +173,7 @@ export class LaterDesk implements LaterCalls {
       await ledger.begin({ ...call, proof: writeProof(secret, request) }) // (1)
       isKept = true
     }
-    const ended = mayStart ? undefined : this.#listen(id, patience)
+    const ended = mayStart ? undefined : this.#listen(id, waitMs)
     const first = await ask({ replyTo: `${this.#options.replies}${replyPath(id, secret)}`, keep }).catch(
       async thrown => {
         await this.#drop(call)
@@ -207,14 +207,14 @@ export class LaterDesk implements LaterCalls {
   }
 
   /** The outcome of the call, or that nothing arrived in time. */
-  #listen(id: string, patience: number): Promise<PortAnswer> {
+  #listen(id: string, waitMs: number): Promise<PortAnswer> {
     return new Promise(resolve => {
       const stop = (answer: PortAnswer) => {
         clearTimeout(timer)
         this.#listeners.delete(id)
         resolve(answer)
       }
-      const timer = setTimeout(() => stop({ ...late, job: id }), patience)
+      const timer = setTimeout(() => stop({ ...late, job: id }), waitMs)
       this.#listeners.set(id, stop)
     })
   }
@@ -375,7 +375,7 @@ const endedReasons: Readonly<Record<KeptLaterCall['state'], string>> = {
   waiting: 'the message that it relates to has been answered',
   completed: 'the message that it relates to has been answered',
   failed: 'the message that it relates to has been answered, or its answer came too late',
-  cancelled: 'the answer to the message that it relates to is not wanted any more',
+  cancelled: 'the call of the message that it relates to was cancelled',
 }
 
 const dottedJobName = (job: string): string => job.replace('/', '.')

@@ -31,7 +31,7 @@ export const writeProof = (secret: string, request: SentRequest): string =>
 export const writeTakenProof = ({ secret }: LaterProof, taken: string | undefined): string =>
   JSON.stringify({ secret, taken } satisfies KeptProof)
 
-/** @param text the result of `writeProof` or `writeTaken` */
+/** @param text the result of `writeProof` or `writeTakenProof` */
 export function readProof(text: string): LaterProof {
   const { secret, taken, id, ...about } = JSON.parse(text) as KeptProof
   return { secret, request: id === undefined ? undefined : fromKeptRequest({ id, ...about }), taken }

@@ -25,12 +25,13 @@ const placesMax = 1000
  * every message.
  */
 export function createForgivenNotes(note: (line: string) => void): (operation: string, forgiven: Forgiven) => void {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   return (operation, { kind, path, detail }) => {
     const place = `${operation} ${kind} ${path.replace(/\[\d+\]/g, '')}`
-    if (told.has(place) || told.size === placesMax) return
-    told.add(place)
+    if (reported.has(place) || reported.size === placesMax) return
+    reported.add(place)
     note(`${operation}: forgiven (${kind}), reported once: ${path === '' ? 'the answer' : path} ${detail}`)
-    if (told.size === placesMax) note(`flaws at ${placesMax} places were tolerated: further places are not reported`)
+    if (reported.size === placesMax)
+      note(`flaws at ${placesMax} places were tolerated: further places are not reported`)
   }
 }

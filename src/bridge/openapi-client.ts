@@ -150,7 +150,7 @@ function endCall(operation: string, answer: PortAnswer): unknown {
     }
     case 'silence': {
       const { why, mayHaveRun } = answer
-      throw new ConnectionError(operation, new TransportFailure(why, 'the service did not answer', { mayHaveRun }))
+      throw new ConnectionError(operation, new TransportFailure(why, 'the service did not respond', { mayHaveRun }))
     }
     case 'garbage': {
       const { status, detail } = answer

@@ -1,7 +1,7 @@
 /**
- * The backend of a bridge, asked for the exchanges of a port. A call ends in one of three ways:
- * an answer that is valid by the contract, a fault of the service, or a reason why neither is
- * known. Nothing that breaks the contract, or lacks a required proof, is passed on.
+ * The backend of a bridge, called by the exchanges of a port. A call ends in one of three ways: an
+ * answer that is valid by the contract, a fault of the service, or a reason why neither is known.
+ * Nothing that breaks the contract, or lacks a required proof, is passed on.
  */
 
 import type { ReadingOrder } from '../base/passing-octets.ts'

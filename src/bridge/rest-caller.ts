@@ -67,7 +67,10 @@ export function createRestCaller(
   }
 }
 
-/** The same for a bridge: what a service says about its callers is not for those of the bridge. */
+/**
+ * The same for a bridge: a refusal of the bridge's own credentials, a timeout of a gateway and an
+ * overload are failures of the backend, not answers to its callers.
+ */
 export function createBridgedRestCaller(
   rest: RestPort,
   to: string,
@@ -80,7 +83,8 @@ export function createBridgedRestCaller(
 function hideOwnRefusal(answer: PortAnswer): PortAnswer {
   if (answer.kind !== 'fault' || answer.status === undefined) return answer
   const { status, reason, declared, after } = answer
-  if (status === 401 || status === 407) return describeGarbage(status, `${status}: the bridge is not let in: ${reason}`)
+  if (status === 401 || status === 407)
+    return describeGarbage(status, `${status}: the backend does not admit the bridge: ${reason}`)
   if (declared) return answer
   if (status === 504) return { kind: 'silence', why: 'late', mayHaveRun: true }
   return readOverload(status, after) ?? answer
@@ -302,7 +306,7 @@ class ExchangeCaller {
     if (!isJsonType(part.mediaType)) return this.#readOctets(answer, part)
     const mediaType = mediaTypeOf(answer)
     if (!isJsonType(mediaType))
-      return describeGarbage(status, `${mediaType || 'no media type'} in place of ${part.mediaType}`)
+      return describeGarbage(status, `${mediaType || 'no media type'} instead of ${part.mediaType}`)
     const { value, failure } = parseJson(answer.content)
     if (failure) return describeGarbage(status, `not JSON: ${failure.reason}, at ${failure.at}`)
     const row =
@@ -390,10 +394,15 @@ function checkRead(codec: XmlJsonCodec, json: Json): { readonly value: unknown; 
   return { value, flaw: first && `${first.path.join('.')} ${first.detail}` }
 }
 
-/** The members of problem details (RFC 9457 §3.1), and other names for the same. */
-function explainError(said: JsonObject): string | undefined {
-  const { error } = said
-  const words = [said['title'], said['detail'], said['message'], isJsonObject(error) ? error['message'] : error]
+/** The reason in problem details (RFC 9457 §3.1), or in members that other services use for it. */
+function explainError(problem: JsonObject): string | undefined {
+  const { error } = problem
+  const words = [
+    problem['title'],
+    problem['detail'],
+    problem['message'],
+    isJsonObject(error) ? error['message'] : error,
+  ]
   const texts = [...new Set(words.map(stringOf).filter(Boolean))]
   return texts.length > 0 ? texts.join(': ').slice(0, 1000) : undefined
 }

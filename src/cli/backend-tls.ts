@@ -59,7 +59,7 @@ function readPemFiles({ clientKey, clientCertificate, backendAuthorities }: Back
     const { key, cert } = options
     // OpenSSL compares them only if they are of the same kind.
     if (key && cert && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
-      throw new Error('the certificate is of another key')
+      throw new Error('the certificate does not belong to the key')
   } catch (cause) {
     const files = [clientKey, clientCertificate, backendAuthorities].filter(file => file !== undefined)
     const cure = 'give a PEM key that is not encrypted, its PEM certificate, and PEM certificates of authorities'

@@ -16,7 +16,7 @@ export function addNewCommand(program: Command): void {
     .addOption(
       new Option(
         '--from <source>',
-        `${exampleNames.join(', ')}: one resource with states, the smallest service, or a clinic with files, jobs and versions; or tables that are there: a file of SQLite, a script of SQL, postgres://…; or the description of another party: a WSDL, an OpenAPI document`,
+        `${exampleNames.join(', ')}: one resource with states, the smallest service, or a clinic with files, jobs and versions; or existing tables: an SQLite file, an SQL script, postgres://…; or the description of another party: a WSDL, an OpenAPI document`,
       ).default('tickets'),
     )
     .option(
@@ -56,7 +56,7 @@ async function makeProject(folder: string, from: string, flags: ImportedProjectO
   const isAddress = /^https?:\/\//i.test(from)
   if (!isDatabaseAddress(from) && !isAddress && !existsSync(from))
     failUsage(
-      `${from} is not an example, and no file has this name: use ${exampleNames.join(', ')}, a file of SQLite or SQL, postgres://…, a WSDL or an OpenAPI document`,
+      `${from} is not an example, and no file has this name: use ${exampleNames.join(', ')}, an SQLite file, an SQL script, postgres://…, a WSDL or an OpenAPI document`,
     )
   const describe = (losses: readonly { readonly place: string; readonly detail: string }[]): readonly string[] =>
     losses.map(({ place, detail }) => `${place}: ${detail}`)

@@ -224,7 +224,7 @@ async function bridgeSoap(
   const dressOf = memoizeByText((port: string) =>
     createPortDress({ port, security: bridged.rules?.get(port) }, bridged.policies.get(port), placeOf(port), behind),
   )
-  const told = {
+  const leniency = {
     lenient: [...lenient, ...flags.lenient],
     forgave: createForgivenNotes(line => console.error(line)),
   }
@@ -235,7 +235,7 @@ async function bridgeSoap(
     callerOf: port =>
       createPortCaller(port, transports.get(placeOf(port.port))!, {
         ...callerOptions(flags),
-        ...told,
+        ...leniency,
         dress: dressOf(port.port),
       }),
     close: () => transports.forEach(each => void each.close()),

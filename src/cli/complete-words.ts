@@ -59,8 +59,8 @@ const writeFish = (commands: readonly KnownCommand[]): string =>
         ...(inner === '' ? [] : [`not __fish_seen_subcommand_from ${inner}`]),
       ]
       return words.map(word => {
-        const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`
-        return `complete -c diglot -n '${conditions.join('; and ')}' ${what}`
+        const option = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`
+        return `complete -c diglot -n '${conditions.join('; and ')}' ${option}`
       })
     })
     .join('\n')

@@ -8,11 +8,11 @@ import { writeOutput } from './usage.ts'
 export function addCopyCommand(program: Command): void {
   program
     .command('copy')
-    .description('copy all that the database of a service has into an empty one: a file to PostgreSQL, or back')
+    .description('copy the whole database of a service into an empty one: a file to PostgreSQL, or back')
     .argument('[service.ts]', serviceText)
     .requiredOption('--to <place>', 'the empty database: postgres://…, or a file, which must not exist')
     .option('--data <file>', 'the database file to copy (default: ./data/<service>.sqlite)')
-    .option('--database <url>', 'the PostgreSQL to copy, in place of a file')
+    .option('--database <url>', 'the PostgreSQL database to copy, instead of a file')
     .action(copyCommand)
 }
 

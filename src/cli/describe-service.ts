@@ -49,7 +49,7 @@ function addDocsCommand(program: Command): void {
     .requiredOption('-o, --output <folder>', 'the folder to write; an existing site in it is replaced')
     .option(
       '--role <role>',
-      'a site for callers with this role, which has nothing that they may not ask for; anyone: for those without credentials; repeatable (default: everything)',
+      'write a site for callers with this role, without anything that they may not call; anyone: for those without credentials; repeatable (default: everything)',
       collectOption,
       [],
     )
@@ -88,7 +88,7 @@ function addCheckCommand(program: Command): void {
     .option('--openapi <file>', 'the OpenAPI document of the service, or its path there: /docs/openapi.json')
     .option(
       '--before <release>',
-      'an earlier release, as `diglot diff` takes it: nothing may break its callers; repeatable',
+      'an earlier release, in any form that `diglot diff` accepts: nothing may break its callers; repeatable',
       collectOption,
       [],
     )
@@ -118,10 +118,7 @@ function addImportCommand(program: Command): void {
       '<file>',
       'a WSDL, XSD or OpenAPI document (JSON or YAML); documents that it refers to are looked up next to it',
     )
-    .option(
-      '-o, --output <file>',
-      'the file to write, or to update: what was edited in it is kept (default: standard output)',
-    )
+    .option('-o, --output <file>', 'the file to write, or to update: edits in it are kept (default: standard output)')
     .option(
       '--from <folder>',
       'a folder with documents that the description imports by address; repeatable',
@@ -186,8 +183,8 @@ type DescribeFlags = { readonly [K in (typeof descriptions)[number]]?: boolean }
   readonly release: string
 }
 async function describeCommand(file: string | undefined, flags: DescribeFlags): Promise<void> {
-  const [what = 'access', ...more] = descriptions.filter(each => flags[each])
-  if (more.length > 0 || !flags[what]) failUsage(`give one of ${descriptions.map(each => `--${each}`).join(', ')}`)
+  const [kind = 'access', ...more] = descriptions.filter(each => flags[each])
+  if (more.length > 0 || !flags[kind]) failUsage(`give one of ${descriptions.map(each => `--${each}`).join(', ')}`)
   const app = await loadService(file)
   await warnOfUnstarted(app)
   const [
@@ -206,7 +203,7 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
   const endpoint = endpointsOf(contract).find(each =>
     flags.endpoint ? each.path === flags.endpoint : each.version === version,
   )
-  if (!endpoint && what.startsWith('wsdl'))
+  if (!endpoint && kind.startsWith('wsdl'))
     throw new Error(
       `there is no such SOAP endpoint: use ${endpointsOf(contract)
         .map(({ path }) => path)
@@ -220,7 +217,7 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
     access: () => access(contract),
     openapi: async () => {
       if (!contract.hasRest)
-        throw new Error('the contract has rest: false, and OpenAPI describes only REST: ask for wsdl')
+        throw new Error('the contract has rest: false, and OpenAPI describes only REST: use --wsdl or --wsdl2')
       return (await import('../pages/openapi.ts')).describeService(app, flags.address, release)
     },
     wsdl: () => wsdl11(contract, served, { address, style, soap }),
@@ -228,7 +225,7 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
     xsd: () => xsd(contract, version),
     machine: () => contract.resources.flatMap(each => diagram(each) ?? []).join('\n'),
   }
-  process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
+  process.stdout.write(`${(await written[kind]()).trimEnd()}\n`)
 }
 
 /**

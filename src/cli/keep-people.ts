@@ -46,7 +46,7 @@ export function addPeopleCommands(program: Command): void {
     },
   )
   for (const [command, isDisabled, description] of [
-    ['disable', true, 'let nothing prove a person, until diglot people enable'],
+    ['disable', true, 'refuse every credential of a person, until diglot people enable'],
     ['enable', false, 'let a disabled person sign in again'],
   ] as const)
     commandOnPerson(command, description).action(

@@ -26,12 +26,12 @@ async function loadImplementation(file: string): Promise<Implementation> {
 
 /** What follows the service, and the service if both are given. */
 export function splitArguments(
-  what: string,
+  missing: string,
   first: string | undefined,
   second: string | undefined,
 ): readonly [file: string | undefined, other: string] {
   const isServiceAlone = second === undefined && /\.[cm]?[jt]s$/.test(first ?? '') && existsSync(first ?? '')
-  if (first === undefined || isServiceAlone) throw new UsageError(`no ${what} is given: write it after the service`)
+  if (first === undefined || isServiceAlone) throw new UsageError(`no ${missing} is given: write it after the service`)
   return second === undefined ? [undefined, first] : [first, second]
 }
 

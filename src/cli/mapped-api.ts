@@ -22,7 +22,7 @@ export function mapApi(rest: RestPort, contract: Service, sources: MapSources): 
   const again = `write it with diglot import ${document} --operations -o ${map}`
   const [port, ...others] = contract.ports
   if (port?.port !== rest.port.port || others.length > 0 || contract.resources.length > 0)
-    throw new Error(`${map} has more or less than the port ${rest.port.port}: ${again}`)
+    throw new Error(`${map} must have the port ${rest.port.port} and nothing else: ${again}`)
   const described = describeMapped(port, rest.port, sources)
   const [difference] = compareServices(readMessages(described, document), readMessages(port, map))
   if (difference)
@@ -40,7 +40,7 @@ function describeMapped(mapped: Port, document: Port, sources: MapSources): Port
       throw new Error(`${sources.map}: ${mapped.port}.${name} is not an operation of ${sources.document}: remove it`)
     if (Object.keys({ ...exchange.requestHeaders, ...exchange.replyHeaders }).length > 0)
       throw new Error(
-        `${sources.map}: ${mapped.port}.${name} has header blocks, which no REST service takes: remove them`,
+        `${sources.map}: ${mapped.port}.${name} has header blocks, which a REST service cannot receive: remove them`,
       )
     return [name, takeMessages(`${mapped.port}.${name}`, exchange, described, sources)] as const
   })

@@ -100,9 +100,9 @@ async function mockOpenApi(
   announceMock(server, server.operations)
 }
 
-function refusePublicUrl({ publicUrl }: ProxyFlags, what: string): void {
+function refusePublicUrl({ publicUrl }: ProxyFlags, source: string): void {
   if (publicUrl !== undefined)
-    failUsage(`--public-url stands in links and descriptions, which a mock of ${what} does not have: leave it out`)
+    failUsage(`--public-url is for links and descriptions, which a mock of ${source} does not have: leave it out`)
 }
 
 async function mockContract(

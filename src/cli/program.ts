@@ -41,7 +41,7 @@ export function createProgram(): Command {
   return program
 }
 
-/** What other programs call `new`. */
+/** The names that other programs have for `new`. */
 const newHint = [
   /^(diglot: unknown command '(?:init|create|scaffold)')$/m,
   '$1: diglot new <folder> makes a project',

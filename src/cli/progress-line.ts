@@ -39,7 +39,7 @@ export class ProgressLine {
     this.#isWritten = true
   }
 
-  /** Unless a line was written since the last time. */
+  /** Writes the line again, unless one was written since the last time. */
   #writeAgain(): void {
     if (!this.#isWritten) this.#writeLine()
     this.#isWritten = false

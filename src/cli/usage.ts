@@ -4,8 +4,9 @@ import { inspect } from 'node:util'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 
 /**
- * Whether its reader continues: one that has seen enough (`| head`) closes the pipe. Rejects if it
- * cannot be written for another reason, so that nothing is removed that was not kept.
+ * Writes to standard output, and resolves to false if its reader has closed the pipe (`| head`).
+ * Rejects if the text cannot be written for another reason, so that a caller removes nothing that
+ * was not written.
  */
 export const writeOutput = (text: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
@@ -22,7 +23,7 @@ export const writeOutput = (text: string): Promise<boolean> =>
       resolve(true)
     })
   })
-/** Undefined for the first call; the second is about what is written after it. */
+/** EPIPE: the write that finds the pipe closed; ERR_STREAM_DESTROYED: each one after it. */
 const hasClosedPipe = (thrown: unknown): boolean => ['EPIPE', 'ERR_STREAM_DESTROYED'].includes(errorCodeOf(thrown))
 
 /** A closed pipe is not an error of a command; if `writeOutput` waits, it reports other errors. */

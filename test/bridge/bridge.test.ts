@@ -162,7 +162,7 @@ const misbehaviours: readonly (readonly [
   ['a page of HTML with 200', reply(200, 'text/html', '<html/>'), 502, /text\/html/],
   ['nothing', reply(200, 'text/xml', ''), 502, /no content/],
   ['XML that is cut', reply(200, 'text/xml', envelope('').slice(0, 60)), 502, /not well-formed/],
-  ['another element', reply(200, 'text/xml', envelope('<a/>')), 502, /a in place of Price/],
+  ['another element', reply(200, 'text/xml', envelope('<a/>')), 502, /a instead of Price/],
   [
     'a price that is no number',
     reply(200, 'text/xml', envelope('<Price xmlns="urn:shop"><amount>x</amount></Price>')),

@@ -521,7 +521,7 @@ describe('a call ends once', () => {
     assert.equal((await ask('POST', `${job}/cancellation`)).status, 409)
     const refused = await answer(message)
     assert.equal(refused.status, 500)
-    assert.match(refused.text, /not wanted any more/)
+    assert.match(refused.text, /was cancelled/)
     assert.equal((await ask('GET', resultOf(job))).status, 404)
     assert.equal(await readFigure('diglot_later_calls'), '0')
     assert.equal(await readFigure('diglot_later_answers_total{outcome="cancelled"}'), '1')

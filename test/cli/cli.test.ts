@@ -622,7 +622,7 @@ export default implement(service('notes', { namespace: 'urn:notes', resources: [
       assert.equal(refused.status, 1)
       assert.match(
         refused.stderr,
-        new RegExp(`notes\\.note is declared by an instance that runs .*process ${process.pid}`),
+        new RegExp(`notes\\.note is declared by a running instance .*process ${process.pid}`),
       )
     } finally {
       await running.close()
