@@ -21,8 +21,8 @@ export const placeWithin = (place: ExamplePlace, name: string): ExamplePlace => 
 /** No value can be found for the field; the error names the place and the cure. */
 export class NoExample extends Error {
   override readonly name = 'NoExample'
-  constructor(place: ExamplePlace, what: string) {
-    super(`no example of ${place.name} is found: ${what}; give one: --example ${place.name}=TEXT`)
+  constructor(place: ExamplePlace, reason: string) {
+    super(`no example of ${place.name} was found: ${reason}; give one: --example ${place.name}=TEXT`)
   }
 }
 

@@ -126,7 +126,7 @@ const refusals: readonly (readonly [name: string, status: number, description: s
     'Retry-After',
   ],
   ['Gone', 410, 'The resource has been removed.'],
-  ['PreconditionFailed', 412, 'A precondition does not hold: the resource has changed, or exists.', 'ETag'],
+  ['PreconditionFailed', 412, 'A precondition failed: the resource has changed, or exists.', 'ETag'],
   ['ContentTooLarge', 413, 'The content exceeds its limit.'],
   ['UnsupportedMediaType', 415, 'This media type or content coding is not supported.'],
   ['RangeNotSatisfiable', 416, 'No part of the range is in the file.', 'Content-Range'],
@@ -164,8 +164,8 @@ export const headerComponents: Members = {
   Location: headerComponent('The address of the new resource.'),
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
   'Preference-Applied': headerComponent('The preferences that were honoured (RFC 7240 §3).'),
-  'Accept-Ranges': headerComponent('`bytes`: parts of it may be asked for.'),
-  'Content-Range': headerComponent('The octets that are sent, and how many there are (RFC 9110 §14.4).'),
+  'Accept-Ranges': headerComponent('`bytes`: parts of the content may be requested.'),
+  'Content-Range': headerComponent('The octets that are sent, and the complete length (RFC 9110 §14.4).'),
   'WWW-Authenticate': headerComponent('The supported authentication schemes (RFC 9110 §11.6.1).'),
 }
 
@@ -183,7 +183,7 @@ const parameterComponent = (
 })
 /** The identifier of the item that contains the described ones. */
 export const parentParameter = (name: string): Members =>
-  parameterComponent('path', name, identifierSchema, `The identifier of the ${name} that it is in.`)
+  parameterComponent('path', name, identifierSchema, `The identifier of the ${name} that contains it.`)
 
 export const parameterComponents: Members = {
   id: parameterComponent('path', 'id', identifierSchema, 'The identifier.'),
@@ -227,7 +227,7 @@ export const parameterComponents: Members = {
     'header',
     'If-Range',
     { type: 'string' },
-    'The entity tag or date of the file that the range is of; for another one the whole file is sent.',
+    'The entity tag or the date of the file to which the range belongs; if the file has changed, all of it is sent.',
   ),
   idempotencyKey: parameterComponent(
     'header',
@@ -241,9 +241,9 @@ export const parameterComponents: Members = {
 const preferenceTexts = {
   handling: '`handling=lenient`: query parameters that are unknown are ignored.',
   count: '`count=exact`: `total` counts any number of items.',
-  return: '`return=minimal`: an answer without content.',
-  'respond-async': '`respond-async`: it always is.',
-  wait: '`wait=20`: the response shows the job when it has ended, or after so many seconds.',
+  return: '`return=minimal`: a response without content.',
+  'respond-async': '`respond-async`: the response is always asynchronous.',
+  wait: '`wait=20`: the response shows the job when it has ended, or after this many seconds.',
 } as const
 export type PreferenceName = keyof typeof preferenceTexts
 export const preferenceNames = Object.keys(preferenceTexts) as readonly PreferenceName[]

@@ -92,10 +92,10 @@ export class VersionSchemas {
   /** RFC 9457 §3.2: the members of every problem and those of the fault; `type` names it. */
   problem({ fault, detail }: Fault, types: readonly string[]): JsonSchema {
     const own = this.#schemas.object(detail, 'response')
-    const told = { type: 'string', format: 'uri-reference', enum: types }
+    const typeSchema = { type: 'string', format: 'uri-reference', enum: types }
     return this.#schemas.define(`${fault}Problem`, {
       type: 'object',
-      properties: { ...problemMembers, ...(own['properties'] as Members), type: told },
+      properties: { ...problemMembers, ...(own['properties'] as Members), type: typeSchema },
       required: ['type', 'status', ...requiredMembers(own)],
       xml: problemXml,
     })
@@ -116,7 +116,7 @@ const pageMembers: Readonly<Record<string, JsonSchema>> = {
     type: 'integer',
     minimum: 0,
     description:
-      'Items that were looked at for this page, all that one request may: further ones may match, and `next` leads to them.',
+      'How many items were examined for this page, as many as one request may examine: further ones may match, and `next` leads to them.',
   },
   _links: linksSchema(['next', 'previous']),
 }

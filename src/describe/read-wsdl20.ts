@@ -246,8 +246,8 @@ class Wsdl20Reader {
     const content = attributeValue(reference, 'element') ?? '#other'
     if (content === '#none') return emptyMessage(headers)
     if (content.startsWith('#')) {
-      const what = content === '#any' ? 'any element' : 'not XML'
-      return { ...emptyMessage(headers), parts: [{ name: 'body', content: what }] }
+      const phrase = content === '#any' ? 'any element' : 'not XML'
+      return { ...emptyMessage(headers), parts: [{ name: 'body', content: phrase }] }
     }
     return { ...emptyMessage(headers), parts: [{ name: 'body', element: this.#expand(reference, content) }] }
   }

@@ -67,8 +67,8 @@ export function describePurpose(operation: DeclaredOperation): string {
       return `Reads ${describeTarget(operation.resource)}.`
     case 'create':
       return operation.resource.isSingle
-        ? `Makes the ${operation.resource.name}, once.`
-        : `Makes a new one of ${operation.resource.name}.`
+        ? `Creates the ${operation.resource.name}, once.`
+        : `Creates one of ${operation.resource.name}.`
     case 'replace':
       return `Replaces ${describeTarget(operation.resource)} as a whole.`
     case 'patch':
@@ -80,27 +80,27 @@ export function describePurpose(operation: DeclaredOperation): string {
     case 'search':
       return `Searches ${operation.resource.name} by words.`
     case 'createSearch':
-      return `Keeps a search over ${operation.resource.name}, whose results have an address of their own.`
+      return `Stores a search over ${operation.resource.name}, whose results have an address of their own.`
     case 'getSearch':
-      return `Reads the results of a kept search over ${operation.resource.name}.`
+      return `Reads the results of a stored search over ${operation.resource.name}.`
     case 'act':
       return describeTransition(operation)
     case 'look':
       return `Reads the ${operation.action.rel} of ${describeTarget(operation.resource)}.`
     case 'kept':
-      return `Reads the ${operation.action.rel} that ${operation.verb} has left.`
+      return `Reads the ${operation.action.rel} that ${operation.verb} has produced.`
     case 'getFile':
       return `Reads the ${operation.part} of ${describeTarget(operation.resource)}.`
     case 'putFile':
       return `Stores the ${operation.part} of ${describeTarget(operation.resource)}: ${operation.file.mediaTypes.join(', ')}, at most ${operation.file.max} octets.`
     case 'startJob':
-      return `Starts one of ${operation.job.job}: work that takes longer than an answer.`
+      return `Starts one of ${operation.job.job}: work that takes longer than a response.`
     case 'getJob':
-      return `Tells how far one of ${operation.job.job} is.`
+      return `Reports the progress of one of ${operation.job.job}.`
     case 'cancelJob':
       return `Cancels one of ${operation.job.job} that has not ended.`
     case 'getResult':
-      return `Reads what one of ${operation.job.job} has found.`
+      return `Reads the result of one of ${operation.job.job}.`
   }
 }
 /** `one of orders`, `the settings`. */
@@ -108,7 +108,7 @@ const describeTarget = ({ name, isSingle }: Resource): string => (isSingle ? `th
 function describeTransition({ resource, verb, action }: DeclaredOperation & { readonly kind: 'act' }): string {
   const from = action.from.length === 0 ? 'any state' : `the state ${action.from.join(' or ')}`
   if (resource.states.length === 0) return `Does ${verb} to ${describeTarget(resource)}.`
-  if (action.effect === 'move') return `Ends ${describeTarget(resource)} in favour of another, from ${from}.`
+  if (action.effect === 'move') return `Replaces ${describeTarget(resource)} with another, from ${from}.`
   return `Leads ${describeTarget(resource)} from ${from}${action.to === undefined ? ', which stays' : ` to ${action.to}`}.`
 }
 
@@ -199,7 +199,7 @@ function writeRestContent(operation: DeclaredOperation, path: string, version: s
   switch (operation.kind) {
     case 'create':
     case 'replace':
-      return linkToResource('An item without what the service sets:', path, version, operation.resource)
+      return linkToResource('An item without the fields that the service sets:', path, version, operation.resource)
     case 'patch':
       return linkToResource('A JSON Merge Patch or a JSON Patch of', path, version, operation.resource)
     case 'act':
@@ -234,11 +234,11 @@ function writeRestAnswer(operation: DeclaredOperation, path: string, version: st
     case 'kept':
       return operation.action.output
         ? writeFieldTable(operation.action.output)
-        : linkToResource('The item as it stands then:', path, version, operation.resource)
+        : linkToResource('The item after the call:', path, version, operation.resource)
     case 'getResult':
       return writeFieldTable(operation.job.output)
     case 'startJob':
-      return writeText('202 with the address of the job, which tells how far it is.')
+      return writeText('202 with the address of the job, which reports its progress.')
     default:
       return ''
   }
@@ -297,16 +297,16 @@ function writeShownExample({ hasExamples }: DescribedEdition, example: Operation
     return writeSection(
       'Example',
       {},
-      writeText('No content that could be made up was accepted, so this page has no example.'),
+      writeText('The service accepted no generated content, so this page has no example.'),
     )
   const { caller, rest, soap, refused } = example
   return [
-    writeSection('Example', {}, writeText(`Asked by ${describeCaller(caller)}.`), writeExchanges(rest, soap)),
+    writeSection('Example', {}, writeText(`Called by ${describeCaller(caller)}.`), writeExchanges(rest, soap)),
     refused
       ? writeSection(
           'The same, refused',
           {},
-          writeText('With another content.'),
+          writeText('With different content.'),
           writeExchanges(refused.rest, refused.soap, ', refused'),
         )
       : '',
@@ -328,7 +328,7 @@ function writeExchanges(rest: ShownExchange | undefined, soap: ShownExchange | u
       : ''
   return buildElement('div', { class: 'faces' }, face('REST', rest), face('SOAP', soap))
 }
-/** It can be scrolled with the keyboard. */
+/** Focusable, so that the keyboard can scroll it. */
 const writeMessageText = (label: string, text: string): PageMarkup =>
   buildElement('pre', { tabindex: 0, role: 'region', 'aria-label': label }, escapeMarkup(text))
 

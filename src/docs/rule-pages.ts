@@ -41,9 +41,11 @@ export function buildAccessPage(
   ])
   const main = [
     writeText(
-      'A right is the same in both faces. Where a caller may only reach what is theirs, everything else does not exist for them: 404 and the fault NotFound. 401 asks for credentials, 403 says that they do not suffice.',
+      'Rights are the same in both faces. If a caller may reach only its own items, all others do not exist for it: 404 and the fault NotFound. 401 requests credentials, 403 says that those sent do not suffice.',
     ),
-    roles === undefined ? '' : writeText(`This site is for ${roles.join(', ')}: it has what these roles may ask for.`),
+    roles === undefined
+      ? ''
+      : writeText(`This site is for ${roles.join(', ')}: it describes what these roles may request.`),
     writeRowTable(
       [
         { name: 'operation' },
@@ -86,7 +88,7 @@ export function buildRefusalPage(service: Service, operations: readonly Declared
   })
   const main = [
     writeText(
-      'A refusal is a problem of RFC 9457 in HTTP, with its address as the type, and a fault in SOAP. What callers should handle has a name that is the same in both.',
+      'A refusal is a problem of RFC 9457 in HTTP, with its address as the type, and a fault in SOAP. Each refusal that callers should handle has the same name in both.',
     ),
     writeSection('Faults of this service', {}, ...own.map(writeFault)),
     writeSection('Faults of every service', {}, ...builtInFaults.map(writeFault)),
@@ -115,7 +117,9 @@ export function buildHeaderPage(service: Service): SitePage | undefined {
   const all = headersOf(service)
   if (all.length === 0) return undefined
   const main = [
-    writeText('Data that travel with a message and are not of its content: a header block in SOAP, a field in HTTP.'),
+    writeText(
+      'Data that travels with a message and is not part of its content: a header block in SOAP, a field in HTTP.',
+    ),
     ...all.map(writeHeaderPanel),
   ].join('\n')
   return { path: sitePlaces.headers, title: 'Headers', main, trail }
@@ -125,9 +129,11 @@ function writeHeaderPanel(header: NamedHeader): PageMarkup {
   const lines = [
     `Element ${name} of the namespace ${uri}.`,
     field === undefined ? 'HTTP has no field for it.' : `Field ${field} in HTTP.`,
-    { request: 'It is sent with requests.', response: 'It comes with answers.', both: 'Requests and answers have it.' }[
-      direction
-    ],
+    {
+      request: 'It is sent with requests.',
+      response: 'It is sent with answers.',
+      both: 'Requests and answers have it.',
+    }[direction],
     isRequired ? 'A request without it is refused.' : '',
     isMandatory ? 'Its sender marks it with mustUnderstand.' : '',
     role === undefined ? '' : `It is for the role ${role}.`,
@@ -161,7 +167,7 @@ export function buildSecurityPage(service: Service, editions: readonly Described
   if (secured.length === 0) return undefined
   const main = [
     writeText(
-      'Messages to these endpoints prove their sender by WS-Security 1.1. The WSDL of each has the same as WS-SecurityPolicy, for tools that read it.',
+      'Messages to these endpoints prove their sender by WS-Security 1.1. The WSDL of each states the same as WS-SecurityPolicy, for tools that read it.',
     ),
     ...secured.map(writeSecuredEndpoint),
   ].join('\n')
@@ -181,7 +187,7 @@ function writeSecuredEndpoint({ path, security, names, attaching }: SecuredPlace
       heading,
       {},
       writeText(
-        'The settings of the server say what a message proves here; a UsernameToken with a password over TLS is accepted unless they say otherwise. Ask the operator which certificates and tokens are trusted.',
+        'The settings of the server say what a message must prove here; a UsernameToken with a password over TLS is accepted unless they say otherwise. Ask the operator which certificates and tokens are trusted.',
       ),
     )
   const own = Object.entries(security.operations ?? {}).filter(([name]) => names.includes(name))
@@ -192,7 +198,7 @@ function writeSecuredEndpoint({ path, security, names, attaching }: SecuredPlace
     writeExchangeRule('Every message', security, attaching.some(isCommon)),
     ...own.map(([name, rule]) =>
       rule === 'none'
-        ? [buildElement('h3', {}, escapeMarkup(name)), writeText('Its messages may come without proof.')].join('')
+        ? [buildElement('h3', {}, escapeMarkup(name)), writeText('Its messages need no proof.')].join('')
         : writeExchangeRule(name, rule, attaching.includes(name)),
     ),
   )
@@ -218,7 +224,7 @@ function writeExchangeRule(
   const answer = answers ? texts[answers] : 'Answers carry no proof.'
   return [
     buildElement('h3', {}, escapeMarkup(title)),
-    writeText('One of these names the sender; the first that a message meets counts.'),
+    writeText('One of these identifies the sender; the first one that a message satisfies counts.'),
     buildElement('ul', {}, ...callers.map(each => buildElement('li', {}, escapeMarkup(describeProof(proofOf(each)))))),
     ...(symmetric ? [writeText(exchangeKeyTexts[symmetric])] : []),
     writeText(
@@ -250,9 +256,9 @@ const namingTexts: Readonly<Record<NamingForm, string>> = {
 }
 const attachmentTexts: Readonly<Record<AttachmentForm, string>> = {
   content:
-    'Where the Body is signed, so is the content of each attachment; where it is encrypted, so is that (SwA Profile 1.1 §5).',
+    'If the Body is signed, so is the content of each attachment; if the Body is encrypted, so is that content (SwA Profile 1.1 §5).',
   complete:
-    'Where the Body is signed, so is each attachment, its content and the fields that say what it is; where it is encrypted, so is the content (SwA Profile 1.1 §5).',
+    'If the Body is signed, so is each attachment, its content and the fields that describe it; if the Body is encrypted, so is that content (SwA Profile 1.1 §5).',
 }
 const exchangeKeyTexts = {
   direct:

@@ -61,7 +61,7 @@ const describeBothFaces = (address: string): PageMarkup =>
   buildElement(
     'p',
     {},
-    'One service by two faces: resources below ',
+    'One service with two faces: resources below ',
     writeCode(`${address}/api`),
     ' for HTTP, and messages below ',
     writeCode(`${address}/soap`),
@@ -170,7 +170,7 @@ function writeTransitions({ machine }: Resource): PageMarkup {
 function writeSelections({ given }: Resource): PageMarkup {
   const lines = [
     given.filter?.length ? `Filters: ${given.filter.join(', ')}.` : '',
-    given.sort?.length ? `Orders: ${given.sort.join(', ')}; "-" before a name turns it round.` : '',
+    given.sort?.length ? `Orders: ${given.sort.join(', ')}; "-" before a name reverses its order.` : '',
     given.search?.length ? `Words are searched in ${given.search.join(', ')}.` : '',
     given.searchBy?.length ? `A search is narrowed by ${given.searchBy.join(', ')}.` : '',
     given.edit ? `It can be changed while it is ${given.edit.join(' or ')}.` : '',
@@ -207,7 +207,7 @@ export function buildJobPage(edition: DescribedEdition, job: Job): SitePage {
   const main = [
     writeParagraph(job.description),
     writeText(
-      `Work that takes longer than an answer: a request starts it, its job tells how far it is, its result has an address of its own. One try may take ${job.timeLimit} seconds, of ${job.tries} tries; it is kept for ${job.keep} seconds after its end.`,
+      `Work that takes longer than a response: a request starts it, its job reports the progress, its result has an address of its own. It has at most ${job.tries} tries of at most ${job.timeLimit} seconds each, and is kept for ${job.keep} seconds after its end.`,
     ),
     writeText(`It is started by ${job.allow.map(describeGrantee).join('; ')}.`),
     writeSection('Input', {}, writeFieldTable(job.input)),

@@ -68,7 +68,7 @@ export function writePage(frame: PageFrame, main: PageMarkup, aside: PageMarkup 
 <body><a class="skip" href="#main">Skip to the content</a>
 ${writeFrameHeader(frame)}
 <div class="page${layoutOf(frame, aside)}"><main id="main" tabindex="-1">${writeTrail(frame)}<h1>${escapeMarkup(title)}</h1>${notice === undefined ? '' : buildElement('p', { class: 'hint', role: 'note' }, notice)}
-${isFile ? '' : '<p id="done" class="done">Done. This is how it stands now.</p>\n'}${main}
+${isFile ? '' : '<p id="done" class="done">Done. This is the current state.</p>\n'}${main}
 </main>${aside === '' ? '' : `\n<aside aria-label="For programs">${aside}</aside>`}</div>
 <footer><p>${escapeMarkup(footer)}</p></footer></body></html>
 `

@@ -32,7 +32,7 @@ export const pageScript = `'use strict'
     }
   })
 
-  // What is left empty is no filter.
+  // An empty field is not a filter.
   addEventListener('submit', event => {
     const form = event.target
     if (form.method !== 'get') return
@@ -75,7 +75,7 @@ export const pageScript = `'use strict'
   }
   prepare(document)
 
-  // A button that sends is pressed once.
+  // A form is sent once, however often its button is pressed.
   addEventListener('submit', event => {
     if (event.target.method !== 'post') return
     const button = event.submitter

@@ -19,7 +19,7 @@ export interface HealthContext {
   readonly changed?: (status: string) => void
 }
 
-/** `unknown`: it could not be asked. */
+/** `unknown`: it could not be checked. */
 type Check = 'ok' | 'failed' | 'unknown'
 
 export function createHealthPages(context: PageContext, health: HealthContext): Mount {

@@ -1,6 +1,6 @@
 /**
- * Where answers come that the backend of a bridge sends later: `POST /replies/<id>/<secret>`.
- * The address is all that a sender needs; the receiver proves the rest.
+ * The addresses at which a bridge receives the later answers of its backend: `POST
+ * /replies/<id>/<secret>`. The address is all that a sender needs; the receiver proves the rest.
  */
 import type { LaterReceiver, MessageReceipt } from '../contract/later-call.ts'
 import { repliesSegment } from '../contract/later-call.ts'

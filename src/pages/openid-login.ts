@@ -101,7 +101,7 @@ async function beginSession(
   }
   const reason =
     rights === 'token'
-      ? `${title} names more roles and claims of yours than a cookie holds. The operator of this service can choose fewer.`
+      ? `${title} reports more roles and claims for you than a cookie can hold. The operator of this service can select fewer.`
       : `${title} knows you as ${caller.subject}, and this service has no person of that name.`
   return respondWithPage(context, 403, 'No access', writeNotice(reason)) // (3)
 }

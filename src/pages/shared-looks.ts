@@ -30,7 +30,7 @@ export class SharedLooks<T> {
     const look = this.#look(caller, after)
     if (looks.size < looksMax) {
       looks.set(key, look)
-      look.catch(() => looks.delete(key)) // the next reader asks again
+      look.catch(() => looks.delete(key)) // the next reader tries again
     }
     return look
   }

@@ -41,7 +41,7 @@ test('a single resource has pages with examples of both faces, and none of a lis
       assert.match(page, /<h3>Response, 20\d<\/h3>/, name)
       assert.doesNotMatch(page, /one of rates|\{id\}|undefined/, name)
     }
-    assert.match(pageOf(files, 'v1/operations/CreateRates.html'), /Makes the rates, once[\s\S]*PUT \/api\/v1\/rates/)
+    assert.match(pageOf(files, 'v1/operations/CreateRates.html'), /Creates the rates, once[\s\S]*PUT \/api\/v1\/rates/)
     assert.equal(files.has('v1/operations/ListRates.html'), false)
   }
 })
@@ -83,7 +83,7 @@ test('attachments of a port: which parts a message has, and what proves them', a
     return pageOf(files, 'message-security.html')
   }
   assert.match(await pageOfRule({ callers: ['x509'] }), /so is the content of each attachment/)
-  assert.match(await pageOfRule({ callers: ['x509'], attachments: 'complete' }), /the fields that say what it is/)
+  assert.match(await pageOfRule({ callers: ['x509'], attachments: 'complete' }), /the fields that describe it/)
   const own = { open: 'none', refer: 'none' } as const
   assert.doesNotMatch(await pageOfRule({ callers: ['x509'], operations: own }), /attachment/, 'close has none')
 })
