@@ -109,7 +109,7 @@ function compareOperation(
 function compareFacts(name: string, [before, after]: OperationPair): readonly OperationFinding[] {
   return [...new Set([...before.facts.keys(), ...after.facts.keys()])].flatMap(fact => {
     const [old = '(none)', now = '(none)'] = [before.facts.get(fact), after.facts.get(fact)]
-    const cure = 'keep it: messages of today do not arrive otherwise'
+    const cure = 'keep it: otherwise, messages of current clients do not arrive'
     return old === now ? [] : [{ ...both('breaking'), place: name, text: `${fact} ${old} → ${now}`, cure }]
   })
 }
@@ -135,7 +135,7 @@ function compareLists(
   old: readonly string[],
   now: readonly string[],
 ): readonly OperationFinding[] {
-  const cure = 'go on allowing it: callers rely on it'
+  const cure = 'keep allowing it: callers rely on it'
   const gone = now.some(isOpenToAll) ? [] : old.filter(each => !now.includes(each))
   const come = now.filter(each => !old.includes(each))
   return [
@@ -162,7 +162,7 @@ function compareInputs(
         ),
       ]
     if (old && !now)
-      return [{ ...forWriters('breaking'), place, text: 'removed', cure: 'go on taking it, if only to ignore it' }]
+      return [{ ...forWriters('breaking'), place, text: 'removed', cure: 'keep accepting it, if only to ignore it' }]
     if (!old || !now) return []
     return [...compareNeed(place, old, now), ...compareContent(place, 'writers', old, now, from, to)]
   })
@@ -233,5 +233,5 @@ function removedOutput(place: string, old: DescribedOutput, rest: readonly Descr
   const isStillThere = rest.some(each => each.outcome === old.outcome)
   if (old.kind === 'error' || (old.kind === 'content' && !isStillThere))
     return { ...forReaders('compatible'), place, text: 'no longer occurs', cure: '' }
-  return { ...forReaders('breaking'), place, text: 'removed', cure: 'go on sending it to those who ask for it' }
+  return { ...forReaders('breaking'), place, text: 'removed', cure: 'keep sending it to clients that request it' }
 }

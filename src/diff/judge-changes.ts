@@ -1,7 +1,7 @@
 /**
- * Decides which change breaks whom. A writer sends the values of requests: it breaks if something
- * that was accepted is now refused. A reader receives the values of responses: it breaks if
- * something unexpected arrives, or if something that it relied on is gone.
+ * Decides which change breaks which callers. A writer sends the values of requests: it breaks if
+ * something that was accepted is now refused. A reader receives the values of responses: it breaks
+ * if something unexpected arrives, or if something that it relied on is gone.
  */
 import type { TypeChange, TypeEffect } from './compare-types.ts'
 import type { DescribedFace } from './service-description.ts'
@@ -28,7 +28,7 @@ const inNewVersion = 'publish it in a new version, and keep this one until its s
 const ofWriters: Readonly<Record<TypeEffect, TypeJudgement>> = {
   wider: compatible,
   addition: compatible,
-  narrower: breakingWith(`go on taking what callers send today, or ${inNewVersion}`),
+  narrower: breakingWith(`keep accepting what callers send today, or ${inNewVersion}`),
   removal: breakingWith(`keep the member and ignore it, or ${inNewVersion}`),
   other: breakingWith(inNewVersion),
   default: breakingWith(`callers that leave it out now get another value: keep the default, or ${inNewVersion}`),

@@ -107,7 +107,7 @@ test('A9.4 a tighter type, a removed state and a removed role: exit status 1, ea
   assert.equal(status, 1, stdout)
   assert.match(
     stdout,
-    /^breaking {4}REST {2}.*\/text.*: maxLength 10 → 5 \(.*writers breaking; A9\.4\)\n {12}go on taking/m,
+    /^breaking {4}REST {2}.*\/text.*: maxLength 10 → 5 \(.*writers breaking; A9\.4\)\n {12}keep accepting/m,
   )
   assert.match(stdout, /^breaking {4}contract {2}FinishNote: state held removed/m)
   assert.match(stdout, /^breaking {4}contract {2}FinishNote: role anyone removed/m)
