@@ -17,7 +17,7 @@ export type CellType =
 export function readCell(type: CellType, cell: Exclude<Cell, null>, place: string): unknown {
   const value = readers[type.replace(/-\d+$/, '')]?.(cell, placesOf(type))
   if (value === undefined)
-    throw new Error(`${place} is ${String(cell)}, which does not fit ${type}: mend it, or declare another field`)
+    throw new Error(`${place} is ${String(cell)}, which does not fit ${type}: correct it, or declare another field`)
   return value
 }
 

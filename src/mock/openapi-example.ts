@@ -35,8 +35,8 @@ export function makeSchemaExample(
   if (own !== undefined) return type === 'string' || type === '' ? own : (parseGivenText(own) ?? own)
   if (schema['const'] !== undefined) return schema['const']
   const known = [schema['example'], jsonItems(schema['examples'])[0], schema['default']]
-  const said = known.find(each => each !== undefined)
-  if (said !== undefined && place.item === 1) return said
+  const declared = known.find(each => each !== undefined)
+  if (declared !== undefined && place.item === 1) return declared
   const listed = jsonItems(schema['enum'])
   if (listed.length > 0) return listed[createChoose(place)(listed.length)] ?? null
   if (options.length > 0)
@@ -56,8 +56,8 @@ function nameOption(
   const { propertyName, mapping } = objectOf(schema['discriminator'])
   const member = stringOf(propertyName)
   const { schema: own, name } = readSchemaFacts(document, option)
-  const said = readSchemaFacts(document, objectOf(own['properties'])[member]).schema
-  if (member === '' || !isJsonObject(example) || said['const'] !== undefined || said['enum'] !== undefined)
+  const property = readSchemaFacts(document, objectOf(own['properties'])[member]).schema
+  if (member === '' || !isJsonObject(example) || property['const'] !== undefined || property['enum'] !== undefined)
     return example
   const isOption = (to: string): boolean => to === name || to.endsWith(`/${name}`)
   const [mapped] = Object.entries(objectOf(mapping)).find(([, to]) => isOption(stringOf(to))) ?? []

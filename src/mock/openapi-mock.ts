@@ -142,7 +142,11 @@ class OpenApiSite {
     if (result === 'not-modified') throw new EarlyResponse({ status: 304, fields: etag === undefined ? {} : { etag } })
     if (result === 'failed')
       throw new EarlyResponse(
-        this.#refuse(operation, [412], etag === undefined ? 'there is nothing' : `the ETag is ${etag} now`),
+        this.#refuse(
+          operation,
+          [412],
+          etag === undefined ? 'the resource does not exist' : `the current ETag is ${etag}`,
+        ),
       )
   }
   /** The tag that a GET of this address would now have. */
@@ -172,7 +176,7 @@ class OpenApiSite {
       const allow = [...route.operations.keys(), ...(route.operations.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
       if (!operation && method === 'OPTIONS') throw new EarlyResponse({ status: 204, fields: { allow } })
       if (!operation) return endRequest(405, `${route.template} has no ${method}`, { allow })
-      const pairs = parseQuery(query) ?? endRequest(400, 'the query is not percent-encoded as it should be')
+      const pairs = parseQuery(query) ?? endRequest(400, 'the query is not validly percent-encoded')
       return { request, path: path.slice(base.length) || '/', base, pairs, route, values, operation }
     }
     return endRequest(404, `the description has no address ${path}`)
@@ -351,7 +355,7 @@ class OpenApiSite {
     if (types.length === 0) return { status, fields: { ...fields, ...change({}).fields } }
     const concrete = types.map(each => each.replace(/^\*\/\*$/, 'application/json').replace(/\/\*$/, '/plain'))
     const type = negotiateType(request.fields['accept'], concrete)
-    if (type === undefined) return respond(406, { detail: `there are ${types.join(', ')}` })
+    if (type === undefined) return respond(406, { detail: `available media types: ${types.join(', ')}` })
     const media = contents[types[concrete.indexOf(type)] ?? '']
     const named = schemaName(this.#document, objectOf(media)['schema'])
     const example = makeContentExample(this.#document, media, named === '' ? place : { ...place, name: named })
@@ -398,7 +402,7 @@ class OpenApiSite {
     const parameter = route.names.at(-1) ?? 'id'
     const known = this.#items.at(address)
     if (known === 'gone' && operation.method !== 'PUT')
-      throw new EarlyResponse(this.#refuse(operation, [404, 410], 'it was removed'))
+      throw new EarlyResponse(this.#refuse(operation, [404, 410], 'the item was removed'))
     if (operation.method === 'DELETE') this.#items.set(address, undefined)
     if (!isJsonObject(example)) return { content: example }
     const key = identifierMember(example, parameter)

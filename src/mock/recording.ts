@@ -85,7 +85,7 @@ export function createRecorder(to: string, folder: string): (request: Request) =
     const content = await request.content.bytes(contentMax)
     if (!content) return respond(413, { detail: `a recording holds ${contentMax} octets at most` })
     const answer = await forward(base, request, content)
-    if (!answer) return respond(502, { detail: `${base} did not answer` })
+    if (!answer) return respond(502, { detail: `${base} did not respond` })
     const known = listKnown(request, content)
     const key = digestRequest(request, content, known)
     const target = maskText(maskTarget(request.target), known)
@@ -164,7 +164,7 @@ function recordAnswer({ status, fields, content }: WholeAnswer, known: readonly 
 export function createReplay(folder: string): (request: Request) => Promise<Response> {
   const recordings = new Map(readRecordings(folder).map(each => [each.key, each]))
   if (recordings.size === 0)
-    throw new Error(`${folder} has no recordings: make some by --record ${folder} --to ADDRESS`)
+    throw new Error(`${folder} has no recordings: make some with --record ${folder} --to ADDRESS`)
   const repetitions = new Map<string, number>()
   return async request => {
     const content = (await request.content.bytes(contentMax)) ?? new Uint8Array(0)

@@ -157,7 +157,9 @@ const hidePassword = (from: string): string =>
 
 async function readPlaceTables(from: string, { kind }: TablesPlace): Promise<FoundTables> {
   if (kind === 'postgres' && namesSeveral(from))
-    throw new ProjectRefused(`${hidePassword(from)} names several servers: give the address of one, which is asked`)
+    throw new ProjectRefused(
+      `${hidePassword(from)} names several servers: give the address of the one to read the tables from`,
+    )
   try {
     if (kind === 'postgres') return await readPostgresTables(from)
     return kind === 'script' ? readSqlScript(readFileSync(from, 'utf8')) : readSqliteFile(from)
@@ -167,11 +169,11 @@ async function readPlaceTables(from: string, { kind }: TablesPlace): Promise<Fou
 }
 const cures: Readonly<Record<TablesPlace['kind'], string>> = {
   postgres:
-    'see that the database runs, that the address has its user and name, and that pg is installed (npm install pg)',
+    'check that the database runs, that the address names its user and the database, and that pg is installed (npm install pg)',
   script:
-    'SQLite reads a script; for one of another database, give the address of the database, or take out what SQLite does not have',
+    'SQLite reads a script; for one of another database, give the address of the database, or remove what SQLite does not support',
   sqlite:
-    'give a file of SQLite, a script that ends in .sql, postgres://…, a WSDL (.wsdl) or an OpenAPI document (.json, .yaml)',
+    'give an SQLite file, a script that ends in .sql, postgres://…, a WSDL (.wsdl) or an OpenAPI document (.json, .yaml)',
 }
 /** Our versions of the other packages that a project needs. */
 function readPackages(dependencies: readonly string[], devDependencies: readonly string[]) {

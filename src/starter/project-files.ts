@@ -136,7 +136,7 @@ It needs Node ${node.replace('>=', '')} or later.
     npm test
     npm start
 
-\`npm start\` serves it at \`http://127.0.0.1:8080\`, with its data in \`data/\`; \`npm run dev\` starts it again after each change of a file, checks types beside, and prints links and tokens.
+\`npm start\` serves it at \`http://127.0.0.1:8080\`, with its data in \`data/\`; \`npm run dev\` restarts it after each change of a file, checks types in parallel, and prints links and tokens.
 ${source === undefined ? '' : writeSource(source)}In another terminal:
 
     curl ${firstRequest}
@@ -161,5 +161,5 @@ In a container these commands need its database and its key:
 A password counts over HTTPS alone: put a proxy that ends TLS in front, and end the first command with \`serve service.ts --data /data/${name}.sqlite --trust-proxy\`.
 The second of these prints a token to try the service with, as \`Authorization: Bearer …\`.
 
-Before a release, \`npx diglot diff service.ts --against git:main\` says whom its changes would break.
+Before a release, \`npx diglot diff service.ts --against git:main\` says which callers its changes would break.
 `

@@ -29,7 +29,7 @@ describe('diglot new --from a file of SQLite', () => {
       'loan: check (note is null or length(note) < 1000) stays with the database, which ends a call with 500',
       'log: the table has no primary key: it is left out',
       'loan.note: a contract has no type for json: it is left out',
-      'loan_event: the key has several columns: new rows are not made',
+      'loan_event: the key has several columns: clients cannot create rows',
     ])
     linkPackages(project)
     served = await serveProject(project)
@@ -193,7 +193,7 @@ describe('unusable databases are refused, with the cure', () => {
     writeFileSync(join(folder, 'text.db'), 'x'.repeat(5000))
     refuse(
       'text.db',
-      /text\.db cannot be read \(file is not a database\): give a file of SQLite, a script that ends in \.sql/,
+      /text\.db cannot be read \(file is not a database\): give an SQLite file, a script that ends in \.sql/,
     )
   })
   test('a script of another database', () => {
@@ -225,7 +225,7 @@ describe('unusable databases are refused, with the cure', () => {
   test('a missing file', () =>
     refuse(
       'lost.db',
-      /lost\.db is not an example, and no file has this name: use tickets, hello, empty, clinic, a file of SQLite/,
+      /lost\.db is not an example, and no file has this name: use tickets, hello, empty, clinic, an SQLite file/,
       2,
     ))
 })
@@ -309,8 +309,8 @@ describe('tables as resources', () => {
     assert.deepEqual(
       losses.map(({ place, detail }) => `${place}: ${detail}`),
       [
-        'a.n: 2 rows are not of the type INT: mend them, or declare another one; it is left out',
-        'a.b: a row is not of the type boolean: mend it, or declare another one; it is left out',
+        'a.n: 2 rows are not of the type INT: correct them, or declare another type; the column is left out',
+        'a.b: a row is not of the type boolean: correct it, or declare another type; the column is left out',
       ],
     )
   })

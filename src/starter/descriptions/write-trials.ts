@@ -30,7 +30,7 @@ export function writeTrials(parts: HandledParts, isOpen: boolean): string {
   ]
   const tools = ports.length > 0 ? writePortTools(caller, trials.join('')) : ''
   const todo = trials.some(each => each.includes(', todo, '))
-    ? `\n/** Take it away from a test once its handler is written. */\nconst todo = { todo: 'its handler in service.ts is still to be written' }\n`
+    ? `\n/** Remove it from a test once its handler is written. */\nconst todo = { todo: 'its handler in service.ts is still to be written' }\n`
     : ''
   const assertion = `${tools}${trials.join('')}`.includes('assert.') ? `import assert from 'node:assert/strict'\n` : ''
   return `/** What clients get by REST and by SOAP: \`npm test\`. */

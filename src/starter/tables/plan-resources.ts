@@ -134,7 +134,7 @@ function planResource(
   )
   const key = table.key.map(column => planKey(columnOf(table, column)))
   const whyNot = whyNotCreated(table, lacking)
-  if (whyNot !== undefined) losses.push({ place: table.name, detail: `${whyNot}: new rows are not made` })
+  if (whyNot !== undefined) losses.push({ place: table.name, detail: `${whyNot}: clients cannot create rows` })
   const isListed = new Set([
     ...uniques.flat(),
     ...fields.filter(each => /^t\.(?:ref|enum|boolean)/.test(each.text)).map(each => each.name),
@@ -198,7 +198,7 @@ function whyNotCreated(table: SqlTable, lacking: SqlColumn | undefined): string 
   const [first = ''] = table.key
   if (table.key.length > 1) return 'the key has several columns'
   const column = columnOf(table, first)
-  return column?.filled !== undefined || isTextKey(table) ? undefined : `the database makes no key ${first}`
+  return column?.filled !== undefined || isTextKey(table) ? undefined : `the database generates no key ${first}`
 }
 
 function planField(

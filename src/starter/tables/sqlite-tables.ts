@@ -173,7 +173,7 @@ function findMisfit(database: DatabaseSync, table: string, column: SqlColumn): s
     )
     .get() as { rows: number }
   if (rows === 0) return undefined
-  return `${rows === 1 ? 'a row is' : `${rows} rows are`} not of the type ${column.declared}: mend ${rows === 1 ? 'it' : 'them'}, or declare another one; it is left out`
+  return `${rows === 1 ? 'a row is' : `${rows} rows are`} not of the type ${column.declared}: correct ${rows === 1 ? 'it' : 'them'}, or declare another type; the column is left out`
 }
 
 /** The conditions of a statement, found by their parentheses; quotes hide those inside them. */

@@ -56,7 +56,7 @@ function writeContractHead(source: string, losses: readonly TableLoss[]): string
   )
   if (lines.length === 0) return `/** The tables of ${source}, which stay where they are. */`
   const first = ` * The tables of ${source}, which stay where they are.`
-  return ['/**', first, ' * What the contract does not say of them:', ...lines, ' */'].join('\n')
+  return ['/**', first, ' * What the contract does not express:', ...lines, ' */'].join('\n')
 }
 
 function writeResource(each: PlannedResource): string {
@@ -85,7 +85,7 @@ ${rules.map(rule => `  ${rule},\n`).join('')}})
 function writeService({ place, plan: { resources } }: TablesServiceFacts): string {
   const hasUniques = resources.some(each => each.uniques.length > 0)
   const names = resources.map(each => constantOf(each.name))
-  return `/** Serves the rows of the tables as they are; what is changed here is changed there. */
+  return `/** Serves the existing rows of the tables: a change through this service changes the tables. */
 import { implement, type Item } from 'diglot'
 import { contract, ${names.map(name => `type ${name}`).join(', ')} } from './contract.ts'
 ${writeOpening(place)}
@@ -154,7 +154,8 @@ ${uniques
 `
 
 function writeTest({ plan: { resources }, place }: TablesServiceFacts): string {
-  const note = place.kind === 'postgres' ? ' It reads alone.' : ' It reads alone; TABLES names a copy to change.'
+  const note =
+    place.kind === 'postgres' ? ' The tests only read.' : ' The tests only read; TABLES names a copy to change.'
   return `/** Each row is the same by both faces: \`npm test\`.${note} */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
