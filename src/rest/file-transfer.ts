@@ -111,8 +111,8 @@ export function replyWithFile(exchange: Exchange, file: FileVersion, octets: Sto
 
 /** For a client that accepts nothing else: one piece is remembered like any representation. */
 function codedReply(exchange: Exchange, octets: StoredOctets, fields: FieldDraft, etag: string): Maybe<Response> {
-  if (octets.here)
-    return chain(encodeContent(exchange, exchange.head.coding, octets.here, etag), content => ({
+  if (octets.inMemory)
+    return chain(encodeContent(exchange, exchange.head.coding, octets.inMemory, etag), content => ({
       status: 200,
       fields,
       content,
@@ -131,7 +131,7 @@ const partLength = (part: RangeParts[number]): number =>
 
 /** Octets in memory go as they are; others are read while they are sent. */
 function replyWithParts(status: number, fields: FieldDraft, octets: StoredOctets, parts: RangeParts): Response {
-  const { here: all } = octets
+  const { inMemory: all } = octets
   if (all) {
     const pieces = parts.map(part =>
       typeof part === 'string' ? utf8.encode(part) : all.subarray(part.first, part.last + 1),

@@ -75,7 +75,7 @@ export async function removeItems(
 }
 
 /**
- * What the caller sees of the items asked for, and which of them may be removed: one object if all
+ * The selected items that the caller sees, and those of them that may be removed: one object if all
  * of them may.
  */
 function selectRemovable({ call, about }: BulkChange, { resource, grants }: OperationOf<'bulk'>) {
@@ -88,7 +88,7 @@ function selectRemovable({ call, about }: BulkChange, { resource, grants }: Oper
   return { matching, removable: { filters: [...matching.filters, ...states], within } }
 }
 
-/** The states that allow removal, unless the query asks for one of them. */
+/** The states that allow removal, unless the query names one of them. */
 function missingStateFilters({ given: { remove } }: Resource, filters: Query['filters']): Query['filters'] {
   if (!remove) return []
   const states: readonly unknown[] = remove
@@ -104,7 +104,7 @@ async function removeBatch(
   let progress: BulkProgress = { removed: 0, referred: 0, changed: 0 }
   for (const { id, version } of items) {
     const item = await change.writer.getForChange(resource.name, id)
-    if (!item || isFormer(item)) continue // somebody else removed it
+    if (!item || isFormer(item)) continue // another caller has removed it
     if (item.version !== version) progress = { ...progress, changed: progress.changed + 1 }
     else if (await findReferrer(change, resource, id)) progress = { ...progress, referred: progress.referred + 1 }
     else {

@@ -231,7 +231,7 @@ class Changes {
   readonly #storeOf: ReturnType<typeof createExternalStores>
   readonly #findActions: ReturnType<typeof createActionFinder>
   readonly #locks = new KeyLocks()
-  readonly #bulkLine = new WaitingLines(bulkBounds, 'as many bulk removals wait as may')
+  readonly #bulkLine = new WaitingLines(bulkBounds, 'too many bulk removals are waiting')
 
   constructor(app: Implementation, parts: ServiceParts, about: FactFinder) {
     this.#app = app
@@ -252,7 +252,7 @@ class Changes {
       isKept = effects.deed !== undefined
       return outcome
     } catch (thrown) {
-      throw thrown instanceof Unavailable && thrown.doubt && mayBeAskedAgain(call, thrown.doubt)
+      throw thrown instanceof Unavailable && thrown.doubt && mayBeRetried(call, thrown.doubt)
         ? new Unavailable(thrown.after, thrown.cause)
         : thrown
     } finally {
@@ -327,7 +327,7 @@ class Changes {
 }
 
 /** If it is repeated, it finds what the first one did, and has no effect of its own. */
-const mayBeAskedAgain = ({ id, once, expects, admitted: { operation } }: Call, doubt: Doubt): boolean =>
+const mayBeRetried = ({ id, once, expects, admitted: { operation } }: Call, doubt: Doubt): boolean =>
   (once !== undefined && doubt === 'commit') ||
   (id !== undefined && expects !== undefined) ||
   kindsWithOneEffect.has(operation.kind)

@@ -20,7 +20,7 @@ export class UnsendableBlock extends Error {}
  */
 export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSafe: boolean): ExchangeBasis {
   const { operation, caller, party, id } = about
-  const inner = createInnerWork(`${operation}: a transaction runs: read by the items that its work is given`)
+  const inner = createInnerWork(`${operation}: a transaction is running: read through the items that its work receives`)
   const basis: Omit<ExchangeBasis, keyof LateFacts> = {
     ...{ caller, party, id },
     now: new Date(about.now).toISOString(),

@@ -31,7 +31,7 @@ export interface ExternalEntry {
 /** (4) */
 export const providedExaminedMax = 10_000
 
-/** The provider of a single resource gives no identifier. */
+/** The provider of a single resource returns no identifier. */
 export function toSnapshot(
   { isSingle }: Pick<Resource, 'isSingle'>,
   { value: values, version, modified }: Provided<Values>,
@@ -122,25 +122,26 @@ async function* walkBatches(look: PagedRead, first: ProviderPage<Values>): Async
     requireProgress(resource, rows, page.more, visited)
     const matches = await match(rows)
     if (first.total !== undefined && matches.length < rows.length)
-      failByProvider(resource, 'counts a total, and gives items that were not asked for: leave out the total')
+      failByProvider(resource, 'returns a total, and items that the query does not select: leave out the total')
     looked += rows.length
     last = rows.at(-1) ?? last
     yield { matches, looked, last, more: page.more }
     if (!page.more || !last) return
     const place = toProviderPlace(placeOf(last, query), query.sort)
     const next = await provider.list({ ...providerQuery, counted: false, [direction]: place }, context)
-    page = isPage(next)
-      ? next
-      : failByProvider(resource, 'gives an array where it gave a page: give a page for each place')
+    page = isPage(next) ? next : failByProvider(resource, 'returns an array after a page: return a page for each place')
   }
 }
 
 /** Each page must contain rows that no earlier page had, or reading would never end. */
 function requireProgress(resource: Resource, rows: readonly Snapshot[], hasMore: boolean, visited: Set<string>): void {
-  if (rows.length === 0 && hasMore) failByProvider(resource, 'gives no item, and says that there are more')
+  if (rows.length === 0 && hasMore) failByProvider(resource, 'returns no item, and says that there are more')
   for (const { id } of rows) {
     if (visited.has(id))
-      failByProvider(resource, `gives ${id} again: go on behind the place of "after", or before that of "before"`)
+      failByProvider(
+        resource,
+        `returns ${id} again: continue after the place in "after", or before the one in "before"`,
+      )
     visited.add(id)
   }
 }

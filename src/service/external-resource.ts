@@ -5,12 +5,13 @@
  *      call.
  *  (2) The provider is called within the call's transaction, after everything that could refuse. It
  *      commits by itself: if the store fails afterwards, only the call's audit, change feed and key
- *      are lost, and a caller whose retry would make the change twice is told about the doubt.
- *      A provider ends a call through its context; what it has changed by then is its own concern.
+ *      are lost, and the error reports the doubt to a caller whose retry would make the change
+ *      twice. A provider ends a call through its context; the call does not undo what the provider
+ *      has changed by then.
  *      For a remote provider, the call's transaction begins after the provider has answered, and
  *      units of work on one item wait for each other.
- *  (3) What a provider saves in place of what it was given must be just as valid, and have the same
- *      identifier unless the item is new.
+ *  (3) If a provider saves another value than it was given, that value must be just as valid, and
+ *      have the same identifier unless the item is new.
  * Deliberately absent: the memory of removed items (404, not 410), and moves.
  */
 import { chain } from '../base/maybe.ts'
@@ -111,7 +112,7 @@ function externalReads(find: EntryFinder, reader: StoreReader): ProvidedReads {
   return reads
 }
 
-/** @param onChange is called when a provider is asked for a change */
+/** @param onChange is called before a provider is called for a change */
 const extendWriter = (find: EntryFinder, writer: StoreWriter, onChange: () => void): StoreWriter =>
   extendObject(writer, {
     ...externalReads(find, writer),
@@ -153,7 +154,7 @@ function requireSoundSave({ name, fields }: Resource, value: Values, id: string 
   const [first] = checkValue(fields, value)
   const is = first ? `${first.path.join('.')} ${first.detail}` : `id is ${String(value['id'])}`
   if (first || (id !== undefined && value['id'] !== id))
-    throw new Error(`the item that save of ${name}.keep gives back for ${id ?? 'a new one'}: ${is}`)
+    throw new Error(`the item that save of ${name}.keep returns for ${id ?? 'a new one'}: ${is}`)
 }
 
 async function removeValue({ provider, context }: ExternalEntry, id: string, expected: number): Promise<void> {

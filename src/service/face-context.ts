@@ -15,7 +15,7 @@ export interface FaceContext {
   readonly protectedAt?: () => number
   /** A new identifier of a request or an incident: unguessable, URL-safe. */
   readonly id: () => string
-  /** Reports a bug of ours; the face answers 500 or Receiver with this incident and no detail. */
+  /** Reports a bug of ours; the face responds with 500 or Receiver, this incident and no detail. */
   readonly report: (incident: string, thrown: unknown, notes?: RequestNotes) => void
   readonly settings: Settings
   /** For long work, shared by all faces. Default: it is done at once. */

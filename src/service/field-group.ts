@@ -48,7 +48,7 @@ export class FieldGroup {
     const [problem] = checkValue(this.#reshape.former, values)
     if (problem)
       throw new Error(
-        `${this.#place}: down() gave a value whose ${problem.path.join('.')} ${problem.detail}: make it one of the version's types`,
+        `${this.#place}: down() returned a value whose ${problem.path.join('.')} ${problem.detail}: make it one of the version's types`,
       )
     return values
   }

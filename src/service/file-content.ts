@@ -34,7 +34,7 @@ export interface ReceivedFile extends FileOctets {
 
 export const inMemoryFile = (octets: Uint8Array): ReceivedFile => ({
   length: octets.length,
-  here: octets,
+  inMemory: octets,
   name: undefined,
   start: octets.subarray(0, startOctetsMax),
   digest: () => hash('sha256', octets, 'hex'),
@@ -43,7 +43,7 @@ export const inMemoryFile = (octets: Uint8Array): ReceivedFile => ({
 /** Stored octets that are a single value. */
 export const asStored = (octets: Uint8Array): StoredOctets => ({
   length: octets.length,
-  here: octets,
+  inMemory: octets,
   name: undefined,
   async *read(from, to) {
     yield octets.subarray(from, to)
@@ -67,7 +67,7 @@ export const splitIntoPieces = (
   next: (from: number, to: number) => Maybe<Uint8Array | undefined>,
 ): StoredOctets => ({
   length,
-  here: undefined,
+  inMemory: undefined,
   name,
   async *read(from, to) {
     for (let at = from; at < to; ) {
@@ -81,7 +81,7 @@ export const splitIntoPieces = (
 
 /** All octets as one value, for a reader that cannot stream. */
 export async function collectOctets(octets: StoredOctets): Promise<Uint8Array> {
-  if (octets.here) return octets.here
+  if (octets.inMemory) return octets.inMemory
   const all = new Uint8Array(octets.length)
   let at = 0
   for await (const part of octets.read(0, octets.length)) {
@@ -174,6 +174,6 @@ class StagingBuffer {
   async done(length: number): Promise<ReceivedFile> {
     if (this.#filled > 0) await this.#flush()
     const digest = this.#hash.digest('hex')
-    return { length, here: undefined, name: this.name, start: this.#start, digest: () => digest }
+    return { length, inMemory: undefined, name: this.name, start: this.#start, digest: () => digest }
   }
 }

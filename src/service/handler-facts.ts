@@ -83,7 +83,7 @@ export interface ContextFacts {
   readonly underWay: readonly string[]
 }
 
-/** What few handlers use. */
+/** Members that few handlers read, computed when they are read. */
 export interface LateFacts {
   readonly log: HandlerLog
   readonly signal: AbortSignal

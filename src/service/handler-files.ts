@@ -84,5 +84,5 @@ async function stageOwn(about: ContextFacts, writer: StoreWriter, octets: Uint8A
   const name = about.id('file')
   for (let at = 0; at < octets.length; at += pieceOctets)
     await writer.stage(name, at / pieceOctets, [octets.subarray(at, at + pieceOctets)], about.now)
-  return { length: octets.length, here: undefined, name }
+  return { length: octets.length, inMemory: undefined, name }
 }

@@ -130,7 +130,9 @@ function requireRoom({ operation, underWay }: ContextFacts, resource: string, id
   if (underWay[0] === key)
     throw new Error(`${operation}: ctx.items cannot change ${key}, the item of this call: return its new values`)
   if (underWay.includes(key))
-    throw new Error(`${operation}: ctx.items cannot change ${key} while it is changed: its handlers go in a circle`)
+    throw new Error(
+      `${operation}: ctx.items cannot change ${key} while it is changed: its handlers call each other in a cycle`,
+    )
   if (underWay.length >= depthMax)
     throw new Error(
       `${operation}: changes are nested more than ${depthMax} deep: ${underWay.join(', ')}: look for handlers that call each other`,
@@ -262,7 +264,7 @@ function createItemReader(
       const id = resource.isSingle ? singleId : args[0]
       if (typeof id !== 'string')
         throw new Error(
-          `${about.operation}: ctx.items.get('${name}') has the identifier ${String(id)}: give a text, where the reference is set`,
+          `${about.operation}: ctx.items.get('${name}') has the identifier ${String(id)}: give a text, and check first that the reference is set`,
         )
       const mine = within(about, resource)
       const value = (await reach.read(reader => findCurrent(reader, name, id)))?.value
@@ -296,7 +298,7 @@ function createItemReader(
 
 function requireCount(place: string, count: number): void {
   if (!(Number.isInteger(count) && count > 0))
-    throw new Error(`${place} is asked for ${count} items at once: give a whole number above 0`)
+    throw new Error(`${place}: ${count} is not a number of items: give a whole number above 0`)
 }
 
 function createItemList(

@@ -168,7 +168,7 @@ const requiredFieldsOf = memoizeByObject(({ fields }: Resource): readonly string
   Object.entries(fields).flatMap(([name, field]) => (mayBeLeftOut(field) ? [] : [name])),
 )
 
-/** What a new item has besides its content. */
+/** The fields that every new item has: its identifier, and its first state if it has states. */
 export const newItemFields = (resource: Resource, id: string): Values =>
   resource.states[0] === undefined ? { id } : { id, state: resource.states[0] }
 
@@ -333,12 +333,12 @@ function requireSameParent({ about }: ItemChange, resource: Resource, item: Snap
 async function requireMovable(change: ItemChange, resource: Resource, item: Snapshot, target: Snapshot): Promise<void> {
   const { within } = resource
   if (within !== undefined && target.value[within] !== item.value[within])
-    refuse({ kind: 'conflict', detail: `the target ${target.id} has another ${within}: name one of the same` })
+    refuse({ kind: 'conflict', detail: `the target ${target.id} has another ${within}: name one with the same` })
   for (const nested of listNested(resource, change.about.app.contract.resources))
     if (await change.writer.has(nested.name, [{ field: nested.within ?? '', is: 'eq', value: item.id }]))
       refuse({
         kind: 'conflict',
-        detail: `${nested.name} are still in this item: move them along first`,
+        detail: `${nested.name} are still in this item: move them first`,
       })
 }
 

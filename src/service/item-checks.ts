@@ -241,7 +241,7 @@ export interface GuardedView {
   readonly unseen: readonly string[]
   /** Field → why the caller may not set it. */
   readonly bars: ReadonlyMap<string, string>
-  /** What stays if content leaves it out: what the caller may not see, or may not set. */
+  /** Values that a change keeps if content leaves them out: the caller may not see or set them. */
   readonly retained: Values
 }
 

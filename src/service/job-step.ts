@@ -15,7 +15,9 @@ const keptMs = 30 * 86_400_000
 
 /** @param reach one small transaction for each write, which checks the lease of the job */
 export function createJobContext(about: ContextFacts, job: string, reach: StoreReach): JobHandlerContext {
-  const step = createInnerWork(`${about.operation}: a step is running: read and change by the context it is given`)
+  const step = createInnerWork(
+    `${about.operation}: a step is running: read and change through the context that it receives`,
+  )
   const runStep: JobHandlerContext['once'] = async (name, work) => {
     const key = JSON.stringify([job, name])
     return step.outside(() =>

@@ -70,7 +70,7 @@ export async function getJob(call: Call, reader: StoreReader, operation: Operati
   return { kind: 'job', job, created: false }
 }
 
-/** A job has a version, like an item, and a precondition needs no more. */
+/** A job has a version, like an item, which is all that a precondition needs. */
 const asSnapshot = (job: JobRow) => ({ ...job, value: {}, kept: {} })
 
 export async function cancelJob(

@@ -19,7 +19,7 @@ export class KeyTurns {
     if (turn?.item === undefined) return work(time)
     const began = performance.now()
     const { item, caller } = turn
-    const lines = this.#lines.get(item) ?? new WaitingLines(bounds, `as many changes of ${item} wait as may`)
+    const lines = this.#lines.get(item) ?? new WaitingLines(bounds, `too many changes of ${item} are waiting`)
     this.#lines.set(item, lines)
     try {
       return await lines.take(caller, () => work(time - (performance.now() - began)), time)

@@ -22,7 +22,7 @@ type BusyLoop = Pick<TurnLoop, 'sleep' | 'callers' | 'activeMs'>
 
 export class LargeWork {
   readonly #loop: BusyLoop
-  readonly #line = new WaitingLines(bounds, 'changes with large contents: too many of them wait')
+  readonly #line = new WaitingLines(bounds, 'too many changes with large contents are waiting')
 
   constructor(loop: BusyLoop) {
     this.#loop = loop

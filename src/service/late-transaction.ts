@@ -1,6 +1,6 @@
 /**
  * Calls for items that are kept in another service: the transaction of such a call begins with the
- * first question to the store, so no other writer waits for an answer from elsewhere. What always
+ * first query to the store, so no other writer waits for a response from elsewhere. What always
  * holds, by number:
  *  (1) What is written here is one transaction, and none of it stays if the work throws.
  *  (2) Whether a key was used is read before the transaction begins: two instances that get the

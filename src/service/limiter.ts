@@ -30,7 +30,7 @@ export class MemoryWindows {
       this.#kept.set(key, (window = { from: now, count: 0, span }))
     }
     window.count += by
-    return { count: window.count, left: window.from + window.span - now }
+    return { count: window.count, leftMs: window.from + window.span - now }
   }
 
   #clear(now: number): void {
@@ -62,7 +62,7 @@ export interface Counted {
   /** Requests in this window, these included. */
   readonly count: number
   /** Milliseconds until the window ends. */
-  readonly left: number
+  readonly leftMs: number
 }
 
 /**
@@ -155,23 +155,23 @@ class CountsAhead {
     const window = this.#kept.get(key)
     if (!window || window.spare === 0 || now < window.from || now >= window.until) return undefined
     window.spare--
-    return { count: ++window.count, left: window.until - now }
+    return { count: ++window.count, leftMs: window.until - now }
   }
 
   /** @param taken requests counted in advance, in addition to the given count */
-  keep(key: string, rate: Rate, { count, left }: Counted, taken: number, now: number): void {
+  keep(key: string, rate: Rate, { count, leftMs }: Counted, taken: number, now: number): void {
     if (taken === 0) return
     if (this.#kept.size >= keysMax) this.#kept.clear()
     const spare = Math.max(0, Math.min(taken, rate.count - count))
-    this.#kept.set(key, { from: now, until: now + left, count, spare })
+    this.#kept.set(key, { from: now, until: now + leftMs, count, spare })
   }
 }
 
-function quotaOf({ count: limit, seconds }: Rate, { count, left }: Counted): LimitResult {
+function quotaOf({ count: limit, seconds }: Rate, { count, leftMs }: Counted): LimitResult {
   return {
     limit,
     remaining: Math.max(0, limit - count),
-    reset: Math.max(0, Math.ceil(left / 1000)),
+    reset: Math.max(0, Math.ceil(leftMs / 1000)),
     window: seconds,
     exceeded: count > limit,
   }

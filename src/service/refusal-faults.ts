@@ -47,7 +47,7 @@ const faultsOfKinds: {
   moved: ({ to, of: within }) =>
     within === undefined
       ? notFound(`the item has moved to ${to}`, { movedTo: to })
-      : notFound(`the item around has moved to ${to} (${within})`, { movedTo: to, within }),
+      : notFound(`the parent item has moved to ${to} (${within})`, { movedTo: to, within }),
   forbidden: () => ({ fault: Forbidden, reason: 'this caller may not do this', detail: {} }),
   stale: ({ version }) => ({
     fault: VersionConflict,

@@ -131,7 +131,7 @@ export interface ItemPage {
 /** Octets for a store: one piece in memory, or the name under which pieces were staged. */
 export interface FileOctets {
   readonly length: number
-  readonly here: Uint8Array | undefined
+  readonly inMemory: Uint8Array | undefined
   readonly name: string | undefined
 }
 export interface StoredOctets extends FileOctets {
@@ -217,7 +217,7 @@ export interface ChangeRecord {
 
 export interface StoreReader {
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined>
-  /** Those that exist, by their ids, in one query. */
+  /** The items with these ids that exist, by id, read in one query. */
   getAll(resource: string, ids: readonly string[]): Maybe<ReadonlyMap<string, Snapshot>>
   list(resource: string, query: Query): Maybe<ItemPage>
   /** Whether there is any item that all filters select. */

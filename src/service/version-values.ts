@@ -94,7 +94,7 @@ export class VersionValues {
     const [problem] = checkValue({ [name]: this.#fields[name] as AnyField }, { [name]: value })
     if (problem)
       throw new Error(
-        `${this.#version}: down() of ${this.#resource.name}.${name} gave a value that ${problem.detail}: make it one of the version's type`,
+        `${this.#version}: down() of ${this.#resource.name}.${name} returned a value that ${problem.detail}: make it one of the version's type`,
       )
     return value
   }

@@ -80,7 +80,7 @@ function readDefault(of: StoredColumns, { defaultValue }: AnyField): Pick<Stored
   return { value: (row, at) => value(row, at) ?? defaultValue }
 }
 
-/** One more column tells null from absent. */
+/** One more column distinguishes null from absent. */
 function markNulls(of: StoredColumns, dialect: Dialect): StoredColumns {
   const value = readerOf(of)
   const marks = valueColumns(of.columns).length

@@ -17,7 +17,7 @@ export const shapeFormat = '2'
 /** The format in which a file was stored as one value. */
 export const formatBefore = '1'
 export interface Difference {
-  readonly what: string
+  readonly problem: string
   readonly cure: readonly string[]
 }
 
@@ -25,10 +25,7 @@ export interface Difference {
 export const tableKey = (of: string): string => `table ${of}`
 
 export function createMigrationError(differences: readonly Difference[]): string {
-  const lines = differences.flatMap(({ what: difference, cure }) => [
-    `- ${difference}`,
-    ...cure.map(line => `    ${line}`),
-  ])
+  const lines = differences.flatMap(({ problem, cure }) => [`- ${problem}`, ...cure.map(line => `    ${line}`)])
   return ['the contract does more than add to the database: change the contract, or take these steps:', ...lines].join(
     '\n',
   )
@@ -53,7 +50,7 @@ export function* findDifferences(
   if (format !== shapeFormat && format !== formatBefore)
     return [
       {
-        what: `the database has format ${format}, and this program supports ${shapeFormat}`,
+        problem: `the database has format ${format}, and this program supports ${shapeFormat}`,
         cure: ['-- start a newer program'],
       },
     ]
@@ -113,7 +110,7 @@ const command = 'diglot migrate <service.ts> --apply'
 
 /** The database already uses the new name: the values stored under it would become invisible. */
 const describeTwoNames = (table: Table, { field, stored }: FieldColumns): Difference => ({
-  what: `${table.name}.${field} is in the database by that name, and the contract says that it was ${stored}`,
+  problem: `${table.name}.${field} is in the database by that name, and the contract says that it was ${stored}`,
   cure: [
     `-- remove .was('${stored}') from the contract: the database does not need it`,
     `-- or, to lose the values of ${field}: ${command} --drop ${table.name}.${field}`,
@@ -122,7 +119,7 @@ const describeTwoNames = (table: Table, { field, stored }: FieldColumns): Differ
 
 /** The same for a resource. */
 const describeTwoTables = ({ name: stored, resource: { name } }: Table): Difference => ({
-  what: `${name} is in the database by that name, and the contract says that it was ${stored}`,
+  problem: `${name} is in the database by that name, and the contract says that it was ${stored}`,
   cure: [
     `-- remove was: '${stored}' from the contract: the database does not need it`,
     `-- or, to lose the items that are under ${name}: ${command} --drop ${name}`,
@@ -143,7 +140,7 @@ const suspectRenamedField = (
   undeclared
     .filter(({ name, is }) => name !== field && findMisread(is, now, '').length === 0)
     .map(({ name }) => ({
-      what: `${table.name}.${name} is gone and ${table.name}.${field} of the same kind is new: was it renamed?`,
+      problem: `${table.name}.${name} is gone and ${table.name}.${field} of the same kind is new: was it renamed?`,
       cure: [
         `-- if so, declare ${field} with .was('${name}')`,
         `-- if not, leave ${name} declared next to it for one release, or remove its values by name:`,
@@ -170,7 +167,7 @@ function* suspectRenamedTable(
     })
     if (!isAlike || (yield { text: sql`select 1 from ${quoteName(name)} limit 1` }).length === 0) continue
     differences.push({
-      what: `${name} is gone and ${table.name} with the same fields is new: was it renamed?`,
+      problem: `${name} is gone and ${table.name} with the same fields is new: was it renamed?`,
       cure: [
         `-- if so, declare ${table.name} with was: '${name}'`,
         `-- if not, leave ${name} declared next to it for one release, or remove its rows by name:`,
@@ -182,10 +179,10 @@ function* suspectRenamedTable(
 }
 
 const describeNeed = ({ name, instance, seconds }: NeedOfName): Difference => ({
-  what: `${name} is declared by an instance that runs (${instance}), which could not go on without it`,
+  problem: `${name} is declared by a running instance (${instance}), which cannot continue without it`,
   cure: [
     `-- start the program that does not declare it in its place, then try again`,
-    `-- an instance that was killed is forgotten in ${seconds} s`,
+    `-- the record of an instance that was killed expires in ${seconds} s`,
   ],
 })
 
@@ -195,9 +192,9 @@ function checkDrop(schema: StoreSchema, shape: DatabaseShape, name: string): rea
   const isKnown = field === undefined ? was !== undefined : isSignature(was?.get(field) ?? '')
   const declared = schema.tables.get(table)
   if (!isKnown)
-    return [{ what: `${name} is not in the database`, cure: ['-- name a table, or a field as table.field'] }]
+    return [{ problem: `${name} is not in the database`, cure: ['-- name a table, or a field as table.field'] }]
   if (declared && (field === undefined || declared.fields.some(each => each.stored === field)))
-    return [{ what: `${name} is declared, and cannot be dropped`, cure: ['-- remove it from the contract first'] }]
+    return [{ problem: `${name} is declared, and cannot be dropped`, cure: ['-- remove it from the contract first'] }]
   return []
 }
 
@@ -214,7 +211,7 @@ const shapeRow = (table: Table, field: string): string =>
   `"of" = ${quoteText(tableKey(table.name))} and "name" = ${quoteText(field)}`
 
 const describeUndeclared = (table: Table, { name, is }: UndeclaredField): Difference => ({
-  what: `${table.name}.${name} is no longer declared, and it is a required ${is.kind}: programs that declare it could not read new rows`,
+  problem: `${table.name}.${name} is no longer declared, and it is a required ${is.kind}: programs that declare it could not read new rows`,
   cure: [
     `-- if it was renamed, declare the field that it is now with .was('${name}')`,
     `-- to remove it without losing its values, declare it optional for one release`,
@@ -237,7 +234,7 @@ function* checkNewField(
   )
   return [
     {
-      what: `${table.name}.${kept.field} is new and required, and stored rows have no value for it: make it optional, give it a default, or set it`,
+      problem: `${table.name}.${kept.field} is new and required, and stored rows have no value for it: make it optional, give it a default, or set it`,
       cure: [
         ...add,
         `update ${quoteColumn(table.name)} set ${kept.columns.map(({ name }) => `${quoteColumn(name)} = …`).join(', ')};`,
@@ -263,7 +260,7 @@ function* checkChangedField(
   const reasons = isNarrowed ? [] : findMisread(was, now, at)
   if (reasons.length > 0)
     return reasons.map(reason => ({
-      what: reason,
+      problem: reason,
       cure: [
         `-- declare a field of the new kind next to ${kept.field}, fill it, and leave ${kept.field} out in the next release`,
         ...conversionSteps(field, was, now),
@@ -338,7 +335,7 @@ function* checkEmptyCells(
     }
     if (empty.length > 0)
       differences.push({
-        what: `${at} has ${emptyMeaning(was)} values, which the contract no longer allows`,
+        problem: `${at} has ${emptyMeaning(was)} values, which the contract no longer allows`,
         cure: cure(`${quoteColumn(kept.stored)} is null`),
       })
   }
@@ -349,7 +346,7 @@ function* checkEmptyCells(
     }
     if (nulls.length > 0)
       differences.push({
-        what: `${at} has null values, which the contract no longer allows`,
+        problem: `${at} has null values, which the contract no longer allows`,
         cure: cure(`${quoteColumn(mark)} is not null`),
       })
   }
@@ -372,7 +369,7 @@ function* checkEnumValues(
   const lostValues = others.map(([each]) => String(each))
   return [
     {
-      what: `${table.name}.${kept.field} has values that the contract no longer allows: ${lostValues.join(', ')}`,
+      problem: `${table.name}.${kept.field} has values that the contract no longer allows: ${lostValues.join(', ')}`,
       cure: [
         `update ${quoteColumn(table.name)} set ${quoteColumn(kept.stored)} = … where ${quoteColumn(kept.stored)} in (${lostValues.map(quoteText).join(', ')});`,
       ],

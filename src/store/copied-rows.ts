@@ -7,7 +7,7 @@
  *  (2) Each table of the copy has as many rows as the source had, or the copy is undone.
  *  (3) Versions, sequences and identifiers stay the same, and counters continue from there, so that
  *      no tag, cursor or place in the feed changes its meaning.
- *  (4) What belongs to the database itself is made anew: its indexes, and its shape.
+ *  (4) Indexes and the recorded shape belong to the database itself: they are created, not copied.
  */
 import type { Cells, StatementRunner } from './connection.ts'
 import { tableKey } from './contract-differences.ts'
@@ -192,10 +192,10 @@ async function addCopiedRows(
 ): Promise<void> {
   const names = Object.keys(columns)
   const values = rows.map((_, at) => sql`(${parameterList(at * names.length, names.length)})`)
-  const given = counts ? to.dialect.counting.given : sql``
+  const overriding = counts ? to.dialect.counting.overriding : sql``
   await askSide(
     to,
-    sql`insert into ${quoteName(name)} (${quoteNames(names)}) ${given} values ${joinList(values)}`,
+    sql`insert into ${quoteName(name)} (${quoteNames(names)}) ${overriding} values ${joinList(values)}`,
     rows.flat(),
   )
 }
@@ -205,6 +205,6 @@ async function continueCounter(from: CopySide, to: CopySide, { name, key }: Copi
   const [row] = await askSide(from, from.dialect.counting.last(name, counter))
   const last = row?.[0] ?? null
   if (last === null || Number(last) < 1) return
-  for (const text of to.dialect.counting.goOn(name, counter))
+  for (const text of to.dialect.counting.continueFrom(name, counter))
     await askSide(to, text, [to.dialect.wholeNumber(String(last))])
 }

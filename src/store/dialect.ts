@@ -70,12 +70,12 @@ export interface Dialect {
   readonly wholeNumber: (digits: string) => Cell
   /** For a table with a `counter`, while rows are copied into it. */
   readonly counting: {
-    /** Goes between the columns and the values: it says that the counter's value is given. */
-    readonly given: Sql
+    /** The clause between the columns and the values that lets an insert set the counter. */
+    readonly overriding: Sql
     /** Yields a row with the last number; no row, or null, if there was none. */
     readonly last: (table: string, counter: string) => Sql
     /** Statements that continue from the number in the first place, which is above zero. */
-    readonly goOn: (table: string, counter: string) => readonly Sql[]
+    readonly continueFrom: (table: string, counter: string) => readonly Sql[]
   }
   /** Octets from the contract, never from a request. */
   readonly octets: (value: Uint8Array) => Sql
@@ -85,7 +85,7 @@ export interface Dialect {
   readonly ascending: Sql
   readonly descending: Sql
   /** Whether an index can be built outside a transaction, while others write. */
-  readonly buildsBeside: boolean
+  readonly buildsConcurrently: boolean
   readonly search: SearchDialect
   readonly json: JsonDialect
   /** Follows a select: no other transaction may change the row before this one ends. */
@@ -123,9 +123,9 @@ export const sqlite: Dialect = {
   boolean: value => (value ? 1 : 0),
   wholeNumber: digits => BigInt(digits),
   counting: {
-    given: sql``,
+    overriding: sql``,
     last: table => sql`select cast("seq" as text) from sqlite_sequence where "name" = ${literal(table)}`,
-    goOn: table => [
+    continueFrom: table => [
       sql`delete from sqlite_sequence where "name" = ${literal(table)}`,
       sql`insert into sqlite_sequence ("seq", "name") values (${sql.place(0)}, ${literal(table)})`,
     ],
@@ -134,7 +134,7 @@ export const sqlite: Dialect = {
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
   ascending: sql`asc`,
   descending: sql`desc`,
-  buildsBeside: false,
+  buildsConcurrently: false,
   json: sqliteJson,
   limit: rows => sql`limit ${rows} + 0`,
   insertRow: sql`insert or fail into`,
@@ -178,15 +178,15 @@ export const postgres: Dialect = {
   boolean: value => value,
   wholeNumber: digits => digits,
   counting: {
-    given: sql`overriding system value`,
+    overriding: sql`overriding system value`,
     last: (table, counter) => sql`select cast(pg_sequence_last_value(${sequenceOf(table, counter)}) as text)`,
-    goOn: (table, counter) => [sql`select setval(${sequenceOf(table, counter)}, ${sql.place(0)}::bigint)`],
+    continueFrom: (table, counter) => [sql`select setval(${sequenceOf(table, counter)}, ${sql.place(0)}::bigint)`],
   },
   octets: value => sql.raw(`'\\x${writeHex(value)}'::bytea`),
   contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   ascending: sql`asc nulls first`,
   descending: sql`desc nulls last`,
-  buildsBeside: true,
+  buildsConcurrently: true,
   json: postgresJson,
   limit: rows => sql`limit ${rows}`,
   insertRow: sql`insert into`,

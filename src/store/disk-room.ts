@@ -1,7 +1,6 @@
 /**
- * Keeps room on the disk of a SQLite file. Files could fill a disk completely; then no change
- * succeeds any more, not even one that removes the pieces of the last file. So files leave some
- * room.
+ * Keeps room on the disk of an SQLite file. If uploaded files filled a disk completely, no change
+ * would succeed, not even one that removes the pieces of the last file. So they leave some room.
  */
 import { type StatsFs, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -19,8 +18,8 @@ type AskDisk = (folder: string) => Pick<StatsFs, 'bsize' | 'blocks' | 'bavail'>
 const tellsNothing = (thrown: unknown): boolean => errorCodeOf(thrown) !== ''
 
 /**
- * @param spareOctets what is free within the file
- * @throws Unavailable if a file would use up what is reserved for other changes
+ * @param spareOctets the free octets within the database file
+ * @throws Unavailable if a file would use room that is reserved for other changes
  */
 export function requireRoom(file: string, spareOctets: () => number, ask: AskDisk = statfsSync): void {
   const disk = attempt(() => ask(dirname(file)), tellsNothing)

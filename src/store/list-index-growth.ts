@@ -5,8 +5,8 @@
  *      failed halfway.
  *  (2) A unique key that is no longer declared is removed only if a person asks for it: an older
  *      program that starts next to a newer one keeps it, too.
- *  (3) If the database can (`buildsBeside`), a start postpones the indexes of large tables: they
- *      are built while others read and write.
+ *  (3) If the database can (`buildsConcurrently`), a start postpones the indexes of large tables:
+ *      they are built while others read and write.
  */
 import { type Difference, listUndeclared, tableKey } from './contract-differences.ts'
 import {
@@ -51,7 +51,7 @@ const dropIndex = (index: string, modifier: Sql = sql``): Sql =>
 /** Tables that lack an index and are so large that it is postponed. Call it before any change. */
 export function* findLargeTables(schema: ListIndexSchema, shape: DatabaseShape): Steps<ReadonlySet<string>> {
   const large = new Set<string>()
-  if (!schema.dialect.buildsBeside) return large
+  if (!schema.dialect.buildsConcurrently) return large
   for (const table of new Set(listUnmade(schema, shape).map(each => each.table)))
     if (shape.has(tableKey(table.name)) && (yield* hasManyRows(table))) large.add(table.name)
   return large
@@ -107,7 +107,7 @@ function createIndex(table: Table, index: Index, dialect: Dialect, modifier: Sql
 }
 
 /** Groups of items with the same key that are reported; items named for each. */
-const toldGroupsMax = 5
+const reportedGroupsMax = 5
 
 /** Unique keys that stored items violate. */
 export function* findDuplicates(
@@ -134,18 +134,18 @@ function* findDuplicatesOf(table: Table, index: Index, dialect: Dialect): Steps<
   )
   const groups = sql`from ${quoteName(table.name)} where ${isWhole} group by ${joinList(columns)} having count(*) > 1`
   const rows = yield {
-    text: sql`select count(*), min("id"), max("id") ${groups} order by 1 desc, 2 limit ${sql.lit(toldGroupsMax + 1)}`,
+    text: sql`select count(*), min("id"), max("id") ${groups} order by 1 desc, 2 limit ${sql.lit(reportedGroupsMax + 1)}`,
   }
   if (rows.length === 0) return []
   const fields = index.columns.map(({ name }) => name.replace(/#.*/, '')).join(', ')
-  const told = rows
-    .slice(0, toldGroupsMax)
+  const samples = rows
+    .slice(0, reportedGroupsMax)
     .map(([count, first, last]) => `${first}, ${last}${Number(count) > 2 ? ` and ${Number(count) - 2} more` : ''}`)
-  const more = rows.length > toldGroupsMax ? `; the first ${toldGroupsMax} of more` : ''
+  const more = rows.length > reportedGroupsMax ? `; the first ${reportedGroupsMax} of more` : ''
   const all = compileStatement(dialect, sql`select ${joinList(columns)}, count(*) ${groups}`, false).text
   return [
     {
-      what: `${table.name}: ${fields} is to be unique, and these items have the same: ${told.join('; ')}${more}`,
+      problem: `${table.name}: ${fields} must be unique, and these items have the same: ${samples.join('; ')}${more}`,
       cure: [`-- change all but one of each; all of them: ${all};`],
     },
   ]

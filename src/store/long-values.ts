@@ -1,12 +1,13 @@
 /**
- * Finds stored values that are longer than a `max` in today's contract. They are served unchanged,
- * but a client that sends one back is refused, so an operator is warned. What always holds:
- *  (1) A start looks at `rowsLookedAt` rows of a table at most, and only if a `max` is below the
- *      one that the database remembers; `diglot migrate` looks at all rows.
+ * Finds stored values that are longer than a `max` in the current contract. They are served
+ * unchanged, but a client that sends one back is refused, so an operator is warned. What always
+ * holds:
+ *  (1) A start examines `rowsLookedAt` rows of a table at most, and only if a `max` is below the
+ *      one that the database remembers; `diglot migrate` examines all rows.
  *  (2) A start only raises the remembered bound, since an older program may run next to this one.
  *      `diglot migrate --apply` lowers it, once no row is longer.
- * If the database remembers no bound, because an older program made it, its first rows are looked
- * at, and an operator is told if there are more, until `diglot migrate --apply` has looked at all.
+ * If the database remembers no bound, because an older program created it, a start examines its
+ * first rows and warns if there are more, until `diglot migrate --apply` has examined all of them.
  */
 import { type DatabaseShape, forgetShape, type MigrationStep, rememberShape, type Steps } from './database-shape.ts'
 import { sql } from './sql.ts'

@@ -77,10 +77,10 @@ export function countFitting(rows: readonly Cells[], { size, octets: max = Infin
 const spare = 2
 
 /**
- * Octets of the longest row that a page of each table has had. To stop a page at its octets, SQLite
- * must be asked for one row at a time, which adds a twelfth to a list of 20. If twice as many rows
- * of that length fit, all are read at once; so the first page with longer rows is completely in
- * memory before it is cut.
+ * Octets of the longest row that a page of each table has had. To stop a page at its octets, rows
+ * must be read from SQLite one at a time, which adds a twelfth to a list of 20. If twice as many
+ * rows of that length fit, all are read at once; so the first page with longer rows is completely
+ * in memory before it is cut.
  */
 export class RowLengths {
   readonly #longest = new Map<string, number>()

@@ -77,14 +77,14 @@ class ServerFinder {
     return Promise.any(servers.map(server => requireRole(first, server, this.#role))).catch(
       (thrown: AggregateError) => {
         const why = thrown.errors.map((each, i) => `${writeServers(servers.slice(i, i + 1))}: ${messageOf(each)}`)
-        throw Object.assign(new Error(`no server is ${said[this.#role]} (${why.join('; ')})`), { code: noServer })
+        throw Object.assign(new Error(`no server is ${roleTexts[this.#role]} (${why.join('; ')})`), { code: noServer })
       },
     )
   }
 }
 /** A code of Diglot's own, in the style of socket errors. */
 const noServer = 'ENOSERVER'
-const said: Readonly<Record<ServerRole, string>> = {
+const roleTexts: Readonly<Record<ServerRole, string>> = {
   primary: 'a primary that takes changes',
   standby: 'a standby',
   any: 'there',

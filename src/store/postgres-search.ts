@@ -54,7 +54,7 @@ export const postgresSearch: SearchDialect = {
   },
   create: (table, parts) => parts.map(part => createSearchIndex(table, part, sql``)),
   // PostgreSQL "CREATE INDEX CONCURRENTLY": a failed one is left behind, invalid.
-  createBeside: (table, parts) =>
+  createConcurrently: (table, parts) =>
     parts.flatMap(part => [
       sql`drop index concurrently if exists ${sql.id(postgresIndexName(table, part.name))}`,
       createSearchIndex(table, part, sql`concurrently `),

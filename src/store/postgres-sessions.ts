@@ -338,7 +338,7 @@ class PooledTransaction implements StatementRunner {
   }
 }
 
-/** What a unit of work has read was changed before it could commit. */
+/** Rows that a unit of work has read were changed before it could commit. */
 export class Collision extends Error {}
 
 /**

@@ -42,7 +42,7 @@ import { sql } from './sql.ts'
 import { SqlWriter, type StoreSchema } from './sql-access.ts'
 import { compileStatement, isTextCell, parameterAt, quoteName, type Statement } from './statement.ts'
 
-/** What one write's tries found changed under them: the next try locks it first. */
+/** The rows whose changes by others made one write's tries fail: its next try locks them first. */
 export class CollisionMemory {
   readonly items = new Map<string, readonly [resource: string, id: string]>()
   readonly resources = new Set<string>()
@@ -161,7 +161,7 @@ export class PostgresWriter extends SqlWriter {
     }
   }
 
-  /** What was read by a single statement held when that statement ran. */
+  /** Rows that a single statement has read were consistent when it ran, and need no check. */
   async #confirm(): Promise<void> {
     if (this.#collision) throw this.#collision
     const absent = [...this.#recalled.values()].filter(each => each.expires === 0)
@@ -349,7 +349,7 @@ export class PostgresWriter extends SqlWriter {
     Promise.all(inserts).catch(() => {})
   }
 
-  /** (2) What they find changed is not told: the next try locks all of it. */
+  /** (2) They do not report which rows have changed: the next try locks all of them. */
   #listChecks(): (readonly [Statement, readonly Cell[]])[] {
     const byResource = new Map<string, { id: string; version: number | null }[]>()
     for (const [key, { resource, id, version }] of this.#reads) {

@@ -55,8 +55,8 @@ export async function openRateWindows(url: string): Promise<RateWindows> {
     count: async counts => {
       const columns = [counts.map(each => each.key), counts.map(each => each.span), counts.map(each => each.by)]
       const { rows } = await pool.query({ name: 'count', text: countText, values: columns, rowMode: 'array' })
-      const windows = new Map(rows.map(([key, sum, left]) => [key, { count: Number(sum), left: Number(left) }]))
-      return counts.map(({ key, by }) => windows.get(key) ?? { count: by, left: 0 })
+      const windows = new Map(rows.map(([key, sum, left]) => [key, { count: Number(sum), leftMs: Number(left) }]))
+      return counts.map(({ key, by }) => windows.get(key) ?? { count: by, leftMs: 0 })
     },
     close: async () => {
       clearInterval(sweeping)

@@ -46,7 +46,7 @@ export class ReadThreads {
   readonly #options: ReadThreadOptions
   readonly #free: ReadThread[] = []
   readonly #all = new Set<ReadThread>()
-  readonly #line = new WaitingLines(lineBounds, 'as many long reads wait as may')
+  readonly #line = new WaitingLines(lineBounds, 'too many long reads are waiting')
   readonly #logPause: LogPause
   #closed = false
 

@@ -22,7 +22,7 @@ export class RecentTrouble {
       this.#until = performance.now() + troubleMs
   }
 
-  /** Returns the answer unchanged. */
+  /** Returns the same promise. */
   watch<T>(answer: Promise<T>): Promise<T> {
     answer.catch(this.notice)
     return answer

@@ -125,7 +125,7 @@ const turnIndexes = [
   sql`create index "_job#leased" on "_job" ("leased") where "state" = 'running'`,
 ]
 
-/** What a store lacks that was created when jobs were picked by age. */
+/** For a store that was created when jobs were picked by age. */
 export const migrateTurns = (dialect: Dialect): readonly Sql[] => [
   ...turnColumns(dialect).map(column => sql`alter table "_job" add column ${column}`),
   ...turnIndexes,
@@ -134,17 +134,17 @@ export const migrateTurns = (dialect: Dialect): readonly Sql[] => [
 
 /** For the sweep of one kind of job, so that jobs with a longer life need not be skipped. */
 const endedIndex = sql`create index "_job#ended" on "_job" ("job", "modified") where "state" not in ('queued', 'running')`
-/** What a store lacks that was created when all finished jobs shared the index by time alone. */
+/** For a store that was created when all finished jobs shared the index by time alone. */
 export const migrateEnded: readonly Sql[] = [endedIndex]
 
 /** For operators: lists of failed jobs, and their number at each reading of the figures. */
 const failedIndex = sql`create index "_job#failed" on "_job" ("modified" desc, "id") where "state" = 'failed'`
-/** What a store lacks that was created when failed jobs were searched among all jobs. */
+/** For a store that was created when failed jobs were searched among all jobs. */
 export const migrateFailed: readonly Sql[] = [failedIndex]
 
 /** For jobs that are due, so that those that wait for their time need not be skipped. */
 const queuedIndex = sql`create index "_job#queued" on "_job" ("job", "due") where "state" = 'queued'`
-/** What a store lacks that was created when due jobs were found by their turns. */
+/** For a store that was created when due jobs were found by their turns. */
 export const migrateQueued: readonly Sql[] = [queuedIndex]
 
 /**
@@ -172,7 +172,7 @@ function pieceTables({ types: { text, integer, blob }, uncompressed }: Dialect):
   ]
 }
 
-/** What a store lacks that was created when a file was one value. */
+/** For a store that was created when a file was one value. */
 export const migratePieces = (dialect: Dialect): readonly Sql[] => [
   ...pieceColumns(dialect.types.text, dialect.types.integer).map(
     column => sql`alter table "_file" add column ${column}`,

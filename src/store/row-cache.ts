@@ -30,9 +30,8 @@ const passedBits = 1 << 18
 const passedMax = 8192
 
 /**
- * V8 interns each text that a Map is asked for, which costs more than the rest of a lookup. So rows
- * are found by hashes of their identifiers; if two have the same hash, the later row takes the
- * place.
+ * V8 interns each text that a Map looks up, which costs more than the rest of a lookup. So rows are
+ * found by hashes of their identifiers; if two have the same hash, the later row takes the place.
  */
 export class RowCache {
   /** By places from 1 on. The oldest leaves first, so the rows of a page leave together. */

@@ -32,7 +32,7 @@ export interface SearchDialect {
    * The same outside a transaction and without blocking writes, for a table with many rows; it
    * removes what an earlier try has left. Undefined if making an index costs little.
    */
-  readonly createBeside: ((table: string, parts: readonly SearchPart[]) => readonly Sql[]) | undefined
+  readonly createConcurrently: ((table: string, parts: readonly SearchPart[]) => readonly Sql[]) | undefined
   /** Present if an index takes in rows some time after they were written. */
   readonly waiting:
     | {

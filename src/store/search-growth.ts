@@ -115,7 +115,7 @@ export function* growSearches(
 function* growSearch(schema: SearchSchema, table: Table, is: SearchShape, isKept: boolean): Steps {
   const { dialect } = schema
   const isLarge = (yield* hasManyRows(table)) && (is.search.length > 0 || is.folding !== undefined)
-  if (!isKept && !(isLarge && dialect.search.createBeside)) {
+  if (!isKept && !(isLarge && dialect.search.createConcurrently)) {
     yield* dropSearch(dialect, table.name, is.search)
     if (is.search.length > 0) for (const text of dialect.search.create(table.name, is.search)) yield { text }
   }
@@ -222,7 +222,7 @@ export function* readFilledRows(schema: SearchSchema, table: Table): Steps<Fille
 
 /** The result of one batch: what is still due, and how many rows any process has added so far. */
 export interface FilledBatch {
-  /** 'index' means `createBeside` */
+  /** 'index' means `createConcurrently` */
   readonly due: 'rows' | 'index' | 'nothing'
   /** Undefined if the table had its last row already. */
   readonly rows?: number
@@ -237,12 +237,12 @@ export function* fillSearch(schema: SearchSchema, table: Table): Steps<FilledBat
     yield rememberSearch(table.name, { ...is, upTo: next.last, rows })
     return { due: 'rows', rows }
   }
-  if (is.search.length > 0 && schema.dialect.search.createBeside) return { due: 'index' }
+  if (is.search.length > 0 && schema.dialect.search.createConcurrently) return { due: 'index' }
   yield rememberSearch(table.name, { search: is.search, filled: true })
   return { due: 'nothing' }
 }
 
-/** Indexes the whole table, once its rows have been added, by `createBeside`. */
+/** Indexes the whole table, once its rows have been added, by `createConcurrently`. */
 export function searchBuildOf(schema: SearchSchema, table: Table): IndexBuild {
   return {
     what: `index of words of ${table.name}`,
@@ -250,7 +250,7 @@ export function searchBuildOf(schema: SearchSchema, table: Table): IndexBuild {
     *isDue() {
       return (yield* readUnfilled(schema, table)) !== undefined
     },
-    texts: schema.dialect.search.createBeside?.(table.name, listSearchParts(table, schema.tables)) ?? [],
+    texts: schema.dialect.search.createConcurrently?.(table.name, listSearchParts(table, schema.tables)) ?? [],
     *complete() {
       const is = yield* readUnfilled(schema, table)
       if (is) yield rememberSearch(table.name, { search: is.search, filled: true })

@@ -555,9 +555,9 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     { mediaType, octets }: { readonly mediaType: string; readonly octets: FileOctets },
     now: number,
   ): Maybe<FileVersion> {
-    const { here = null, name = null, length } = octets
+    const { inMemory = null, name = null, length } = octets
     return chain(this.#claim(name, now), () => {
-      const cells = [resource, id, part, mediaType, here, name, length, now, drawVersion(now)]
+      const cells = [resource, id, part, mediaType, inMemory, name, length, now, drawVersion(now)]
       return chain(this.on.first(this.schema.records.putFile, cells), row => {
         const [version, before = null, modified] = row ?? []
         const retired = this.#retire([[before]], now)

@@ -5,10 +5,10 @@ import { sqlite } from './dialect.ts'
 import { PreparedRunner } from './sqlite-connections.ts'
 
 /** Milliseconds to wait for a program that writes. */
-const patienceMs = 5000
+const busyTimeoutMs = 5000
 
 export function openSqliteRows(file: string): RowsOfDatabase {
-  const database = new DatabaseSync(file, { timeout: patienceMs, enableForeignKeyConstraints: false })
+  const database = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: false })
   return {
     run: async (_does, work) => {
       database.exec('begin immediate')

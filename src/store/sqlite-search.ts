@@ -66,7 +66,7 @@ export const sqliteSearch: SearchDialect = {
       sql`create trigger ${triggerOf(table, 'delete')} after delete on ${sql.id(table)} begin ${putWaiting(table, 'old')}; end`,
     ]
   },
-  createBeside: undefined,
+  createConcurrently: undefined,
   drop: table => [
     ...['insert', 'update', 'delete'].map(event => sql`drop trigger if exists ${triggerOf(table, event)}`),
     sql`drop table if exists ${indexOf(table)}`,

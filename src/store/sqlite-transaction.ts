@@ -110,7 +110,7 @@ export interface CommitHooks {
 export class GroupTransaction implements Transaction {
   readonly #database: DatabaseSync
   readonly #on: RecordingRunner
-  readonly #patienceMs: number
+  readonly #busyTimeoutMs: number
   readonly #hooks: CommitHooks
   readonly #begin: StatementSync
   readonly #commit: StatementSync
@@ -126,10 +126,10 @@ export class GroupTransaction implements Transaction {
   #before = 0
   #hasSavepoint = false
 
-  constructor(database: DatabaseSync, on: RecordingRunner, patienceMs: number, hooks: CommitHooks = {}) {
+  constructor(database: DatabaseSync, on: RecordingRunner, busyTimeoutMs: number, hooks: CommitHooks = {}) {
     this.#database = database
     this.#on = on
-    this.#patienceMs = patienceMs
+    this.#busyTimeoutMs = busyTimeoutMs
     this.#hooks = hooks
     this.#begin = database.prepare('begin immediate')
     this.#commit = database.prepare('commit')
@@ -139,7 +139,7 @@ export class GroupTransaction implements Transaction {
   }
 
   async begin(): Promise<void> {
-    const until = performance.now() + this.#patienceMs
+    const until = performance.now() + this.#busyTimeoutMs
     for (let wait = 5; ; wait = Math.min(100, wait * 2)) {
       try {
         this.#begin.get()

@@ -90,8 +90,8 @@ export function openSqliteStore(service: Service, file: string, options: SqliteO
 }
 
 /**
- * The empty database that a contract creates in memory, so that the next one starts with it: tests
- * open one each. Node 24 cannot copy a database as octets, and creates each anew.
+ * The empty database of a contract in memory, as octets with which its next store starts: tests
+ * open one each. Node 24 cannot copy a database as octets, so every store creates its own.
  */
 class EmptyDatabase {
   #octets: Uint8Array | undefined
@@ -114,8 +114,8 @@ async function copyPrivately(source: DatabaseSync, file: string): Promise<void> 
   await copy(source, file, { rate: allPages })
 }
 
-function openDatabase(file: string, patience: number): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: patience, enableForeignKeyConstraints: false })
+function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: false })
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = 67108864')
   return database
 }
@@ -387,7 +387,7 @@ function createFileStore(
 const countSpareOctets = (of: DatabaseSync): number =>
   Number(of.prepare('select freelist_count * page_size as n from pragma_freelist_count, pragma_page_size').get()?.['n'])
 
-/** A reader with more to look at asks again for less, or for the rest. */
+/** A caller whose list takes longer requests less, or the rest. */
 const longReadMs = 5000
 
 const statisticsMs = 60_000

@@ -277,7 +277,7 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
     await once(service.child, 'exit')
     const store = openSqliteStore(app.contract, service.data)
     const file = await store.read(reader => reader.file('papers', 'p-1', 'scan'))
-    assert.equal(Buffer.from(file?.octets.here ?? []).toString(), 'the old one')
+    assert.equal(Buffer.from(file?.octets.inMemory ?? []).toString(), 'the old one')
     assert.equal(await store.sweep(Date.now()), 0)
     const gone = await store.sweep(Date.now() + 3_600_000)
     assert.ok(gone > 4 * 10, `${gone} pieces`)

@@ -264,7 +264,7 @@ for (const [face, ask] of Object.entries(faces))
 
     for (const [how, says] of [
       ['outside', /create is not a function/],
-      ['inside', /Freight\.Misuse: a transaction runs: read by the items that its work is given/],
+      ['inside', /Freight\.Misuse: a transaction is running: read through the items that its work receives/],
     ] as const)
       test(`a change or a read in the wrong place is a bug that the log names: ${how}`, async () => {
         await using of = await open()

@@ -64,7 +64,7 @@ describe('a content', () => {
       const kept = startStore()
       const octets = octetsOf(length)
       const file = await stage(kept, octets)
-      assert.ok(file?.here && isSame(file.here, octets))
+      assert.ok(file?.inMemory && isSame(file.inMemory, octets))
       assert.deepEqual([file.length, file.name, file.digest()], [length, undefined, digestOf(octets)])
       assert.deepEqual(kept.asked, [])
     })
@@ -80,7 +80,7 @@ describe('a content', () => {
         const kept = startStore()
         const octets = octetsOf(length)
         const file = await stage(kept, octets, { step })
-        assert.deepEqual([file?.length, file?.here, file?.name], [length, undefined, 'file-1'])
+        assert.deepEqual([file?.length, file?.inMemory, file?.name], [length, undefined, 'file-1'])
         assert.equal(file?.digest(), digestOf(octets))
         assert.deepEqual(
           kept.asked,
@@ -142,7 +142,7 @@ describe('stored octets', () => {
         asked.push(`${from}-${to}`)
         return octets.slice(from, Math.min(to, (Math.floor(from / step) + 1) * step))
       })
-      assert.deepEqual([stored.length, stored.here, stored.name], [1000, undefined, 'f'])
+      assert.deepEqual([stored.length, stored.inMemory, stored.name], [1000, undefined, 'f'])
       for (const [from, to] of [
         [0, 1000],
         [5, 12],

@@ -253,12 +253,12 @@ const mistakes: [name: string, work: NonNullable<VisitHandlers['cancel']>, says:
   [
     'the first items, fewer than one',
     async ctx => void (await ctx.items.list('visits').first(-1)),
-    /ctx\.items\.list\('visits'\)\.first is asked for -1 items at once: give a whole number above 0/,
+    /ctx\.items\.list\('visits'\)\.first: -1 is not a number of items: give a whole number above 0/,
   ],
   [
     'pages of no item',
     async ctx => void (await ctx.items.list('visits').pages(0)[Symbol.asyncIterator]().next()),
-    /\.pages is asked for 0 items at once/,
+    /\.pages: 0 is not a number of items/,
   ],
   [
     'a filter that the contract does not have',
@@ -373,7 +373,7 @@ describe('limits and depth', () => {
         },
       },
     })
-    assert.match(messageOf(told), /visits v-2 while it is changed: its handlers go in a circle/)
+    assert.match(messageOf(told), /visits v-2 while it is changed: its handlers call each other in a cycle/)
   })
   test('at most a thousand jobs of one caller wait', async () => {
     const { told } = await inHandler(async ctx => {

@@ -457,7 +457,7 @@ describe('a step of a job', () => {
     })
     await desk.ask(eve, 'StartCount', input({ what: 'x' }))
     await desk.runJob()
-    assert.match(String(desk.thrown[0]), /a step is running: read and change by the context it is given/)
+    assert.match(String(desk.thrown[0]), /a step is running: read and change through the context that it receives/)
   })
 })
 

@@ -248,20 +248,23 @@ test("a total is the provider's, or is counted if all items were seen", async ()
   opened.keep.list = async (query, ctx) => ({ ...(await list(query, ctx)), total: 30 }) as never // a page
   assert.equal((await opened.get('parts?size=3')).document.total, 30)
   assert.equal((await opened.get('parts?size=3&shelf=east')).status, 500)
-  assert.match(String(opened.open.incidents), /list of parts\.keep counts a total, and gives items that were not asked/)
+  assert.match(
+    String(opened.open.incidents),
+    /list of parts\.keep returns a total, and items that the query does not select/,
+  )
 })
 
 const mistakes: readonly [string, (page: object, query: ProviderQuery<Part>) => object, RegExp][] = [
-  ['goes on from the beginning', page => ({ ...page, more: true }), /gives 1 again: go on behind the place/],
+  ['goes on from the beginning', page => ({ ...page, more: true }), /returns 1 again: continue after the place/],
   [
     'promises more and gives none',
     page => ({ ...page, items: [], more: true }),
-    /gives no item, and says that there are more/,
+    /returns no item, and says that there are more/,
   ],
   [
     'gives an array in the end',
     (page, { after }) => (after ? [] : { ...page, more: true }),
-    /gives an array where it gave a page/,
+    /returns an array after a page/,
   ],
 ]
 for (const [what, change, says] of mistakes)
@@ -321,8 +324,8 @@ describe('a provider chooses the id of a new item, and fills its fields', () => 
 
   test('a changed item keeps its id, and a saved value is one of the contract', async () => {
     for (const [value, says] of [
-      [{ id: 'p-9', name: 'x', shelf: 'y' }, /save of parts\.keep gives back for 1: id is p-9/],
-      [{ id: '1', name: '', shelf: 'y' }, /save of parts\.keep gives back for 1: name must not be empty/],
+      [{ id: 'p-9', name: 'x', shelf: 'y' }, /save of parts\.keep returns for 1: id is p-9/],
+      [{ id: '1', name: '', shelf: 'y' }, /save of parts\.keep returns for 1: name must not be empty/],
     ] as const) {
       await using opened = await openStore('all')
       opened.keep.save = () => ({ value, version: 2, modified: 2 })

@@ -216,7 +216,7 @@ describe('B4.12 a part of many pieces, out', () => {
             all.subarray(i * pieceOctets, (i + 1) * pieceOctets),
           )
           await writer.stage('file-1', 0, pieces, 1)
-          const octets = { length, here: undefined, name: 'file-1' }
+          const octets = { length, inMemory: undefined, name: 'file-1' }
           await writer.putFile('products', 'p-1', 'picture', { mediaType: 'image/png', octets }, 1)
         })
         const plain = await shop.post({ body })

@@ -387,7 +387,7 @@ const formerItems: readonly Case[] = [
       assert.deepEqual(given, { mediaType: 'image/png', version: given.version, modified: 5 })
       const { octets, ...file } = (await look()) ?? assert.fail('it is not there')
       assert.deepEqual(file, given)
-      assert.deepEqual(octets.here, bytes)
+      assert.deepEqual(octets.inMemory, bytes)
       await store.write(writer => writer.remove('things', 'x-1', first, 6))
       assert.equal(await look(), undefined)
       await make()

@@ -69,7 +69,7 @@ export const files: readonly Case[] = [
       const { version } = await give(store, await kept(store, all))
       const { octets: found, ...file } = await look(store)
       assert.deepEqual(file, { mediaType: 'image/png', version, modified: 0 })
-      assert.deepEqual([found.length, found.here === undefined], [size, true])
+      assert.deepEqual([found.length, found.inMemory === undefined], [size, true])
       await same(store, all)
       const near = fc
         .tuple(fc.nat(5), fc.integer({ min: -3, max: 3 }))
@@ -93,10 +93,10 @@ export const files: readonly Case[] = [
     'what fits one piece is one value, what has an octet more is pieces',
     using(async store => {
       const most = octets(1, pieceOctets)
-      assert.deepEqual((await kept(store, most)).here, most)
+      assert.deepEqual((await kept(store, most)).inMemory, most)
       assert.equal(await store.sweep(2 * hour), 0)
       const more = await kept(store, octets(1, pieceOctets + 1))
-      assert.deepEqual([more.here === undefined, more.length], [true, pieceOctets + 1])
+      assert.deepEqual([more.inMemory === undefined, more.length], [true, pieceOctets + 1])
       assert.equal(await store.sweep(2 * hour), 3)
     }),
   ],
@@ -220,10 +220,10 @@ export const files: readonly Case[] = [
         const store = await place.open(everything)
         const { octets: found, ...file } = await look(store)
         assert.deepEqual(file, { mediaType: 'image/png', version, modified: 0 })
-        assert.deepEqual([found.length, found.here === undefined], [size, true])
+        assert.deepEqual([found.length, found.inMemory === undefined], [size, true])
         await same(store, octets(1))
         const small = await store.read(reader => reader.file('things', 'x-2', 'picture'))
-        assert.deepEqual(small?.octets.here, octets(2, 9))
+        assert.deepEqual(small?.octets.inMemory, octets(2, 9))
         await store.close()
       }
       const store = await place.open(everything)

@@ -149,12 +149,12 @@ export const rollingChanges: readonly Case[] = [
       await refused(
         place,
         kept,
-        /notes: text is to be unique, and these items have the same: n-1, n-3 and 1 more; r-0, r-1; .*; the first 5 of more/,
+        /notes: text must be unique, and these items have the same: n-1, n-3 and 1 more; r-0, r-1; .*; the first 5 of more/,
       )
       await refused(
         place,
         kept,
-        /notes: text, day is to be unique, .*: n-1, n-3 and 1 more\n[\s\S]*all of them: select "text", "day#order", count/,
+        /notes: text, day must be unique, .*: n-1, n-3 and 1 more\n[\s\S]*all of them: select "text", "day#order", count/,
       )
       await first.write(async writer => {
         for (const id of ['n-2', 'n-3', ...Array.from({ length: 7 }, (_, i) => `r-${2 * i}`)]) {
@@ -337,7 +337,7 @@ export const rollingChanges: readonly Case[] = [
       for (const name of ['notes.at', 'others'])
         await assert.rejects(
           migrate(place, less, { drop: [name], now }),
-          new RegExp(`${name} is declared by an instance that runs \\(.+, process ${process.pid}\\)[\\s\\S]*in 180 s`),
+          new RegExp(`${name} is declared by a running instance \\(.+, process ${process.pid}\\)[\\s\\S]*in 180 s`),
         )
       assert.deepEqual(await migrate(place, notes({ ...older, at: t.dateTime().optional() }), { drop: [] }), [])
       await lease.end()
@@ -345,7 +345,7 @@ export const rollingChanges: readonly Case[] = [
       // An instance that was killed ends nothing: its record expires by itself.
       await lease.begin()
       now += 179_999
-      await assert.rejects(migrate(place, less, { drop: ['notes.at'], now }), /forgotten in 1 s/)
+      await assert.rejects(migrate(place, less, { drop: ['notes.at'], now }), /expires in 1 s/)
       now += 1
       await running.close()
       await migrate(place, less, { drop: ['notes.at'], now })
@@ -390,7 +390,7 @@ export const rollingChanges: readonly Case[] = [
     async place => {
       const [before, after] = [libraryOf('notes'), libraryOf('papers', 'notes')]
       const one = await place.open(before)
-      const octets = { length: 2, here: new Uint8Array([1, 2]), name: undefined }
+      const octets = { length: 2, inMemory: new Uint8Array([1, 2]), name: undefined }
       const deed = { at: 5, subject: 's', operation: 'o', version: 1, face: 'rest', request: 'r' }
       await one.write(async writer => {
         for (const id of ['n-1', 'n-2']) await writer.put('notes', id, { id, text: `word ${id}` }, {}, undefined, 1)
@@ -447,7 +447,7 @@ export const rollingChanges: readonly Case[] = [
       await running.begin()
       await assert.rejects(
         migrate(place, notes(older, {}, []), { drop: ['copies'], now: 1_000 }),
-        /copies is declared by an instance that runs/,
+        /copies is declared by a running instance/,
       )
       for (const store of [one, other, back]) await store.close()
     },
@@ -459,7 +459,10 @@ export const rollingChanges: readonly Case[] = [
       const store = await place.open(after)
       await new InstanceLease(store, after, { clock: () => 1_000, failed: assert.ifError }, 'i-1').begin()
       const less = service('library', { namespace: 'urn:library', resources: [] }) as unknown as Service
-      await assert.rejects(migrate(place, less, { drop: ['notes'], now: 1_000 }), /notes is declared by an instance/)
+      await assert.rejects(
+        migrate(place, less, { drop: ['notes'], now: 1_000 }),
+        /notes is declared by a running instance/,
+      )
       await store.close()
     },
   ],

@@ -287,7 +287,7 @@ describe('limits', () => {
       const began = performance.now()
       await windows.count([key]).catch(() => {})
       assert.ok(performance.now() - began < 10_000)
-      assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
+      assert.deepEqual(await windows.count([key]), [{ count: 1, leftMs: 0 }])
       await windows.close()
     })
 
@@ -295,12 +295,12 @@ describe('limits', () => {
     const server = await wire(() => 'answered')
     const windows = await openRateWindows(server.url)
     for (let round = 0; round < 2; round++) {
-      assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
+      assert.deepEqual(await windows.count([key]), [{ count: 1, leftMs: 0 }])
       server.cutAll()
       while (server.open() > 0) await sleep(1)
       await sleep(20) // for the client to hear of it
     }
-    assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
+    assert.deepEqual(await windows.count([key]), [{ count: 1, leftMs: 0 }])
     await windows.close()
   })
 
@@ -311,7 +311,7 @@ describe('limits', () => {
     })
     const windows = await openRateWindows(server.url)
     for (let i = 0; i < 3; i++) await windows.count([key]).catch(() => {})
-    assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
+    assert.deepEqual(await windows.count([key]), [{ count: 1, leftMs: 0 }])
     await windows.close()
   })
 })

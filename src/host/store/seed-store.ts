@@ -57,8 +57,8 @@ export async function seedStore(
       for (const value of ownMember(items, resource.name) ?? [])
         await writer.put(resource.name, String(value['id']), value, {}, undefined, now)
     for (const { resource, id, part, file } of listFiles(files)) {
-      const here = seededOctets(file)
-      const octets = { here, length: here.length, name: undefined }
+      const inMemory = seededOctets(file)
+      const octets = { inMemory, length: inMemory.length, name: undefined }
       await writer.putFile(resource, id, part, { mediaType: file.mediaType, octets }, now)
     }
   })

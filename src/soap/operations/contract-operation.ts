@@ -243,7 +243,7 @@ const placingKinds: ReadonlySet<Operation['kind']> = new Set(['create', 'replace
 /** The row for a fingerprint: large octets are replaced by their digest. */
 const digestBytes = (row: Values): Values =>
   Object.fromEntries(
-    Object.entries(row).map(([key, value]) => [key, isReceived(value) ? (value.here ?? value.digest()) : value]),
+    Object.entries(row).map(([key, value]) => [key, isReceived(value) ? (value.inMemory ?? value.digest()) : value]),
   )
 /** The same Body with another header is another message; no field can have this name. */
 const digestHeaders = (headers: CallHeaders | undefined): Values =>
@@ -293,7 +293,7 @@ function largeOf(
   { response }: Message,
   { octets }: Extract<Outcome, { kind: 'file' }>,
 ): Pick<OperationResponse, 'large'> {
-  return octets && !octets.here ? { large: { field: response?.main ?? '', octets } } : {}
+  return octets && !octets.inMemory ? { large: { field: response?.main ?? '', octets } } : {}
 }
 
 function standingOf(outcome: Outcome): OperationResponse['standing'] {
@@ -322,7 +322,7 @@ export function responseValues(message: Message, query: Call['query'], outcome: 
       return { [main]: outcome.page.items.map(item => itemValues(message, item)), ...pageValues(query, outcome.page) }
     case 'file': {
       const { mediaType, version } = outcome.file
-      const bytes = outcome.octets?.here
+      const bytes = outcome.octets?.inMemory
       return { ...(bytes && { [main]: bytes }), mediaType, version: String(version) }
     }
     case 'job':
