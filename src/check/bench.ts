@@ -170,13 +170,16 @@ export class Bench {
     const { converse } = this.transport
     if (!converse) throw new NotObservable('a socket: a service in memory has no octets of a head')
     await this.#awaitTurn()
-    const heard = await converse(pieces, limits)
-    if (!heard.reply) return { ...heard, exchange: undefined }
+    const conversation = await converse(pieces, limits)
+    if (!conversation.reply) return { ...conversation, exchange: undefined }
     const text = Buffer.concat(pieces.map(({ octets }) => octets)).toString('latin1')
     const [method = '', target = ''] = text.slice(0, text.indexOf('\r\n')).split(' ', 2)
-    const exchange = new ProbeExchange({ method, target, fields: { '(octets)': text.slice(0, 2000) } }, heard.reply)
+    const exchange = new ProbeExchange(
+      { method, target, fields: { '(octets)': text.slice(0, 2000) } },
+      conversation.reply,
+    )
     this.#keep(exchange)
-    return { ...heard, exchange }
+    return { ...conversation, exchange }
   }
 
   /** Opened on first use, and closed at the end. */
@@ -275,4 +278,4 @@ export class Bench {
 }
 
 const limitReason = ({ request, fields }: ProbeExchange): string =>
-  `a lower rate: ${request.method} ${request.target} was answered 429, to be sent again in ${fields['retry-after'] ?? 'some'} s`
+  `a lower rate: ${request.method} ${request.target} was answered 429, and may be sent again after ${fields['retry-after'] ?? 'some'} s`

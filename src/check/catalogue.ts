@@ -40,7 +40,7 @@ export const checkRules: readonly CheckRule[] = [
   ...faultRules,
 ].sort(compareRules)
 
-/** Probes that a run makes only if told to. */
+/** Probes that a run makes only with `--attacks`. */
 export const attackRules: readonly CheckRule[] = [
   ...httpAttacks,
   ...contentAttacks,

@@ -294,10 +294,10 @@ export function parametersOf(openapi: Json | undefined, operation: ProbedRecord 
 /** At a wrong address no rule would fail, and a run there would look like a success. */
 export function requireService({ entry, openapi, collections, soap }: DiscoveredService): void {
   const { status } = entry
-  if (status >= 500) throw new Unreachable(`the address answers ${status}`)
+  if (status >= 500) throw new Unreachable(`the address responds with ${status}`)
   const isFound = entry.isSuccess || openapi !== undefined || collections.length > 0 || soap.length > 0
   if (!isFound && status !== 401 && status !== 403)
     throw new Unreachable(
-      `the address answers ${status}, and leads to no service: give the one at which the service begins, or --openapi or --wsdl`,
+      `the address responds with ${status}, and leads to no service: give the one at which the service begins, or --openapi or --wsdl`,
     )
 }

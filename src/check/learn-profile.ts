@@ -190,7 +190,7 @@ function writeNotes(bench: Bench, creatable: readonly CreatablePath[]): readonly
     `What a check of ${bench.transport.origin}${service.basePath} could not discover; read it, and correct what is wrong.`,
     ...(bench.callers.length === 0
       ? [`callers: none was given; ${listSchemes(service.openapi)}. Repeat --learn with --caller or --token.`]
-      : ['callers: each secret is read from the environment variable that stands there.']),
+      : ['callers: each secret is read from the environment variable that it names.']),
     ...[...new Set(unread)].map(target => `${target}: no caller could read it.`),
     'mayCreate: a run with --allow-changes creates, changes and removes there, and nowhere else.',
     ...creatable

@@ -519,8 +519,8 @@ export const startSomeJob = (bench: Bench): Promise<StartedPost> =>
 export const createSomeSearch = (bench: Bench): Promise<StartedPost> =>
   bench.once('search', () => postTo(bench, bench.service.searches, 'POST that makes a search'))
 
-async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): Promise<StartedPost> {
-  if (targets.length === 0) throwMissing(bench, what)
+async function postTo(bench: Bench, targets: readonly ApiPath[], subject: string): Promise<StartedPost> {
+  if (targets.length === 0) throwMissing(bench, subject)
   bench.requireChanges()
   /** The refusal that says most: about the content, not about the caller. */
   let started: StartedPost | undefined
@@ -537,18 +537,18 @@ async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): 
       if (!started || isForbidden(started.posted)) started = tried
     }
   }
-  if (!started) throw new NotObservable(`permission for a ${what}: \`mayCreate\` of the profile`)
+  if (!started) throw new NotObservable(`permission for a ${subject}: \`mayCreate\` of the profile`)
   const { request, status } = started.posted
   const need = isForbidden(started.posted) ? 'a caller that may do it: --caller' : '`samples` of the profile'
-  throw new NotObservable(`a ${what} and succeeds: POST ${request.target} was answered ${status}; give ${need}`)
+  throw new NotObservable(`a ${subject} and succeeds: POST ${request.target} was answered ${status}; give ${need}`)
 }
 
 const isForbidden = ({ status }: ProbeExchange): boolean => status === 401 || status === 403
 
 /** If the description has none, the rule does not apply; without a description, it may apply. */
-function throwMissing({ service }: Bench, what: string): never {
-  if (service.openapi !== undefined) throw new NotApplicable(`the description has no ${what}`)
-  throw new NotObservable(`an OpenAPI description that has a ${what}: --openapi`)
+function throwMissing({ service }: Bench, subject: string): never {
+  if (service.openapi !== undefined) throw new NotApplicable(`the description has no ${subject}`)
+  throw new NotObservable(`an OpenAPI description that has a ${subject}: --openapi`)
 }
 
 /** The content of a POST that creates a job or a search. */

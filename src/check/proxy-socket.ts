@@ -28,7 +28,7 @@ export function openProbeTunnel(target: URL): Promise<Socket> | undefined {
     headers,
     agent: false,
   })
-  asking.setTimeout(tunnelLimitMs, () => asking.destroy(new Error(`has not answered within ${tunnelLimitMs} ms`)))
+  asking.setTimeout(tunnelLimitMs, () => asking.destroy(new Error(`has not responded within ${tunnelLimitMs} ms`)))
   asking.once('error', thrown => fail(thrown.message))
   asking.once('connect', ({ statusCode = 0 }, socket) => {
     socket.setTimeout(0)

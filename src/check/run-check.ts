@@ -56,7 +56,8 @@ export async function runCheck(transport: ProbeTransport, options: CheckOptions 
   } finally {
     const isOutOfTime = bench.isOutOfTime
     await bench.cleanUp()
-    if (isOutOfTime && journal) bench.remarks.push('the time was over before all rules were tried: go on with --resume')
+    if (isOutOfTime && journal)
+      bench.remarks.push('the time ran out before all rules were tried: continue with --resume')
     else if (verdicts.length === rules.length) journal?.end()
   }
   return {
@@ -102,7 +103,7 @@ async function tryRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
   const isOpen = await bench.once(`until ${refused.name} is let in`, () => awaitAdmission(bench, refused))
   const second = isOpen ? await probeRule(rule, bench) : first
   if (second.status !== 'fail' || !(await findRefusedCaller(bench))) return second
-  const reason = `credentials that are still taken: those of ${refused.name} were, and are refused now; wrong passwords may have locked the name for a while`
+  const reason = `credentials that are still accepted: those of ${refused.name} were accepted, and are refused now; wrong passwords may have locked the name for a while`
   return { rule, status: 'not observable', reason, findings: second.findings }
 }
 
@@ -170,5 +171,5 @@ function judgeFindings(
   if (failed.length > 0) return { rule, status: 'fail', reason: failed.map(each => each.says).join('; '), findings }
   if (ended && isCutShort) return { ...ended, findings }
   if (findings.length > 0) return { rule, status: 'pass', reason: findings.map(each => each.says).join('; '), findings }
-  return ended ?? { rule, status: 'not applicable', reason: 'the run met nothing that it speaks of', findings: [] }
+  return ended ?? { rule, status: 'not applicable', reason: 'no exchange of the run concerns it', findings: [] }
 }

@@ -86,7 +86,7 @@ function noteForeignPorts(bench: Bench, { location, document }: SoapTarget): voi
   for (const { name, soap, address } of document?.services.flatMap(({ ports }) => ports) ?? [])
     if (soap && (address === undefined || toPath(bench, address) === undefined))
       bench.remarks.push(
-        `the port ${name} of ${location} is at ${address ?? 'no address'}, not at ${origin}: it was not asked; check that address, or let the WSDL name this one`,
+        `the port ${name} of ${location} is at ${address ?? 'no address'}, not at ${origin}: it was not checked; check that address, or let the WSDL name this one`,
       )
 }
 

@@ -24,10 +24,10 @@ export class Trial {
   }
 
   /** @param what the request, as a phrase before "is answered" */
-  expectStatus(exchange: ProbeExchange, statuses: readonly number[], what: string): void {
+  expectStatus(exchange: ProbeExchange, statuses: readonly number[], subject: string): void {
     const isOne = statuses.includes(exchange.status)
     const expected = statuses.join(' or ')
-    this.expect(isOne, `${what} is answered ${expected}${isOne ? '' : `, not ${exchange.status}`}`, exchange)
+    this.expect(isOne, `${subject} is answered ${expected}${isOne ? '' : `, not ${exchange.status}`}`, exchange)
   }
 
   /** Ends the trial: the rule does not concern this service. */

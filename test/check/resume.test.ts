@@ -120,7 +120,7 @@ it('a run that ran out of time leaves its journal, and the next one tries the mi
     return serve(request)
   }
   const first = await runWith(slow, file, { rules, timeLimitMs })
-  assert.match(first.remarks.join('\n'), /the time was over .*--resume/)
+  assert.match(first.remarks.join('\n'), /the time ran out .*--resume/)
   const second = await runWith(serve, file, { rules })
   assert.deepEqual(
     second.verdicts.filter(({ reason }) => /more time than/.test(reason)),

@@ -159,11 +159,15 @@ describe('docs/check.md, verdicts: an address where no service is makes no check
     return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
   }
   const cases: readonly (readonly [string, string, RegExp])[] = [
-    ['not found', '404 Not Found', /cannot be checked: the address answers 404, and leads to no service: give the one/],
+    [
+      'not found',
+      '404 Not Found',
+      /cannot be checked: the address responds with 404, and leads to no service: give the one/,
+    ],
     [
       'moved to another origin',
       '302 Found\r\nLocation: http://other.test/',
-      /the address answers 302, and leads to no/,
+      /the address responds with 302, and leads to no/,
     ],
   ]
   for (const [title, head, message] of cases)
@@ -288,7 +292,7 @@ describe('of SOAP, no rule fails falsely', () => {
     const origin = await startPeer(() => ({ status: 200, xml: wsdl('https://elsewhere.example', qualified) }))
     const { remarks } = await check(origin, ['B2.1'], known)
     assert.deepEqual(remarks, [
-      `the port P of /notes?wsdl is at https://elsewhere.example/notes, not at ${origin}: it was not asked; check that address, or let the WSDL name this one`,
+      `the port P of /notes?wsdl is at https://elsewhere.example/notes, not at ${origin}: it was not checked; check that address, or let the WSDL name this one`,
     ])
   })
 

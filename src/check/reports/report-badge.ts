@@ -16,15 +16,15 @@ export function writeBadge({ verdicts }: CheckReport): string {
   return drawBadge('diglot check', result, color)
 }
 
-function drawBadge(label: string, said: string, color: string): string {
-  const [left, right] = [label, said].map(text => text.length * characterWidth + 10) as [number, number]
-  const name = escapeMarkup(`${label}: ${said}`)
+function drawBadge(label: string, counts: string, color: string): string {
+  const [left, right] = [label, counts].map(text => text.length * characterWidth + 10) as [number, number]
+  const name = escapeMarkup(`${label}: ${counts}`)
   const drawText = (text: string, x: number): string =>
     `<text x="${x + 5}" y="14" textLength="${text.length * characterWidth}">${escapeMarkup(text)}</text>`
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}">
 <title>${name}</title>
 <rect width="${left}" height="20" fill="#444"/><rect x="${left}" width="${right}" height="20" fill="${color}"/>
-<g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11">${drawText(label, 0)}${drawText(said, left)}</g>
+<g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11">${drawText(label, 0)}${drawText(counts, left)}</g>
 </svg>
 `
 }

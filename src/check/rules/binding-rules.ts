@@ -81,7 +81,7 @@ export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.3',
     says: '1.1: SOAPAction header, an action URI in quotes; 1.2: the action parameter of Content-Type',
-    how: 'a message with the described action is accepted; one with the action of nothing, and one with that of another safe operation, are refused; one of SOAP 1.2 without an action is accepted, or refused as the fault of its sender',
+    how: 'a message with the described action is accepted; one with an action that nothing has, and one with that of another safe operation, are refused; one of SOAP 1.2 without an action is accepted, or refused as the fault of its sender',
     probe: async (trial: Trial) => {
       for (const { endpoint, as, operation, body } of await listProbeOperations(trial.bench)) {
         if (operation.action === '') trial.skip(`the binding of ${operation.name} has no action`)

@@ -136,7 +136,7 @@ export async function readItemAgain(trial: Trial, { path, as, read }: ReadItem):
     trial.expect(new Set(given).size < looks.length, `${name} of what has not changed is the same later`, ...looks)
   }
   const dates = valuesOf('age').length > 0 ? [] : valuesOf('date')
-  if (dates.length === looks.length && new Set(dates).size === 1) trial.expect(false, 'Date goes on', ...looks)
+  if (dates.length === looks.length && new Set(dates).size === 1) trial.expect(false, 'Date advances', ...looks)
 }
 
 /** How often a value that came or went between two requests is checked again. */

@@ -16,15 +16,15 @@ const digits = 100_000
 const foreign = 'probe-7f3a'
 const asJson = { 'content-type': 'application/json' }
 
-function expectCalm(trial: Trial, what: string, exchange: ProbeExchange): void {
+function expectCalm(trial: Trial, subject: string, exchange: ProbeExchange): void {
   const isCalm = exchange.status < 500
-  trial.expect(isCalm, `${what} is not a failure of the service${isCalm ? '' : `: ${exchange.status}`}`, exchange)
+  trial.expect(isCalm, `${subject} is not a failure of the service${isCalm ? '' : `: ${exchange.status}`}`, exchange)
 }
 
 export const contentAttacks: readonly CheckRule[] = [
   {
     id: 'D2.1',
-    says: 'what is meant for a database, a template or a number in a query breaks nothing',
+    says: 'values of a query that attack a database, a template or a number break nothing',
     how: 'GET of a collection with quotes, SQL, operators, a template and odd numbers in each parameter of its description, and in page: none is answered 5xx',
     probe: async (trial: Trial) => {
       const { collection, as } = await readSomeItem(trial.bench)
@@ -61,14 +61,14 @@ export const contentAttacks: readonly CheckRule[] = [
         ['deep JSON', '['.repeat(levels) + ']'.repeat(levels)],
         ['a long number', '9'.repeat(digits)],
       ] as const
-      for (const [what, value] of contents) {
+      for (const [subject, value] of contents) {
         const content = writeJson({ ...asRecord(draft), [name]: null }).replace(
           `${JSON.stringify(name)}:null`,
           () => `${JSON.stringify(name)}:${value}`,
         )
         const posted = await postDraft(trial.bench, collection, { as, content, fields: asJson })
-        expectCalm(trial, what, posted)
-        trial.expect(!posted.isSuccess, `${what} is refused`, posted)
+        expectCalm(trial, subject, posted)
+        trial.expect(!posted.isSuccess, `${subject} is refused`, posted)
       }
     },
   },

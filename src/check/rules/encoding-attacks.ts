@@ -17,7 +17,7 @@ export const encodingAttacks: readonly CheckRule[] = [
   {
     id: 'D3.18',
     says: 'a value of SOAP’s encoding costs what it holds, not what it announces or refers to',
-    how: `messages to an encoded operation with arrays that announce ${hugeCount} items, begin there or have an item there, with 100,000 items in each of three dimensions, with references that double ${doublings} times, and with a circle: refused quickly, and the operation is answered afterwards`,
+    how: `messages to an encoded operation with arrays that announce ${hugeCount} items, begin there or have an item there, with 100,000 items in each of three dimensions, with references that double ${doublings} times, and with a circle: refused quickly, and the operation still answers afterwards`,
     probe: async (trial: Trial) => {
       const probe = await findEncoded(trial.bench)
       if (!probe) trial.skip('no described operation that changes nothing is encoded')
@@ -34,7 +34,7 @@ interface EncodingWords {
   readonly reference: (id: string) => string
   readonly identifier: (id: string) => string
   /** Attributes of arrays that hold two items, and what they claim. */
-  readonly arrays: readonly (readonly [what: string, attributes: string, ofItem?: string])[]
+  readonly arrays: readonly (readonly [subject: string, attributes: string, ofItem?: string])[]
 }
 const encodings: Readonly<Record<SoapWords['number'], EncodingWords>> = {
   '1.1': {
@@ -71,8 +71,8 @@ function writeHostileValues(words: SoapWords, body: string): HostileMessages {
   const doubling = Array.from({ length: doublings }, (_, at) => struct(`probe${at}`, `probe${at + 1}`)).join('')
   return [
     ...arrays.map(
-      ([what, attributes, ofItem = '']) =>
-        [what, write(`i:type="e:Array" ${attributes}`, `<d:string>probe</d:string><d:string ${ofItem}>probe</d:string>`)] as const, // biome-ignore format: a pair
+      ([subject, attributes, ofItem = '']) =>
+        [subject, write(`i:type="e:Array" ${attributes}`, `<d:string>probe</d:string><d:string ${ofItem}>probe</d:string>`)] as const, // biome-ignore format: a pair
     ),
     [
       'references that double',

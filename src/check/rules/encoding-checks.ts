@@ -27,18 +27,18 @@ export function findEncodingFlaw({ body, words }: ReadMessage): string | undefin
 function findTypedArrayFlaw(element: Element): string | undefined {
   const encoding = encodingNamespaces['1.1']
   const type = element.qname(attributeOf(element, instanceNamespace, 'type') ?? '')
-  const said = attributeOf(element, encoding, 'arrayType')
+  const arrayType = attributeOf(element, encoding, 'arrayType')
   const isArray = type?.uri === encoding && type.local === 'Array'
   const isElsewhere = attributeOf(element, '', 'href') ?? attributeOf(element, instanceNamespace, 'nil')
-  if (said === undefined)
+  if (arrayType === undefined)
     return isArray && isElsewhere === undefined ? `the array ${element.name.local} has no arrayType` : undefined
-  const [, member = '', size = ''] = /^(.*?)(?:\[,*\])*\[([\d,]*)\]$/.exec(said) ?? []
-  if (element.qname(member) === undefined) return `the arrayType "${said}" names no type`
+  const [, member = '', size = ''] = /^(.*?)(?:\[,*\])*\[([\d,]*)\]$/.exec(arrayType) ?? []
+  if (element.qname(member) === undefined) return `the arrayType "${arrayType}" names no type`
   // A part of an array says where it belongs (§5.4.2.1, §5.4.2.2).
   const isPart = [element, ...element.elements()].some(
     each => attributeOf(each, encoding, 'offset') ?? attributeOf(each, encoding, 'position'),
   )
-  return isPart ? undefined : findSizeFlaw(element, said, size.split(','))
+  return isPart ? undefined : findSizeFlaw(element, arrayType, size.split(','))
 }
 
 /** SOAP 1.2 Part 2 §3.1.6: without a size, or with `*`, any number of members is right. */
@@ -47,12 +47,12 @@ function findSizedArrayFlaw(element: Element): string | undefined {
   return size === undefined ? undefined : findSizeFlaw(element, size, size.trim().split(/\s+/))
 }
 
-function findSizeFlaw(element: Element, said: string, sizes: readonly string[]): string | undefined {
+function findSizeFlaw(element: Element, declared: string, sizes: readonly string[]): string | undefined {
   if (!sizes.every(each => /^\d+$/.test(each))) return undefined
   const count = element.elements().length
   return sizes.reduce((product, each) => product * Number(each), 1) === count
     ? undefined
-    : `the array ${element.name.local} is of "${said}" and has ${count} members`
+    : `the array ${element.name.local} is of "${declared}" and has ${count} members`
 }
 
 /** SOAP 1.1 §5.4.1; SOAP 1.2 Part 2 §3.1.5.2. */

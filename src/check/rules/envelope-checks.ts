@@ -21,7 +21,7 @@ import { SchemaSampler } from '../xsd-sample.ts'
 export const unknownBody = '<q:NoSuchOperation xmlns:q="urn:example:diglot-check"/>'
 
 interface OddEnvelope {
-  readonly what: string
+  readonly subject: string
   readonly text: string
   /** The element in its first Body is unknown: a service may refuse it for that alone. */
   readonly isUnknown?: true
@@ -42,10 +42,10 @@ function listOddEnvelopes({ endpoint: { words }, body }: ProbeOperation): readon
     `<s:Envelope xmlns:s="${words.namespace}">${parts.join('')}</s:Envelope>`
   const usual = `<s:Body>${body}</s:Body>`
   return [
-    { what: 'a Header after the Body', text: write(usual, '<s:Header/>') },
-    { what: 'an Envelope without Body', text: writeSoapMessage(words, {}) },
-    { what: 'a Body behind another one', text: write(`<s:Body>${unknownBody}</s:Body>`, usual), isUnknown: true },
-    ...(words.number === '1.1' ? [] : [{ what: 'an Envelope with two Bodies', text: write(usual, usual) }]),
+    { subject: 'a Header after the Body', text: write(usual, '<s:Header/>') },
+    { subject: 'an Envelope without Body', text: writeSoapMessage(words, {}) },
+    { subject: 'a Body behind another one', text: write(`<s:Body>${unknownBody}</s:Body>`, usual), isUnknown: true },
+    ...(words.number === '1.1' ? [] : [{ subject: 'an Envelope with two Bodies', text: write(usual, usual) }]),
   ]
 }
 

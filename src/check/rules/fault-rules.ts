@@ -77,10 +77,10 @@ export const faultRules: readonly CheckRule[] = [
     how: 'messages with a DTD, with entities that expand a thousandfold, with 20,000 levels and with 5,000 attributes are refused within seconds',
     probe: async (trial: Trial) => {
       for (const { endpoint, as, operation } of await listProbeOperations(trial.bench))
-        for (const [what, text] of hostileMessages(endpoint)) {
+        for (const [subject, text] of hostileMessages(endpoint)) {
           const refused = await sendMessage(trial.bench, endpoint, {}, { as, action: operation.action, text })
-          trial.expect(refused.status >= 400, `${what} is refused`, refused)
-          trial.expect(refused.reply.tookMs < quickMs, `${what} is refused within ${quickMs} ms`, refused)
+          trial.expect(refused.status >= 400, `${subject} is refused`, refused)
+          trial.expect(refused.reply.tookMs < quickMs, `${subject} is refused within ${quickMs} ms`, refused)
         }
     },
   },
@@ -101,9 +101,9 @@ export const faultRules: readonly CheckRule[] = [
           {},
           { as, text: 'probe', fields: { 'content-type': 'application/x-no-such-type' } },
         ).catch(requireUnreachable)
-        const what = 'a media type that is not of SOAP'
-        if (refused instanceof Unreachable) trial.expect(false, `${what} is answered: ${refused.message}`)
-        else trial.expectStatus(refused, [415, 400, 406], what)
+        const subject = 'a media type that is not of SOAP'
+        if (refused instanceof Unreachable) trial.expect(false, `${subject} is answered: ${refused.message}`)
+        else trial.expectStatus(refused, [415, 400, 406], subject)
       }
     },
   },
@@ -134,8 +134,8 @@ export const faultRules: readonly CheckRule[] = [
         )
       }
       // B2.2 judges whether they are refused, B2.10 a code of another namespace.
-      for (const { what, words, answered, isUnknown } of await sendOddEnvelopes(trial.bench))
-        if (!isUnknown && hasCodeOf(words, answered)) expectCode(trial, answered, [words.sender], what)
+      for (const { subject, words, answered, isUnknown } of await sendOddEnvelopes(trial.bench))
+        if (!isUnknown && hasCodeOf(words, answered)) expectCode(trial, answered, [words.sender], subject)
     },
   },
   {
@@ -275,17 +275,21 @@ const listDeclaredFaults = ({ faults }: WsdlOperation): readonly (string | undef
 function expectSender(
   trial: Trial,
   { endpoint, operation, answered }: Pick<ProbeOperation, 'endpoint' | 'operation' | 'answered'>,
-  what: string,
+  subject: string,
 ): void {
   const [detail] = readSoapMessage(answered)?.fault?.detail ?? []
   const isDeclared = detail && listDeclaredFaults(operation).includes(`{${detail.name.uri}}${detail.name.local}`)
-  if (hasCodeOf(endpoint.words, answered) && !isDeclared) expectCode(trial, answered, [endpoint.words.sender], what)
+  if (hasCodeOf(endpoint.words, answered) && !isDeclared) expectCode(trial, answered, [endpoint.words.sender], subject)
 }
 
-function expectCode(trial: Trial, exchange: ProbeExchange, codes: readonly string[], what: string): void {
+function expectCode(trial: Trial, exchange: ProbeExchange, codes: readonly string[], subject: string): void {
   const code = readSoapMessage(exchange)?.fault?.code
   const isOne = code !== undefined && codes.includes(code)
-  trial.expect(isOne, `${what} gives ${codes.join(' or ')}${isOne ? '' : `, not ${code ?? exchange.status}`}`, exchange)
+  trial.expect(
+    isOne,
+    `${subject} gives ${codes.join(' or ')}${isOne ? '' : `, not ${code ?? exchange.status}`}`,
+    exchange,
+  )
 }
 
 /** An endpoint with the same version of SOAP and another version of the service. */

@@ -89,13 +89,17 @@ export const fieldRules: readonly CheckRule[] = [
       trial.expect(plain.fields['content-encoding'] === undefined, 'identity gives no coding', plain)
       for (const coding of ['gzip', 'br']) {
         const coded = await trial.send('GET', large.path, { as: large.reader, fields: { 'accept-encoding': coding } })
-        const said = coded.fields['content-encoding']
-        trial.expect(said === undefined || said === coding, `Accept-Encoding: ${coding} gives no other coding`, coded)
-        const text = decodeCoded(coded.reply.content, said)
+        const usedCoding = coded.fields['content-encoding']
+        trial.expect(
+          usedCoding === undefined || usedCoding === coding,
+          `Accept-Encoding: ${coding} gives no other coding`,
+          coded,
+        )
+        const text = decodeCoded(coded.reply.content, usedCoding)
         trial.expect(text === plain.text, `${coding} gives the same representation`, plain, coded)
-        if (said === undefined) continue
+        if (usedCoding === undefined) continue
         const isVaried = /(?:^|,)\s*(?:accept-encoding|\*)\s*(?:,|$)/i.test(coded.fields['vary'] ?? '')
-        trial.expect(isVaried, `Vary of a response in ${said} names Accept-Encoding`, coded)
+        trial.expect(isVaried, `Vary of a response in ${usedCoding} names Accept-Encoding`, coded)
       }
       const refused = { 'accept-encoding': 'gzip;q=0' }
       const without = await trial.send('GET', large.path, { as: large.reader, fields: refused })
@@ -105,7 +109,7 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.19',
     says: 'Cache-Control, ETag, Last-Modified, Vary, Expires, Age are right for the selected representation',
-    how: 'entity tags of an item in two media types differ and Vary names Accept, and any other field by which responses differ; If-Modified-Since with Last-Modified is answered 304, and 200 with a date of 1994; a collection is answered 304 to its entity tag; what needed credentials is not for shared caches; another content of an item has another entity tag, and that of one media type does not stand for another; an item that is as before has the same validators later, and Date goes on; of all exchanges, ETag, Date, Last-Modified, Expires, Age and max-age have the forms of HTTP and agree, and a strong entity tag stands for one content',
+    how: 'entity tags of an item in two media types differ and Vary names Accept, and any other field by which responses differ; If-Modified-Since with Last-Modified is answered 304, and 200 with a date of 1994; a collection is answered 304 to its entity tag; what needed credentials is not for shared caches; another content of an item has another entity tag, and that of one media type does not stand for another; an unchanged item has the same validators later, and Date advances; of all exchanges, ETag, Date, Last-Modified, Expires, Age and max-age have the forms of HTTP and agree, and a strong entity tag stands for one content',
     isPassive: true,
     probe: async (trial: Trial) => {
       const item = await readSomeItem(trial.bench)
@@ -160,11 +164,11 @@ export const fieldRules: readonly CheckRule[] = [
       const before = await trial.send('GET', item.path, { as: item.as })
       let tried = 0
       for (const method of [...changing, 'DELETE'])
-        for (const { tag, what } of listOtherTags(before)) {
+        for (const { tag, subject } of listOtherTags(before)) {
           const answer = await sendStaleChange(trial, item, method, item.as, tag)
           if ([401, 403, 405].includes(answer.status) || (method === 'PATCH' && answer.status === 415)) break
           tried += 1
-          trial.expectStatus(answer, [412], `${method} with ${what}`)
+          trial.expectStatus(answer, [412], `${method} with ${subject}`)
           const after = await trial.send('GET', item.path, { as: item.as })
           trial.expect(after.text === before.text, `a refused ${method} has no effect`, before, answer, after)
           if (answer.status !== 412) break
@@ -275,11 +279,11 @@ async function expectOtherTag(trial: Trial, one: ProbeExchange, two: ProbeExchan
 }
 
 /** RFC 9110 §13.1.1: tags that do not match, among them a weak one, by the strong comparison. */
-function listOtherTags({ fields }: ProbeExchange): readonly { readonly tag: string; readonly what: string }[] {
+function listOtherTags({ fields }: ProbeExchange): readonly { readonly tag: string; readonly subject: string }[] {
   const own = fields['etag']
   return [
-    { tag: '"no-such-version"', what: 'a validator that does not match' },
-    ...(own?.startsWith('"') ? [{ tag: `W/${own}`, what: 'its own validator as a weak one' }] : []),
+    { tag: '"no-such-version"', subject: 'a validator that does not match' },
+    ...(own?.startsWith('"') ? [{ tag: `W/${own}`, subject: 'its own validator as a weak one' }] : []),
   ]
 }
 

@@ -9,7 +9,7 @@ import type { Trial } from '../trial.ts'
 const quickMs = 5000
 
 /** By name: a whole message that replaces that of a safe operation. */
-export type HostileMessages = readonly (readonly [what: string, text: string | Uint8Array])[]
+export type HostileMessages = readonly (readonly [subject: string, text: string | Uint8Array])[]
 
 /** Sends each instead of the message of each safe operation, and expects all to be refused. */
 export async function expectAllRefused(trial: Trial, write: (probe: ProbeOperation) => HostileMessages): Promise<void> {
@@ -23,10 +23,10 @@ export async function expectEachRefused(
   messages: HostileMessages,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  for (const [what, text] of messages) {
+  for (const [subject, text] of messages) {
     const refused = await sendText(trial.bench, probe, text, fields).catch(requireUnreachable)
-    if (refused instanceof Unreachable) trial.expect(false, `${what} is answered: ${refused.message}`)
-    else expectRefused(trial, what, refused)
+    if (refused instanceof Unreachable) trial.expect(false, `${subject} is answered: ${refused.message}`)
+    else expectRefused(trial, subject, refused)
   }
 }
 
@@ -40,14 +40,14 @@ export function sendText(
 }
 
 /** Refused promptly, by a Fault or by a status that blames the sender. */
-export function expectRefused(trial: Trial, what: string, refused: ProbeExchange): void {
+export function expectRefused(trial: Trial, subject: string, refused: ProbeExchange): void {
   const fault = readSoapMessage(refused)?.fault
   const isBlamed = fault
     ? !/^(?:Receiver|Server)$/.test(fault.code ?? '')
     : refused.status >= 400 && refused.status < 500
   const code = fault?.code ?? refused.status
-  trial.expect(isBlamed, `${what} is refused as the fault of its sender${isBlamed ? '' : `, not ${code}`}`, refused)
-  trial.expect(refused.reply.tookMs < quickMs, `${what} is answered within ${quickMs} ms`, refused)
+  trial.expect(isBlamed, `${subject} is refused as the fault of its sender${isBlamed ? '' : `, not ${code}`}`, refused)
+  trial.expect(refused.reply.tookMs < quickMs, `${subject} is answered within ${quickMs} ms`, refused)
 }
 
 export const writeHostileEnvelope = ({ words }: SoapEndpointTarget, body: string, more = ''): string =>

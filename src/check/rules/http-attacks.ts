@@ -23,19 +23,19 @@ function sendLines(trial: Trial, lines: readonly string[], content = ''): Promis
 }
 
 /** The status refuses, or the connection ends without a response. */
-function expectRefusal(trial: Trial, what: string, { exchange, isClosed, replies }: EvidencedConversation): void {
+function expectRefusal(trial: Trial, subject: string, { exchange, isClosed, replies }: EvidencedConversation): void {
   const status = exchange?.status
   const isRefused = status === undefined || (status >= 400 && status < 500) || status === 501 || status === 505
-  trial.expect(isRefused, `${what} is refused${isRefused ? '' : `, not answered ${status}`}`, exchange)
-  if (replies > 1) trial.expect(false, `${what} has one answer, not ${replies}`, exchange)
-  if (status === undefined && !isClosed) trial.expect(true, `${what} is not answered`, exchange)
+  trial.expect(isRefused, `${subject} is refused${isRefused ? '' : `, not answered ${status}`}`, exchange)
+  if (replies > 1) trial.expect(false, `${subject} has one answer, not ${replies}`, exchange)
+  if (status === undefined && !isClosed) trial.expect(true, `${subject} is not answered`, exchange)
 }
 
 /** Refused, or answered once with nothing further read from that connection. */
-function expectEnd(trial: Trial, what: string, { exchange, isClosed, replies }: EvidencedConversation): void {
+function expectEnd(trial: Trial, subject: string, { exchange, isClosed, replies }: EvidencedConversation): void {
   const closes = isClosed || /\bclose\b/i.test(exchange?.fields['connection'] ?? '')
   const isSafe = replies < 2 && (exchange === undefined || exchange.status >= 400 || closes)
-  trial.expect(isSafe, `${what} is refused, or the connection ends after one answer`, exchange)
+  trial.expect(isSafe, `${subject} is refused, or the connection ends after one answer`, exchange)
 }
 
 const noContent = '0\r\n\r\n'
@@ -110,8 +110,8 @@ export const httpAttacks: readonly CheckRule[] = [
     how: 'GET of the entry with a chunk of 2⁶⁴ octets that are not sent, of a negative size, and of 0x0',
     probe: async (trial: Trial) => {
       for (const size of oddSizes) {
-        const heard = await sendHead(trial, ['Transfer-Encoding: chunked'], `${size}\r\n\r\n`)
-        expectEnd(trial, `a chunk of the size ${size}`, heard)
+        const received = await sendHead(trial, ['Transfer-Encoding: chunked'], `${size}\r\n\r\n`)
+        expectEnd(trial, `a chunk of the size ${size}`, received)
       }
     },
   },
@@ -147,8 +147,8 @@ export const httpAttacks: readonly CheckRule[] = [
   },
   {
     id: 'D1.8',
-    says: 'a target that is odd breaks nothing',
-    how: 'GET of two slashes, a host that does not end, *, /%, /%00, octets that are not UTF-8 and another host: each is answered below 500',
+    says: 'an odd target breaks nothing',
+    how: 'GET of two slashes, an unterminated host, *, /%, /%00, octets that are not UTF-8 and another host: each is answered below 500',
     probe: async (trial: Trial) => {
       for (const target of oddTargets) {
         const octets = toOctets(`GET ${target} HTTP/1.1\r\nHost: ${addressedHost(trial)}\r\n\r\n`)

@@ -143,7 +143,7 @@ export const interfaceRules: readonly CheckRule[] = [
         if (read.status === 200) expectForm(trial, read)
       }
       const isSeveral = new Set(exchanges.map(({ mediaType }) => mediaType)).size > 1
-      if (!isSeveral) trial.skip('the item has one media type: several are allowed, not asked for')
+      if (!isSeveral) trial.skip('the item has one media type: several are allowed, not required')
       trial.expect(true, 'there is more than one media type', ...exchanges)
     },
   },
@@ -488,9 +488,9 @@ function findProblemFlaw(exchange: ProbeExchange): string | undefined {
   if (!/^application\/problem\+(?:json|xml)$/.test(mediaType) || reply.content.length === 0) return undefined
   if (request.method === 'HEAD' || exchange.fields['content-encoding'] !== undefined) return undefined
   if (mediaType.endsWith('json')) {
-    const { status: said, title, type } = asRecord(exchange.json)
+    const { status: claimed, title, type } = asRecord(exchange.json)
     if (exchange.json === undefined) return 'is not JSON'
-    if (said !== undefined && said !== status) return `has the status ${JSON.stringify(said)}`
+    if (claimed !== undefined && claimed !== status) return `has the status ${JSON.stringify(claimed)}`
     if (typeof title !== 'string') return 'has no title that is text'
     return type === undefined || URL.canParse(String(type), 'http://localhost/')
       ? undefined
@@ -498,8 +498,8 @@ function findProblemFlaw(exchange: ProbeExchange): string | undefined {
   }
   const document = parseXml(reply.content)
   if (document instanceof Malformed) return `is not well-formed: ${document.reason}`
-  const said = document.root.elements().find(({ name }) => name.local === 'status')?.text
-  return said === undefined || Number(said) === status ? undefined : `has the status ${said}`
+  const claimed = document.root.elements().find(({ name }) => name.local === 'status')?.text
+  return claimed === undefined || Number(claimed) === status ? undefined : `has the status ${claimed}`
 }
 
 /** Shows one mismatch for each operation and status. */
@@ -545,9 +545,9 @@ function findAnswerSchema(
   const responses = asRecord(chosen?.operations[request.method]?.['responses'])
   const response = responses[status] ?? responses[`${Math.floor(status / 100)}XX`] ?? responses['default']
   const contents = asRecord(memberAt(resolveSchema(openapi, response), 'content'))
-  const [subject = ''] = mediaType.split('/')
+  const [family = ''] = mediaType.split('/')
   const named = Object.keys(contents).find(each => essenceOf(each) === mediaType)
-  const schema = memberAt(contents[named ?? ''] ?? contents[`${subject}/*`] ?? contents['*/*'], 'schema')
+  const schema = memberAt(contents[named ?? ''] ?? contents[`${family}/*`] ?? contents['*/*'], 'schema')
   return chosen && schema !== undefined ? { path: chosen.path, schema } : undefined
 }
 

@@ -125,7 +125,7 @@ export const jobRules: readonly CheckRule[] = [
   {
     id: 'A3.2',
     says: 'GET on the job while it runs: 200, a processing state; may be repeated',
-    how: 'GET of the job again and again until its end',
+    how: 'GET of the job repeatedly until its end',
     probe: async (trial: Trial) => {
       const { running, location } = await watchSomeJob(trial.bench)
       if (location === undefined) trial.lack('the address of a job')

@@ -77,7 +77,7 @@ export const messageAttacks: readonly CheckRule[] = [
   },
   {
     id: 'D3.3',
-    says: 'hints in a message lead the service nowhere',
+    says: 'the service follows no hint in a message',
     how: 'messages with xsi:schemaLocation, XInclude and a style sheet at an address of the check: answered or refused, and no request arrives there',
     probe: async (trial: Trial) => {
       const listener = await trial.bench.listen()
@@ -143,7 +143,7 @@ export const messageAttacks: readonly CheckRule[] = [
   },
   {
     id: 'D3.7',
-    says: 'an operation or element named like what every object inherits is unknown like any other',
+    says: 'an operation or element with the name of a member that every object inherits is unknown like any other',
     how: 'messages with __proto__, constructor, hasOwnProperty and toString as operation',
     probe: (trial: Trial) =>
       expectAllRefused(trial, ({ endpoint }) =>
@@ -285,8 +285,8 @@ export const messageAttacks: readonly CheckRule[] = [
           const refused = await sendMessage(trial.bench, endpoint, { header, body }, { action: operation.action })
           if (readSoapMessage(refused)?.fault?.code === 'MustUnderstand')
             trial.skip('the endpoint does not understand Security blocks')
-          const what = password === undefined ? 'a name without a password' : 'an empty password'
-          trial.expect(!isAnswer(refused), `${what} is refused`, refused)
+          const subject = password === undefined ? 'a name without a password' : 'an empty password'
+          trial.expect(!isAnswer(refused), `${subject} is refused`, refused)
         }
     },
   },
@@ -298,19 +298,19 @@ export const messageAttacks: readonly CheckRule[] = [
   },
   {
     id: 'D3.17',
-    says: 'compressed content that is not, or that expands, is refused',
+    says: 'content that is not compressed as it claims, or that expands a thousandfold, is refused',
     how: 'messages with Content-Encoding: gzip that are plain, that end early, and that expand from 8 KB to 8 MB of blanks before an unknown operation',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const { words } = probe.endpoint
         const plain = new TextEncoder().encode(writeSoapMessage(words, { body: probe.body }))
         const blanks = writeSoapMessage(words, { body: unknownBody + ' '.repeat(inflatedOctets) })
-        for (const [what, octets] of [
+        for (const [subject, octets] of [
           ['gzip that is plain', plain],
           ['gzip that ends early', gzipSync(plain).subarray(0, -12)],
           ['gzip that expands', gzipSync(blanks)],
         ] as const)
-          expectRefused(trial, what, await sendText(trial.bench, probe, octets, { 'content-encoding': 'gzip' }))
+          expectRefused(trial, subject, await sendText(trial.bench, probe, octets, { 'content-encoding': 'gzip' }))
       }
     },
   },

@@ -83,8 +83,8 @@ export const messageRules: readonly CheckRule[] = [
         const empty = await sendChanged(trial, probe, '')
         trial.expect(isAnswer(empty), 'an empty Header is accepted', empty)
       }
-      for (const { what, answered } of await sendOddEnvelopes(trial.bench))
-        trial.expect(!answered.isSuccess || isFault(answered), `${what} is refused`, answered)
+      for (const { subject, answered } of await sendOddEnvelopes(trial.bench))
+        trial.expect(!answered.isSuccess || isFault(answered), `${subject} is refused`, answered)
     },
   },
   {
@@ -117,17 +117,17 @@ export const messageRules: readonly CheckRule[] = [
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const { words } = probe.endpoint
-        for (const [what, header] of listMandatoryBlocks(words)) {
+        for (const [subject, header] of listMandatoryBlocks(words)) {
           const refused = await sendChanged(trial, probe, header)
           const message = readSoapMessage(refused)
           const code = message?.fault?.code
           trial.expect(
             code === 'MustUnderstand',
-            `an unknown mandatory block${what} gives MustUnderstand${code === 'MustUnderstand' ? '' : `, not ${code ?? refused.status}`}`,
+            `an unknown mandatory block${subject} gives MustUnderstand${code === 'MustUnderstand' ? '' : `, not ${code ?? refused.status}`}`,
             refused,
           )
           const odd = message ? listNotUnderstood(message).filter(name => name !== `{${probeNamespace}}Unknown`) : []
-          if (odd.length > 0) trial.expect(false, `NotUnderstood names the block${what}, not ${odd}`, refused)
+          if (odd.length > 0) trial.expect(false, `NotUnderstood names the block${subject}, not ${odd}`, refused)
         }
       }
     },
@@ -140,7 +140,7 @@ export const messageRules: readonly CheckRule[] = [
       const sent = await sendDeclaredBlocks(trial.bench)
       if (sent.length === 0) trial.lack('an operation that changes nothing, with header blocks in its description')
       for (const { operation, names, answered } of sent) {
-        if (answered.status === 401) trial.lack(`a caller that may ask for ${operation.name}: --caller`)
+        if (answered.status === 401) trial.lack(`a caller that may call ${operation.name}: --caller`)
         const isUnderstood = readSoapMessage(answered)?.fault?.code !== 'MustUnderstand'
         trial.expect(isUnderstood, `${operation.name} understands ${names.join(', ')}, which it declares`, answered)
       }
@@ -396,16 +396,16 @@ function hasCodeParts(code: Element | undefined, words: SoapWords): boolean {
 function expectParts(trial: Trial, { operation, answered }: ProbeOperation, answer: Element): void {
   const names = (operation.output?.parts ?? []).map(({ name }) => name)
   const odd = answer.elements().filter(({ name }) => name.uri !== '' || !names.includes(name.local))
-  const said = odd.map(({ name }) => `{${name.uri}}${name.local}`)
+  const oddNames = odd.map(({ name }) => `{${name.uri}}${name.local}`)
   trial.expect(
     odd.length === 0,
-    `its children are the parts ${names}${odd.length === 0 ? '' : `, not ${said}`}`,
+    `its children are the parts ${names}${odd.length === 0 ? '' : `, not ${oddNames}`}`,
     answered,
   )
 }
 
 /** The phrase after "a mandatory block", and the Header. */
-function listMandatoryBlocks(words: SoapWords): readonly (readonly [what: string, header: string])[] {
+function listMandatoryBlocks(words: SoapWords): readonly (readonly [subject: string, header: string])[] {
   const mandatory = ' s:mustUnderstand="1"'
   const [role, receiver] = [` s:${words.roleAttribute}="${words.next}"`, `${words.namespace}/role/ultimateReceiver`]
   return [

@@ -164,7 +164,7 @@ export const methodRules: readonly CheckRule[] = [
       trial.expectStatus(await trial.send('GET', item.path, { as: item.as }), [404, 410], 'GET of what was removed')
       const list = await trial.send('GET', item.collection.path, { as: item.as })
       if (list.isSuccess)
-        trial.expect(!namesOnPage(list.json).includes(item.path), 'the collection lists it no more', removed, list)
+        trial.expect(!namesOnPage(list.json).includes(item.path), 'the collection no longer lists it', removed, list)
     },
   },
   {
@@ -463,7 +463,7 @@ async function followPages(trial: Trial, first: ProbeExchange, as: CheckCaller |
     const items = itemsOf(page.json) ?? []
     // Values without their own names may be equal.
     const ids = items.flatMap(each => linkIn(each, 'self') ?? memberAt(each, 'id') ?? []).map(String)
-    trial.expect(new Set(ids).size === ids.length && !ids.some(id => seen.has(id)), 'no item comes twice', page)
+    trial.expect(new Set(ids).size === ids.length && !ids.some(id => seen.has(id)), 'no item occurs twice', page)
     for (const id of ids) seen.add(id)
     const path = findNextPage(trial, page)
     if (path === undefined || items.length === 0) break

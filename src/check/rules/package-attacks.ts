@@ -14,7 +14,7 @@ export const packageAttacks: readonly CheckRule[] = [
   {
     id: 'D3.19',
     says: 'a flood of parts, fields or levels in a package is refused quickly, as the fault of its sender',
-    how: `packages around a safe operation with ${partCount} parts that nothing refers to, with ${fieldCount} fields and with one of 100,000 octets in a part, with ${levels} packages in each other, with two parts of one Content-ID, and without an end: refused quickly, and the operation is answered afterwards`,
+    how: `packages around a safe operation with ${partCount} parts that nothing refers to, with ${fieldCount} fields and with one of 100,000 octets in a part, with ${levels} packages in each other, with two parts of one Content-ID, and without an end: refused quickly, and the operation still answers afterwards`,
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const { endpoint, as, operation, body } = probe

@@ -1,4 +1,4 @@
-/** Faults of safe operations: they are asked for something that does not exist. */
+/** Faults of safe operations, which are called for something that does not exist. */
 import type { WsdlOperation } from '../../describe/index.ts'
 import type { Bench } from '../bench.ts'
 import type { CheckCaller, SoapEndpointTarget } from '../discovered-service.ts'

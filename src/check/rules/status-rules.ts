@@ -159,14 +159,14 @@ export const statusRules: readonly CheckRule[] = [
           fields: { 'content-type': 'application/json' },
         })
         trial.expectStatus(posted, [400], 'content that is not JSON')
-        for (const [what, content] of oddContents) {
+        for (const [subject, content] of oddContents) {
           const odd = await postDraft(trial.bench, collection, {
             as,
             content,
             fields: { 'content-type': 'application/json' },
           })
           const isTaken = odd.status < 500
-          trial.expect(isTaken, `POST of ${what} is answered${isTaken ? ' ' : ' 4xx, not '}${odd.status}`, odd)
+          trial.expect(isTaken, `POST of ${subject} is answered${isTaken ? ' ' : ' 4xx, not '}${odd.status}`, odd)
         }
         for (const method of ['PUT', 'PATCH'] as const) {
           if (!collection.itemPath?.operations[method]) continue
@@ -335,7 +335,7 @@ export const statusRules: readonly CheckRule[] = [
       for (const each of found) {
         trial.expect(
           each.fields['retry-after'] !== undefined || each.mediaType.startsWith('application/problem+'),
-          'a 503 says when to come back',
+          'a 503 says when to retry',
           each,
         )
         const isKept = /(?:max-age|s-maxage)=0*[1-9]/i.test(each.fields['cache-control'] ?? '')
@@ -375,19 +375,19 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.18',
     says: 'a missing resource (404) is distinguished from a crash (500)',
-    how: 'GET of items with identifiers, and of their collection with values of its parameters, that programs stumble over: none is answered 500',
+    how: 'GET of items with identifiers, and of their collection with values of its parameters, that often make programs fail: none is answered 500',
     probe: async (trial: Trial) => {
       const { collection, as } = await readSomeItem(trial.bench)
       for (const id of oddIdentifiers) {
         const read = await trial.send('GET', pathBelow(collection.path, id), { as }).catch(requireUnreachable)
-        const what = `the identifier ${id.slice(0, 20)} is answered 4xx`
+        const subject = `the identifier ${id.slice(0, 20)} is answered 4xx`
         if (read instanceof Unreachable) {
-          trial.expect(false, `${what}: ${read.message}`)
+          trial.expect(false, `${subject}: ${read.message}`)
           continue
         }
         // A redirect to the normal form of an address is not a crash.
         const isFound = read.status >= 300 && read.status < 500
-        trial.expect(isFound, `${what}${isFound ? '' : `, not ${read.status}`}`, read)
+        trial.expect(isFound, `${subject}${isFound ? '' : `, not ${read.status}`}`, read)
       }
       await askOddQueries(trial, collection)
     },
@@ -463,7 +463,7 @@ function listRequiredMembers({ bench }: Trial, { operations }: CollectionTarget)
   return schema ? asArray(resolveSchema(openapi, schema)['required']).map(String) : []
 }
 
-const oddContents: readonly (readonly [what: string, content: string | Uint8Array])[] = [
+const oddContents: readonly (readonly [subject: string, content: string | Uint8Array])[] = [
   ['null', 'null'],
   ['an empty list', '[]'],
   ['a text', '"probe"'],
@@ -493,9 +493,9 @@ async function askOddQueries(trial: Trial, { path, operations, reader: as }: Col
       const read = await trial
         .send('GET', `${path}?${encodeLoosely(String(name))}=${value}`, { as })
         .catch(requireUnreachable)
-      const what = `${name}=${value} is answered`
-      if (read instanceof Unreachable) trial.expect(false, `${what}: ${read.message}`)
-      else trial.expect(read.status < 500, `${what} ${read.status}`, read)
+      const subject = `${name}=${value} is answered`
+      if (read instanceof Unreachable) trial.expect(false, `${subject}: ${read.message}`)
+      else trial.expect(read.status < 500, `${subject} ${read.status}`, read)
     }
 }
 
