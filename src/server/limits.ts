@@ -76,11 +76,20 @@ export const defaultLimits: ServerLimits = {
   controls: 100,
 }
 
+/**
+ * Longer than proxies keep an idle connection (nginx and ALB: 60 s, Traefik: 90 s, Caddy: 120 s): a
+ * change that is sent while we close the connection is lost, and a proxy must not repeat it.
+ */
+const proxiedIdleMs = 150_000
+
 /** Behind a proxy every client has its address; explicitly set limits take precedence. */
 export const proxiedLimits = (
   isBehindProxy: boolean,
   limits: Partial<ServerLimits> | undefined,
-): Partial<ServerLimits> => ({ ...(isBehindProxy && { connectionsPerAddress: Infinity }), ...limits })
+): Partial<ServerLimits> => ({
+  ...(isBehindProxy && { connectionsPerAddress: Infinity, idle: proxiedIdleMs }),
+  ...limits,
+})
 
 /**
  * Octets of a head that the parsers accept: more than the limits above, so that the face sees a

@@ -7,8 +7,32 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
+import { defaultLimits, proxiedLimits } from '../../src/server/limits.ts'
 import { type ListenOptions, StartFailure, startListener } from '../../src/server/listener.ts'
 import { echo, exchangeOctets, hello, message, statuses, withServer } from './raw-connection.ts'
+
+suite('behind a proxy', () => {
+  // nginx and ALB: 60 s, Go and Traefik: 90 s, Caddy: 120 s.
+  const proxiesMs = 120_000
+  test('an idle connection is kept longer than proxies keep it, which must not repeat a change', async () => {
+    assert.ok((proxiedLimits(true, {}).idle ?? 0) > proxiesMs)
+    assert.equal(proxiedLimits(true, { idle: 5000 }).idle, 5000)
+    assert.deepEqual(proxiedLimits(false, {}), {})
+    const timeouts = [
+      [{}, defaultLimits.idle],
+      [proxiedLimits(true, {}), 150_000],
+    ] as const
+    for (const [limits, idle] of timeouts)
+      await withServer(
+        hello,
+        async ({ port }) => {
+          const { text } = await exchangeOctets(port, 'GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n')
+          assert.match(text, new RegExp(`Keep-Alive: timeout=${idle / 1000}\\r\\n`, 'i'))
+        },
+        { limits },
+      )
+  })
+})
 
 suite('addresses', () => {
   test('any free port, and its URL', () =>
