@@ -253,7 +253,7 @@ async function answerExpired(ask: () => Maybe<Response>): Promise<Response> {
   if (hasTimestamp(content)) return { ...response, content }
   return respond(400, {
     detail:
-      'Mock-Behavior: the answer has no Timestamp that could be expired: answers are protected if the security of the contract or the WSDL says so, for requests that prove their sender',
+      'Mock-Behavior: the answer has no Timestamp that could expire: answers are protected if the security of the contract or the WSDL says so, for requests that prove their sender',
   })
 }
 

@@ -601,6 +601,6 @@ test('a document is fetched only from hosts that --fetch names', async () => {
   const away = write('away.json', withSchema({ part: { $ref: `http://${host}/away.json#/Part` } }))
   await assert.rejects(
     importTo('away.ts', away, { fetch: [host] }),
-    /leads to http:\/\/127\.0\.0\.2\/x\.json: give that address, and name its host/,
+    /redirects to http:\/\/127\.0\.0\.2\/x\.json: give that address, and name its host/,
   )
 })

@@ -63,5 +63,5 @@ for (const [title, path, init] of [
     await using late = await startMock(contract, { messageSecurity, behavior: 'expired' })
     const answer = await fetch(late.url + path, init)
     assert.equal(answer.status, 400)
-    assert.match(await answer.text(), /no Timestamp that could be over/)
+    assert.match(await answer.text(), /no Timestamp that could expire/)
   })

@@ -323,7 +323,7 @@ describe('a service with a field that cannot be computed does not start', () => 
     [
       'a part of a field',
       mistakesOf(t.list(t.string().computed() as never)),
-      /items\.field\[\] is computed, which is for/,
+      /items\.field\[\] is computed, which only/,
     ],
     [
       'no handler',

@@ -469,7 +469,7 @@ describe('mistakes in such rules are reported at start', () => {
       'within',
       { a: t.object({ b: t.string().visibleTo(desk) }) },
       {},
-      /things\.a\.b has visibleTo, which is for the fields of a resource/,
+      /things\.a\.b has visibleTo, which only a field of a resource can have/,
     ],
     ['in a list', { a: t.list(t.string().settableBy(desk), { max: 3 }) }, {}, /things\.a\[\] has settableBy/],
     [

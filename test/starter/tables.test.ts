@@ -219,7 +219,7 @@ describe('unusable databases are refused, with the cure', () => {
   test('a database on several servers, of which the project uses one', () => {
     refuse(
       'postgres://me:secret@one,two:5433/shop',
-      /^diglot: postgres:\/\/me@one,two:5433\/shop names several servers: give the address of one, which is asked\n$/,
+      /^diglot: postgres:\/\/me@one,two:5433\/shop names several servers: give the address of the one to read the tables from\n$/,
     )
   })
   test('a missing file', () =>
