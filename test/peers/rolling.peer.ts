@@ -178,7 +178,7 @@ async function roll(options: { readonly data: string; readonly database?: string
   const [, app] = releases[4]
   const drop = (now: number) =>
     migrateDatabase(app, options, { drop: ['notes.score'], now, isPlan: false, tell: () => {} })
-  await assert.rejects(drop(Date.now()), /notes\.score is declared by an instance that runs/)
+  await assert.rejects(drop(Date.now()), /notes\.score is declared by a running instance/)
   // As if the forgotten one had stood still for so long that its record has ended.
   await drop(Date.now() + 200_000)
   await more(20)
