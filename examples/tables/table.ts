@@ -163,8 +163,7 @@ class Table implements Provider<Item> {
       const cell = row[column] ?? null
       return cell === null ? [] : [[field, readCell(type, cell, `${place(column)} of ${id}`)] as const]
     })
-    // The time of the row's last change is unknown: it may be now.
-    return { value: { id, ...Object.fromEntries(fields) }, version: versionOf(row), modified: Date.now() }
+    return { value: { id, ...Object.fromEntries(fields) }, version: versionOf(row) }
   }
 
   #place(column: string): string {

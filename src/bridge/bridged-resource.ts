@@ -24,13 +24,9 @@ export interface ResourceBehind {
   readonly refuseUnread: (exchange: string, why: string) => never
 }
 
-export function createBridgeProvider(
-  resource: BridgedResource,
-  behind: ResourceBehind,
-  clock: () => number,
-): Provider<Values> {
+export function createBridgeProvider(resource: BridgedResource, behind: ResourceBehind): Provider<Values> {
   const { get, list, key, writes } = resource
-  const provide = (item: Values) => provideItem(item, key, clock())
+  const provide = (item: Values) => provideItem(item, key)
   /** An item without an identifier has no address. */
   const hasIdentifier = (item: unknown): item is Values => memberAtKeys(item, [key]) != null
   const load = async (id: string, owner: CallOwner): Promise<Provided<Values> | undefined> => {
@@ -96,10 +92,10 @@ function requireKept(key: string, id: string, value: Values, context: ProviderCo
   if (String(value[key]) !== id) context.invalid([key], `is ${id} in the address: an item keeps its identifier`)
 }
 
-/** `modified` is the time of reading: whether the item was the same earlier is not known. */
-function provideItem(item: Values, key: string, modified: number): Provided<Values> {
+/** It is not known when the item was changed. */
+function provideItem(item: Values, key: string): Provided<Values> {
   const value = { ...item, id: String(item[key]) }
-  return { value, version: digestOf(value), modified }
+  return { value, version: digestOf(value) }
 }
 
 /** 52 bits, independent of the order of members. */

@@ -104,7 +104,7 @@ export function createBridge(
     return [port.port, Object.fromEntries(exchanges)] as const
   })
   const providers = resources.map(each => {
-    const keep = createBridgeProvider(each, reachResource(each.port, askOf(each.port), note), clock)
+    const keep = createBridgeProvider(each, reachResource(each.port, askOf(each.port), note))
     return [each.resource.name, { keep, derive: emptyValues }] as const
   })
   // one handler for each exchange, a provider for each resource

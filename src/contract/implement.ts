@@ -87,12 +87,12 @@ export type RepresentationWriter<T> = (value: T) => Maybe<Uint8Array | string>
 
 /**
  * An item of a provider. `version` grows with each change; `modified` is in milliseconds since
- * 1970.
+ * 1970, and left out if it is not known: responses then have no Last-Modified.
  */
 export interface Provided<V> {
   readonly value: V
   readonly version: number
-  readonly modified: number
+  readonly modified?: number
 }
 /** A condition of a list: a field, a comparison and its operand. */
 export type ProviderFilter<V> = {

@@ -24,7 +24,7 @@ export interface Preconditions {
 /** The validators of the selected representation. */
 export interface Validators {
   readonly etag?: EntityTag
-  /** Milliseconds, compared by whole seconds, since HTTP has no others. */
+  /** Milliseconds, compared by whole seconds, since HTTP has no others; NaN is not known. */
   readonly lastModified?: number
 }
 
@@ -100,10 +100,10 @@ function matchesTags(tags: Tags | 'malformed', current: Validators | undefined, 
 }
 
 /**
- * Whether it was modified after a date; undefined, which decides nothing, if either date is
- * missing.
+ * Whether it was modified after a date; undefined, which decides nothing, if either date is not
+ * known.
  */
 function isModifiedSince(since: number | undefined, current: Validators | undefined): boolean | undefined {
-  if (since === undefined || current?.lastModified === undefined) return undefined
+  if (since === undefined || current?.lastModified === undefined || Number.isNaN(current.lastModified)) return undefined
   return Math.floor(current.lastModified / 1000) > Math.floor(since / 1000)
 }

@@ -111,7 +111,8 @@ function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<
     if (exchange.entry.request.method !== 'PUT' || isStoredUnchanged(exchange, octets)) {
       fields['etag'] = selected.etag
       const { entry, face } = exchange
-      fields['last-modified'] = writeDate(item.modified, exchange.isSafe ? entry.now : face.context.clock())
+      if (!Number.isNaN(item.modified))
+        fields['last-modified'] = writeDate(item.modified, exchange.isSafe ? entry.now : face.context.clock())
     }
     const link = writeLinkField(selected.document.links)
     if (link !== '') fields['link'] = link
@@ -177,7 +178,8 @@ function replyWithValidators(
   about: ReplyFacts,
   text: string | Uint8Array,
 ): Maybe<Response> {
-  const { version = shortDigest(text), fields, modified } = about
+  const { version = shortDigest(text), fields } = about
+  const modified = Number.isNaN(about.modified) ? undefined : about.modified
   const coding = chooseCoding(exchange, text)
   const etag = representationTag(exchange, version, '', coding)
   const dateFields = modified === undefined ? {} : { 'last-modified': writeDate(modified, exchange.entry.now) }

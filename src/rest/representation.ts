@@ -196,6 +196,7 @@ export function chooseCoding(exchange: Exchange, content: string | Uint8Array): 
 /** A 304 has the validators that the 200 would have had. */
 export function validatorFields(exchange: Exchange, current: Current): Record<string, string> {
   const etag = exchange.shown?.of.version === current.version ? exchange.shown.etag : fileTag(exchange, current.version)
+  if (Number.isNaN(current.modified)) return { etag }
   return { etag, 'last-modified': writeDate(current.modified, exchange.entry.now) }
 }
 

@@ -31,10 +31,13 @@ export interface ExternalEntry {
 /** (4) */
 export const providedExaminedMax = 10_000
 
+/** NaN, since no time is before or after it: see `Snapshot`. */
+const unknownTime = Number.NaN
+
 /** The provider of a single resource returns no identifier. */
 export function toSnapshot(
   { isSingle }: Pick<Resource, 'isSingle'>,
-  { value: values, version, modified }: Provided<Values>,
+  { value: values, version, modified = unknownTime }: Provided<Values>,
 ): Snapshot {
   const value = isSingle ? { ...values, id: singleId } : values
   return { id: String(value['id']), version, modified, created: 0, value, kept: {} }

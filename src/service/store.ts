@@ -24,7 +24,7 @@ import type { Doubt, Refusal } from './refusal.ts'
 export interface Snapshot {
   readonly id: string
   readonly version: number
-  /** Time of the last change, in milliseconds since 1970. */
+  /** Time of the last change, in milliseconds since 1970; NaN if its provider does not know it. */
   readonly modified: number
   readonly created: number
   readonly value: Values

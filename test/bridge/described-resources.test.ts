@@ -134,6 +134,12 @@ test('a resource whose exchanges have other names is listed, made, changed and r
   const parts = '/api/v1/parts'
   const got = await ask('GET', `${parts}/7`)
   assert.deepEqual([got.status, JSON.parse(got.text).name], [200, 'nut'])
+  assert.equal(got.fields['last-modified'], undefined, 'RFC 9110 §8.8.2.1: nothing says when it was changed')
+  const unchanged = await ask('GET', `${parts}/7`, { 'if-modified-since': new Date().toUTCString() })
+  assert.equal(unchanged.status, 200)
+  const dated = { ...merge, 'if-unmodified-since': new Date(Date.now() + 3_600_000).toUTCString() }
+  const undecided = await ask('PATCH', `${parts}/7`, dated, '{"name":"screw"}')
+  assert.equal(undecided.status, 428, 'RFC 9110 §13.1.4: such a date is ignored')
   assert.equal((await ask('GET', `${parts}/9`)).status, 404)
   assert.match((await ask('GET', `${parts}?name=nut`)).text, /"partNo":7/)
   assert.doesNotMatch((await ask('GET', `${parts}?name=bolt`)).text, /"partNo"/)

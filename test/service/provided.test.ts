@@ -175,7 +175,7 @@ test('of two changes of one version the provider accepts one', async () => {
   const slow = keep.load
   keep.load = async (key, ctx) => {
     const found = await slow(key, ctx)
-    if (found) keep.rows.set(key, { ...found, version: found.version + 1 }) // another caller was faster
+    if (found) keep.rows.set(key, { ...found, version: found.version + 1, modified: 0 }) // another caller was faster
     return found
   }
   assert.equal((await ask('LendBook', { id })).kind, 'stale')

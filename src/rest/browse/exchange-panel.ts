@@ -76,7 +76,8 @@ function writeValidators(exchange: Exchange, document: RepresentationDocument, h
   if (shown?.document !== document) return []
   const { version, modified } = shown.of
   const etag = representationTag(exchange, version, shown.mask, 'identity', hal)
-  return [`ETag: ${etag}`, `Last-Modified: ${writeDate(modified, exchange.entry.now)}`]
+  const dated = Number.isNaN(modified) ? [] : [`Last-Modified: ${writeDate(modified, exchange.entry.now)}`]
+  return [`ETag: ${etag}`, ...dated]
 }
 
 const queryOf = ({ entry: { pairs } }: Exchange): string => (pairs.length === 0 ? '' : `?${writeQuery(pairs)}`)

@@ -127,7 +127,7 @@ const standingValidators = ({ version, modified }: CurrentState) => ({
 })
 function standingFields(standing: CurrentState, now: number): HttpFields {
   const { etag, lastModified } = standingValidators(standing)
-  return { etag, 'last-modified': writeDate(lastModified, now) }
+  return { etag, ...(!Number.isNaN(lastModified) && { 'last-modified': writeDate(lastModified, now) }) }
 }
 
 /** The parameters of a URI, read as children of the request's element. */
