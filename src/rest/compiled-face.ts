@@ -41,7 +41,7 @@ export interface RestOptions {
 /** The content of the elements of ports, as XML. */
 export interface ElementTexts {
   /** The value of a document with this root, or why it has none. */
-  readonly read: (root: AnyRootElement, octets: Uint8Array) => ReadElement
+  readonly read: (root: AnyRootElement, octets: Uint8Array, charset: string | undefined) => ReadElement
   /** Throws if the declared type does not allow the value. */
   readonly write: (root: AnyRootElement, value: unknown) => string
 }

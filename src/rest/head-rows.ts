@@ -174,6 +174,7 @@ export function checkMediaType(draft: HeadDraft): void {
   if (charset !== undefined && charset !== 'utf-8' && !(isXml && charset.startsWith('utf-16')))
     refuseType('this charset is not supported: send UTF-8')
   draft.head.mediaType = type.essence
+  draft.head.charset = charset
 }
 
 export function chooseRepresentation(draft: HeadDraft, api: CompiledApi): void {

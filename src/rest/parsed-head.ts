@@ -54,6 +54,8 @@ export interface ParsedHead {
   readonly acceptsIdentity: boolean
   /** The media type of the request's content. */
   readonly mediaType: string
+  /** The charset that its type states. */
+  readonly charset: string | undefined
   readonly contentCoding: string
   /**
    * Whether the operation accepts content by this method (RFC 9110 §9.3.1: not by GET, even if it
@@ -85,6 +87,7 @@ export const emptyHead: ParsedHead = {
   coding: 'identity',
   acceptsIdentity: true,
   mediaType: '',
+  charset: undefined,
   contentCoding: 'identity',
   acceptsContent: false,
 }

@@ -158,7 +158,7 @@ async function readPortInput(exchange: Exchange, root: AnyRootElement): Promise<
   if (exchange.head.mediaType === multipartType) return readFormMessage(exchange, jsonCodecOf(root))
   const octets = await readOctets(exchange)
   if (!xmlTypes.includes(exchange.head.mediaType)) return readChecked(root, octets)
-  const result = (await loadElements(exchange)).read(root, octets)
+  const result = (await loadElements(exchange)).read(root, octets, exchange.head.charset)
   if ('malformed' in result) return refuse({ kind: 'malformed', detail: result.malformed })
   return 'problems' in result ? refuse({ kind: 'invalid', problems: result.problems }) : result.value
 }

@@ -176,7 +176,7 @@ function readJson(exchange: Exchange, { name, fields }: ContentShape, bytes: Uin
   if (exchange.head.mediaType === '') return refuseUntyped(exchange)
   if (exchange.head.mediaType === formType) return readFormContent(bytes, fields)
   if (!xmlTypes.includes(exchange.head.mediaType)) return parseContent(bytes)
-  const read = readXmlContent(bytes, name, exchange.edition.namespace, fields)
+  const read = readXmlContent(bytes, exchange.head.charset, name, exchange.edition.namespace, fields)
   return 'json' in read ? read.json : refuse({ kind: 'malformed', detail: read.problem })
 }
 

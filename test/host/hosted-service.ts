@@ -23,7 +23,7 @@ export interface Hosted {
   readonly server: Server
   readonly lines: Line[]
   /** Sends a request by node:http, which adds only Host and Connection. */
-  ask(method: string, path: string, fields?: Fields, content?: string): Promise<Answer>
+  ask(method: string, path: string, fields?: Fields, content?: string | Uint8Array): Promise<Answer>
   /** The cookie of a person after signing in, or '' if it was refused. */
   signIn(name: string, password: string): Promise<string>
 }
@@ -59,7 +59,7 @@ export function sendRequest(
   method: string,
   path: string,
   headers: Fields = {},
-  content?: string,
+  content?: string | Uint8Array,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asking = ask({ port, host: '127.0.0.1', method, path, headers, agent: false }, reply => {

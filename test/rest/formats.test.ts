@@ -79,3 +79,25 @@ test('A1.6 a writer of the application replaces ours for its media type, and com
   assert.match((await get('text/html')).text, /^<!doctype html>/i)
   assert.match(String((await get('*/*')).fields['content-type']), /^application\/hal\+json/)
 })
+
+test('RFC 7303 §3.2 XML is read by the charset of its media type, and one that its declaration contradicts is refused', async () => {
+  const notes = resource('notes', { fields: { id: t.id('n'), text: t.string() } }).rules({
+    allow: { read: [anyone], create: [anyone] },
+  })
+  const contract = service('notes', { namespace: 'urn:notes', resources: [notes] })
+  const { ask } = await startHosted({}, implement(contract, {}))
+  const text = (declared: string) =>
+    `<?xml version="1.0"${declared && ` encoding="${declared}"`}?><note xmlns="urn:notes:v1"><text>é</text></note>`
+  for (const [charset, declared, octets, status] of [
+    ['utf-8', '', 'utf8', 201],
+    ['utf-8', 'UTF-8', 'utf8', 201],
+    ['utf-16le', '', 'utf16le', 201],
+    ['utf-8', 'iso-8859-1', 'utf8', 400],
+    ['', 'iso-8859-1', 'latin1', 201],
+  ] as const) {
+    const type = { 'content-type': `application/xml${charset && `; charset=${charset}`}` }
+    const made = await ask('POST', '/api/notes', type, Buffer.from(text(declared), octets))
+    assert.equal(made.status, status, `${charset} ${declared}: ${made.text}`)
+    if (status === 201) assert.equal(JSON.parse(made.text).text, 'é')
+  }
+})

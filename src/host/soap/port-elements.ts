@@ -10,13 +10,13 @@ import { Malformed, parseXml, walkTree } from '../../xml/index.ts'
 export function createElementTexts(ports: readonly Port[]): ElementTexts {
   const codecOf = createElementCodecs(ports)
   return {
-    read: (root, octets) => readElementDocument(codecOf(root), octets),
+    read: (root, octets, charset) => readElementDocument(codecOf(root), octets, charset),
     write: (root, value) => `<?xml version="1.0" encoding="UTF-8"?>\n${codecOf(root).write(value)}`,
   }
 }
 
-function readElementDocument(codec: ElementCodec, octets: Uint8Array): ReadElement {
-  const document = parseXml(octets)
+function readElementDocument(codec: ElementCodec, octets: Uint8Array, charset: string | undefined): ReadElement {
+  const document = parseXml(octets, charset === undefined ? {} : { charset })
   if (document instanceof Malformed) return { malformed: `${document.reason}, at ${document.at}` }
   const { name } = codec.plan
   if (document.root.name !== name)

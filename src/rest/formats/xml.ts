@@ -114,14 +114,16 @@ const elementWriters: ShapeCases<WriteElement, [tag: string, name: string | unde
 
 /**
  * The JSON with the same meaning as a document of these fields; `problem` for any other document.
+ * @param charset of the media type (RFC 7303 §3.2)
  */
 export function readXmlContent(
   bytes: Uint8Array,
+  charset: string | undefined,
   name: string,
   namespace: string,
   fields: Fields,
 ): { readonly json: Json } | { readonly problem: string } {
-  const document = parseXml(bytes)
+  const document = parseXml(bytes, charset === undefined ? {} : { charset })
   if (document instanceof Malformed) return { problem: `${document.reason}, at octet ${document.at}` }
   const { root } = document
   if (root.name.local !== toXmlName(name) || (root.name.uri !== namespace && root.name.uri !== ''))
