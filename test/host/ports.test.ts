@@ -383,3 +383,13 @@ for (const [title, rules, endpoints] of [
     const one = endpointsOf(service('notes', { ...given, endpoints: { '/soap/own': {} } }))
     assert.equal(one.length, 1, 'a declared endpoint stays')
   })
+
+test('B7.2 an endpoint without an operation knows none', async () => {
+  const notes = resource('notes', { fields: { id: t.id('n') } }).rules({ allow: { read: [anyone] }, messages: [] })
+  const contract = service('notes', { namespace: 'urn:notes', resources: [notes], endpoints: { '/soap/own': {} } })
+  const { ask } = await startHosted({}, implement(contract, {}))
+  const envelope = '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><a/></e:Body></e:Envelope>'
+  const { status, text } = await ask('POST', '/soap/own', { 'content-type': 'text/xml' }, envelope)
+  assert.equal(status, 500)
+  assert.match(text, /a is not a known operation of this endpoint/)
+})

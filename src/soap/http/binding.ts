@@ -104,7 +104,7 @@ function compileNode(
   if (endpoint.secure && !options.secure)
     throw new Error(`${endpoint.path} demands WS-Security but cannot verify it: pass \`secure\``)
   const spoken = versions.filter(each => endpoint.versions === 'both' || each.number === endpoint.versions)
-  const sizes = exchanges.map(each => each.longest)
+  const sizes = exchanges.length > 0 ? exchanges.map(each => each.longest) : [octetsWithoutOperation]
   const blocks = [...(options.blocks ?? []), ...new Set(exchanges.flatMap(each => each.blocks ?? []))]
   const roles = [...(options.roles ?? []), ...blocks.flatMap(each => (each.operations && each.roles) ?? [])]
   return {
@@ -127,6 +127,9 @@ function compileNode(
     wording: exchanges[0]?.wording ?? faultWordingOf('', { request: { name: '', fields: {}, main: undefined } }),
   }
 }
+
+/** For an endpoint that has none: whatever is sent is refused once it is read. */
+const octetsWithoutOperation = 64 * 1024
 
 function groupByFirst(exchanges: readonly BoundOperation[]): SoapNode['byFirst'] {
   const pairs = exchanges.flatMap(each => [...new Set(each.firsts)].map(first => ({ first, each })))
