@@ -66,6 +66,7 @@ for (const [title, schema, found, openapi] of [
   ['Validation §6.2.5 a fraction', { type: 'integer', minimum: 0.5, maximum: 9.5 }, /min: 1, max: 9/],
   ['OpenAPI 3.0 exclusiveMinimum is a boolean', { type: 'integer', minimum: 1, exclusiveMinimum: true, maximum: 9 }, /min: 2, max: 9/, '3.0.3'],
   ['OpenAPI 3.0 a bound of a number that is not kept', { type: 'number', minimum: 1, exclusiveMinimum: true }, /exclusiveMinimum is not checked/, '3.0.3'],
+  ['Validation §6.1.2 values of several types without a type', { enum: [1, 'x'] }, /a: may be any value/],
   ['Validation §6.1.2 null among values without a type', { enum: [null, 'x', 'y'] }, /t\.enum\('x', 'y'\)\.nullable\(\)/],
 ] as const) // biome-ignore format: a row for each form
   test(title, () => assert.match(memberOf(schema, openapi), found))

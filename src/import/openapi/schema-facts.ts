@@ -175,8 +175,9 @@ export function impliedType(schema: JsonObject): string {
   if (schema['properties'] || schema['patternProperties'] || schema['additionalProperties'] !== undefined)
     return 'object'
   if (schema['items']) return 'array'
-  const [value] = valuesListed(schema).filter(each => each !== null)
-  return typeof value === 'bigint' ? 'number' : (scalarKinds.find(kind => kind === typeof value) ?? '')
+  const values = valuesListed(schema).filter(each => each !== null)
+  const [kind, ...others] = new Set(values.map(each => (typeof each === 'bigint' ? 'number' : typeof each)))
+  return others.length === 0 ? (scalarKinds.find(each => each === kind) ?? '') : ''
 }
 
 /**
