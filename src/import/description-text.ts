@@ -43,6 +43,11 @@ function parseYamlText({ isScalar, parseDocument, visit }: typeof import('yaml')
         names.add(name)
       }
     },
+    Scalar: (key, node) => {
+      const { value, source = '' } = node
+      const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(source)
+      if (key !== 'key' && !isExact) node.value = BigInt(source) // as in JSON
+    },
   })
   if (twice !== undefined) return { reason: `is not YAML: the key ${String(twice)} occurs twice in a map` }
   try {

@@ -79,5 +79,31 @@ for (const [title, reference, found] of [
 ] as const) // biome-ignore format: a row for each form
   test(title, () => assert.match(memberOf({ $ref: reference }), found))
 
+for (const [highest, written] of [
+  ['9223372036854775807', 't.long({ min: 0n })'],
+  ['18446744073709551615', "t.long({ xsd: 'unsignedLong' })"],
+  ['99999999999999999999', "t.long({ xsd: 'integer', min: 0n, max: 99999999999999999999n })"],
+  ['12', 't.int({ min: 0, max: 12 })'],
+] as const)
+  test(`YAML 1.2 §10.3.2 the bound ${highest} is exact`, () => {
+    const text = `openapi: 3.1.0
+info: {title: Tried, version: '1'}
+paths:
+  /api/v1/things/{id}:
+    get:
+      responses:
+        200:
+          description: It.
+          content:
+            application/json:
+              schema: {type: object, required: [a], properties: {id: {type: string}, a: {type: integer, minimum: 0, maximum: ${highest}}}}
+`
+    const service = readImportedService(text, 'test.yaml', { find: createDocumentFinder([]), parse })
+    assert.ok(
+      writeServiceTypescript(service, 'test').includes(`a: ${written}`),
+      writeServiceTypescript(service, 'test'),
+    )
+  })
+
 for (const reference of ['#none', 'https://schemas.example/other#/$defs/inner'])
   test(`${reference} leads nowhere, and is reported`, () => assert.doesNotMatch(memberOf({ $ref: reference }), /^t\./))
