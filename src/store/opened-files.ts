@@ -3,8 +3,9 @@
  * file that was removed or replaced is lost when its process ends, and SQLite does not notice in
  * WAL mode (with a rollback journal it compares the same numbers).
  */
-import { statSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import { Unavailable } from '../service/store.ts'
 
@@ -53,3 +54,38 @@ const hasMoved = ({ path, device, node }: OpenedFile): boolean =>
 
 /** If a folder can no longer be looked into, that says nothing about its files. */
 const isUnseen = (thrown: unknown): boolean => errorCodeOf(thrown) !== ''
+
+/**
+ * Says in the header of a copy that it has no log, as only a file that was never opened by a
+ * service says: so the log of a file that it replaces is not taken for its own.
+ */
+export function separateFromLog(copy: string): void {
+  using database = new DatabaseSync(copy)
+  database.exec('pragma journal_mode = delete')
+}
+
+/** SQLite "Database File Format" §1.3: 1 at this place says that the file has no log. */
+const journalPlace = 18
+const withoutLog = 1
+
+/**
+ * SQLite applies any log that it finds next to a file, and so damages a copy that was put in the
+ * place of another file whose log was left there.
+ */
+export function requireOwnLog(file: string): void {
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
+  if (!log?.size || readOctet(file, journalPlace) !== withoutLog) return
+  throw new Error(
+    `${file} is a copy, and ${file}-wal belongs to the file that it replaced: remove ${file}-wal and ${file}-shm, and start again`,
+  )
+}
+
+function readOctet(file: string, place: number): number | undefined {
+  const octets = new Uint8Array(1)
+  const opened = openSync(file, 'r')
+  try {
+    return readSync(opened, octets, 0, 1, place) === 1 ? octets[0] : undefined
+  } finally {
+    closeSync(opened)
+  }
+}

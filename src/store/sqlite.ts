@@ -33,7 +33,7 @@ import { requireRoom } from './disk-room.ts'
 import { findDropped } from './dropped-names.ts'
 import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
-import { OpenedFiles } from './opened-files.ts'
+import { OpenedFiles, requireOwnLog, separateFromLog } from './opened-files.ts'
 import { createPrivateFile } from './private-file.ts'
 import { ReadThreads } from './read-thread.ts'
 import { RecentTrouble } from './recent-trouble.ts'
@@ -72,7 +72,10 @@ const allPages = 2 ** 31 - 1
  */
 export function openSqliteStore(service: Service, file: string, options: SqliteOptions = {}): SqliteStore {
   const isMemory = file === ':memory:' || file === ''
-  if (!isMemory) createPrivateFile(file)
+  if (!isMemory) {
+    createPrivateFile(file)
+    requireOwnLog(file)
+  }
   const schema = compileStoreSchema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is a SqlReader
   const writing = openDatabase(file, options.patience ?? 5000)
   try {
@@ -112,6 +115,7 @@ const emptyDatabaseOf = memoizeByObject((_of: Service) => new EmptyDatabase())
 async function copyPrivately(source: DatabaseSync, file: string): Promise<void> {
   createPrivateFile(file)
   await copy(source, file, { rate: allPages })
+  separateFromLog(file)
 }
 
 function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {

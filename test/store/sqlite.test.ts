@@ -16,6 +16,7 @@ import { anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { type Service, service } from '../../src/contract/service.ts'
 import { ListedDeeds } from '../../src/host/operations/audit.ts'
+import { backUpDatabase } from '../../src/host/operations/backup.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { isFormer, type Query, type Replaced, type Store, Unavailable } from '../../src/service/store.ts'
 import { sqlite } from '../../src/store/dialect.ts'
@@ -367,6 +368,32 @@ describe('sqlite: behaviour that only a file shows', () => {
     const kept = openSqliteStore(everything, join(own, 'memory.sqlite'))
     assert.deepEqual(await towns(kept), ['t-1'])
     await kept.close()
+  })
+
+  test('the log of a file is not applied to the copy that replaces it, and to the file itself it is', async t => {
+    const { own, store } = await opened(t)
+    const data = join(own, 'data.sqlite')
+    await put(store, 't-1')
+    const copies = [join(own, 'one.sqlite'), join(own, 'other.sqlite')]
+    await store.backup(copies[0] ?? '')
+    await backUpDatabase(data, copies[1] ?? '')
+    await put(store, 't-2')
+    for (const copy of copies) await copyFile(`${data}-wal`, `${copy}-wal`)
+    const killed = join(own, 'killed.sqlite')
+    for (const end of ['', '-wal']) await copyFile(`${data}${end}`, `${killed}${end}`)
+    for (const copy of copies) {
+      assert.throws(() => openSqliteStore(everything, copy), /-wal belongs to the file that it replaced: remove .*-wal/)
+      await rm(`${copy}-wal`)
+    }
+    for (const [file, ids] of [
+      [copies[0] ?? '', ['t-1']],
+      [copies[1] ?? '', ['t-1']],
+      [killed, ['t-1', 't-2']],
+    ] as const) {
+      const opened = openSqliteStore(everything, file)
+      assert.deepEqual((await towns(opened)).toSorted(), ids)
+      await opened.close()
+    }
   })
 
   const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)

@@ -6,6 +6,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../base/attempt.ts'
+import { separateFromLog } from '../../store/opened-files.ts'
 import { createPrivateFile } from '../../store/private-file.ts'
 import { ensureDatabaseFile } from '../store/open-store.ts'
 import { explainStoreFailure } from '../store/store-failure.ts'
@@ -26,6 +27,7 @@ export async function backUpDatabase(data: string, to: string): Promise<void> {
     remove() // of a copy that was killed
     createPrivateFile(unfinished)
     await copy(source, unfinished, { rate: everyPage })
+    separateFromLog(unfinished)
     requireSoundCopy(unfinished)
     renameSync(unfinished, to)
   } catch (cause) {
