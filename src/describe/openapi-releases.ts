@@ -111,7 +111,7 @@ const changesPath: JsonSchema = {
     tags: ['changes'],
     security: [{}, { bearer: [] }, { basic: [] }],
     parameters: [
-      { name: 'after', in: 'query', schema: { type: 'integer', minimum: 0 } },
+      { name: 'after', in: 'query', schema: { type: 'string', pattern: '^[0-9]{1,15}(-[0-9]{1,16})?$' } },
       { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1000 } },
       { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } },
     ],

@@ -76,6 +76,9 @@ test('OpenAPI 3.2 §4.9 QUERY is described with its criteria, and 3.1 has everyt
   assert.deepEqual(Object.keys(properties ?? {}), ['q', 'state', 'customer'])
   const ids = (document: Loose) => operationsIn(document).map(({ operation }) => String(operation['operationId']))
   assert.deepEqual(ids(newer), [...ids(ours), 'ListChanges'])
+  const after = newer['paths']?.['/changes']?.['get']?.['parameters']?.[0]
+  for (const place of ['0', '12', '12-48213', '12-1839133435388815'])
+    assert.match(place, new RegExp(String(after?.['schema']?.['pattern'])), 'a sequence, a place, the id of an event')
 })
 test('§4.8.10.1 an exchange with several methods has an operationId for each, and its name for a summary', () => {
   const stock = x.namespace('urn:stock')
