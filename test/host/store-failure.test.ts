@@ -44,6 +44,12 @@ const rows: readonly (readonly [what: string, thrown: unknown, database: string 
     /^the database at db\.example:5432 cannot be used: connect ECONNREFUSED: check that it runs/,
   ],
   [
+    'a file of another program',
+    withCode('ERR_SQLITE_ERROR', 'table "orders" already exists'),
+    undefined,
+    /"orders" already exists: another program has this table: give the service a file of its own/,
+  ],
+  [
     'a table of another program',
     withCode('42P07', 'relation "orders" already exists'),
     postgres,

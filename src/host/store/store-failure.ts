@@ -62,6 +62,8 @@ const isLostConnection = (thrown: unknown, database: string | undefined): boolea
 const fileCure = (reason: string): string => {
   if (/locked/.test(reason)) return 'wait for the process that holds it, or stop it'
   if (/not a database|malformed/.test(reason)) return 'give another file, or a copy that diglot backup has made'
+  if (/^table .* already exists/.test(reason))
+    return 'another program has this table: give the service a file of its own'
   return 'check the path, and that this user may read and write the file and its folder'
 }
 
