@@ -95,7 +95,7 @@ const textByFormat: Readonly<Record<string, string>> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 }
 function makeText(schema: ProbedRecord): string {
-  const text = textByFormat[asText(schema['format']) ?? ''] ?? 'probe'
+  const text = textByFormat[asText(schema['format']) ?? asText(schema['x-xsd']) ?? ''] ?? 'probe'
   const length = Math.min(Number(schema['minLength'] ?? 0), textCharactersMax)
   const plain = text.padEnd(length, 'x').slice(0, Number(schema['maxLength'] ?? text.length))
   const pattern = readPattern(asText(schema['pattern']))

@@ -253,12 +253,15 @@ const integerSchema = (
   { lowest, highest }: NumberRange,
 ): JsonSchema => omitUndefined({ type: 'integer', format, minimum: lowest, maximum: highest, 'x-xsd': xsd })
 
+export const doubleNumberSchema = ({ min, max, xsd }: ScalarOf<'double'>): JsonSchema =>
+  omitUndefined({ type: 'number', format: xsd ?? 'double', minimum: min, maximum: max })
 /**
  * JSON has no number for INF and NaN, so they are text. A bound excludes one INF, and NaN (Part 2
  * §3.2.5).
  */
-function doubleSchema({ min, max, xsd }: ScalarOf<'double'>): JsonSchema {
-  const number = omitUndefined({ type: 'number', format: xsd ?? 'double', minimum: min, maximum: max })
+function doubleSchema(shape: ScalarOf<'double'>): JsonSchema {
+  const { min, max } = shape
+  const number = doubleNumberSchema(shape)
   const words = [
     ...(max === undefined ? ['INF'] : []),
     ...(min === undefined ? ['-INF'] : []),
@@ -267,13 +270,17 @@ function doubleSchema({ min, max, xsd }: ScalarOf<'double'>): JsonSchema {
   return words.length === 0 ? number : { anyOf: [number, { enum: words }] }
 }
 
+/**
+ * Without the `format: decimal` of OpenAPI's registry: generators for Java, C# and Go make a number
+ * of it, which they then send as one, and text is what keeps each digit.
+ */
 function decimalSchema({ digits, places, min, max }: ScalarOf<'decimal'>): JsonSchema {
   const sign = min === undefined || min.startsWith('-') ? '-?' : ''
   const fraction = places > 0 ? `(\\.[0-9]{1,${places}})?` : ''
   return omitUndefined({
     type: 'string',
-    format: 'decimal',
     pattern: `^${sign}[0-9]{1,${Math.max(1, digits - places)}}${fraction}$`,
+    'x-xsd': 'decimal',
     'x-minimum': min,
     'x-maximum': max,
   })

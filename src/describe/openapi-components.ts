@@ -26,11 +26,17 @@ export const linksSchema = (names: readonly string[], required: readonly string[
 /** For text that JSON Schema cannot describe; without a schema a client gets `unknown`. */
 export const textSchema: JsonSchema = { type: 'string' }
 /**
- * Raw octets have no JSON type (OpenAPI 3.1 §4.8.14.2); tools for 3.0 recognize a file by its
- * format.
+ * Raw octets have no JSON type (OpenAPI 3.1 §4.8.14.2), and no schema judges them. Generators make
+ * a file of the type and format of OpenAPI 3.0; without the type they make any value, and some send
+ * it as JSON.
  */
+const octetsSchema = (mediaType: string): JsonSchema => ({
+  type: 'string',
+  format: 'binary',
+  contentMediaType: mediaType,
+})
 export const octetsContent = (types: readonly string[]): Members =>
-  Object.fromEntries(types.map(type => [type, { schema: { format: 'binary', contentMediaType: type } }]))
+  Object.fromEntries(types.map(type => [type, { schema: octetsSchema(type) }]))
 
 /** A message some of whose octets are separate parts (RFC 7578). */
 export const formContent: Members = {
@@ -41,7 +47,7 @@ export const formContent: Members = {
         message: { type: 'object', description: 'The content, without octets that come as parts of their own.' },
       },
       additionalProperties: {
-        ...{ format: 'binary', contentMediaType: 'application/octet-stream' },
+        ...octetsSchema('application/octet-stream'),
         description: 'Octets of the member of this name; the largest part is the last one.',
       },
     },
@@ -55,6 +61,7 @@ export const removalSchema: JsonSchema = {
     removed: { type: 'integer', minimum: 0 },
     refused: { type: 'integer', minimum: 0 },
     more: { type: 'boolean', description: 'More items may be removable: repeat the request.' },
+    _links: linksSchema([]),
   },
   required: ['removed', 'refused'],
 }

@@ -3,19 +3,22 @@ import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
 import { type FilterField, findFilterField } from '../contract/filter-field.ts'
 import { capitalize } from '../contract/lexical/text.ts'
+import { listNested } from '../contract/nesting.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
-import { toXmlName } from '../contract/xml-message.ts'
+import { jobFields, toXmlName } from '../contract/xml-message.ts'
 import { type JsonSchema, requiredMembers, Schemas, scalarSchema } from './json-schema.ts'
 import { linksSchema, type Members, problemMembers, problemXml } from './openapi-components.ts'
 
 export class VersionSchemas {
   readonly #schemas: Schemas
   readonly #namespace: string
+  readonly #resources: readonly Resource[]
   /** @param namespace the namespace of the version's XML */
-  constructor(prefix: string, namespace: string) {
+  constructor(prefix: string, namespace: string, resources: readonly Resource[]) {
     this.#schemas = new Schemas(prefix)
     this.#namespace = namespace
+    this.#resources = resources
   }
 
   get all(): Readonly<Record<string, JsonSchema>> {
@@ -24,7 +27,7 @@ export class VersionSchemas {
 
   item(resource: Resource): JsonSchema {
     const schema = this.#schemas.object(resource.fields, 'response', {
-      _links: linksSchema(relationsOf(resource), ['self']),
+      _links: linksSchema(relationsOf(resource, this.#resources), ['self']),
     })
     const name = singularOf(resource)
     return this.#schemas.define(capitalize(name), { ...schema, ...resourceTexts(resource), xml: this.#root(name) })
@@ -55,6 +58,10 @@ export class VersionSchemas {
     return this.#schemas.define(`${operation}Input`, { ...schema, xml: this.#root(element) })
   }
 
+  /** A page of what a stored search finds, with the search itself. */
+  resultsPage(resource: Resource): JsonSchema {
+    return this.page(resource, { id: { type: 'string' }, q: { type: 'string' }, ...criteriaMembers(resource) })
+  }
   page(resource: Resource, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
     const item = { ...this.item(resource), xml: { name: toXmlName(singularOf(resource)) } }
     const properties = { ...more, items: { type: 'array', items: item }, ...pageMembers }
@@ -83,9 +90,13 @@ export class VersionSchemas {
     })
   }
 
+  job(): JsonSchema {
+    return this.linked('Job', jobFields, ['cancel', 'related'])
+  }
+
   /** A response with links: a job, the output of an action or of a job. */
-  linked(name: string, fields: Fields): JsonSchema {
-    const schema = this.#schemas.object(fields, 'response', { _links: linksSchema(['related']) })
+  linked(name: string, fields: Fields, relations: readonly string[] = ['related']): JsonSchema {
+    const schema = this.#schemas.object(fields, 'response', { _links: linksSchema(relations) })
     return this.#schemas.define(capitalize(name), { ...schema, xml: this.#root(name) })
   }
 
@@ -118,7 +129,7 @@ const pageMembers: Readonly<Record<string, JsonSchema>> = {
     description:
       'How many items were examined for this page, as many as one request may examine: further ones may match, and `next` leads to them.',
   },
-  _links: linksSchema(['next', 'previous']),
+  _links: linksSchema(['next', 'previous', 'up', 'search', 'item', 'create']),
 }
 
 /**
@@ -130,10 +141,14 @@ function resourceTexts({ texts: { title, description } }: Resource): JsonSchema 
   return texts.length === 0 ? {} : { description: texts.join('\n\n') }
 }
 
-function relationsOf(resource: Resource): readonly string[] {
+/** Every link that an item may have: some clients refuse one that they do not know. */
+function relationsOf(resource: Resource, resources: readonly Resource[]): readonly string[] {
   const actions = Object.values(resource.actions).map(({ link }) => link)
   const collection = resource.isSingle ? [] : ['collection']
-  return [...collection, 'edit', 'delete', ...Object.keys(resource.given.relations ?? {}), ...actions]
+  const up = resource.within === undefined ? [] : ['up']
+  const nested = listNested(resource, resources).map(({ name }) => name)
+  const own = [...Object.keys(resource.given.relations ?? {}), ...Object.keys(resource.files)]
+  return [...new Set([...collection, ...up, 'edit', 'delete', ...nested, ...own, ...actions])]
 }
 
 const criteriaMembers = (resource: Resource): Readonly<Record<string, JsonSchema>> =>

@@ -26,8 +26,7 @@ import { namespaceOf, newestVersion, type Service } from '../contract/service.ts
 import { isScalar } from '../contract/shape.ts'
 import { joinSentences } from '../contract/texts.ts'
 import { viewOfVersion } from '../contract/version-view.ts'
-import { jobFields } from '../contract/xml-message.ts'
-import { componentName, type JsonSchema, scalarSchema } from './json-schema.ts'
+import { componentName, doubleNumberSchema, type JsonSchema, scalarSchema } from './json-schema.ts'
 import { writeJsonText } from './json-text.ts'
 import {
   errorResponses,
@@ -137,7 +136,7 @@ class VersionDocument {
     this.#options = options
     this.#addresses = options.addresses(service)
     this.#release = openApiReleases[options.release ?? '3.1']
-    this.schemas = new VersionSchemas(`${version}.`, namespaceOf(service, version))
+    this.schemas = new VersionSchemas(`${version}.`, namespaceOf(service, version), service.resources)
     this.elements = new PortJsonSchemas(`${version}.xml.`)
   }
 
@@ -274,7 +273,7 @@ class VersionDocument {
    */
   #filterParameters(resource: Resource, names: readonly string[] = []): readonly JsonSchema[] {
     return comparedFields(resource, names).flatMap(([name, found]) => {
-      const schema = scalarSchema(found.shape)
+      const schema = parameterSchema(found.shape)
       const comparisons = comparisonsOf[found.shape.kind].filter(each => allowsComparison(found, each))
       return [
         this.#refToParameter(resource, name, '', schema),
@@ -288,7 +287,7 @@ class VersionDocument {
   }
   #equalityParameters(resource: Resource): readonly JsonSchema[] {
     const by = comparedFields(resource, resource.given.searchBy ?? [])
-    return by.map(([name, { shape }]) => this.#refToParameter(resource, name, '', scalarSchema(shape)))
+    return by.map(([name, { shape }]) => this.#refToParameter(resource, name, '', parameterSchema(shape)))
   }
   #refToParameter(
     resource: Resource,
@@ -394,12 +393,7 @@ class VersionDocument {
           'Location',
         ])
       case 'getSearch':
-        return response(
-          200,
-          'A page of results.',
-          this.schemas.page(operation.resource, { q: { type: 'string' } }),
-          itemHeaders,
-        )
+        return response(200, 'A page of results.', this.schemas.resultsPage(operation.resource), itemHeaders)
       case 'remove':
         return { 204: { description: 'Removed.' } }
       case 'bulk':
@@ -416,26 +410,18 @@ class VersionDocument {
           204: { description: 'Replaced.', headers: allHeaders(['ETag', 'Last-Modified']) },
         }
       case 'startJob':
-        return response(202, 'The job has been accepted.', this.schemas.linked('Job', jobFields), [
-          'Location',
-          'Retry-After',
-        ])
+        return response(202, 'The job has been accepted.', this.schemas.job(), ['Location', 'Retry-After'])
       case 'getJob':
       case 'cancelJob':
-        return response(200, 'The job.', this.schemas.linked('Job', jobFields), [
-          ...(operation.safe ? itemHeaders : []),
-          'Retry-After',
-        ])
+        return response(200, 'The job.', this.schemas.job(), [...(operation.safe ? itemHeaders : []), 'Retry-After'])
       case 'getResult':
         return response(200, 'The result.', this.schemas.linked(operation.job.one, operation.job.output), itemHeaders)
       case 'exchange':
         if (operation.exchange.later)
-          return response(
-            202,
-            'The call has been made; the answer comes later.',
-            this.schemas.linked('Job', jobFields),
-            ['Location', 'Retry-After'],
-          )
+          return response(202, 'The call has been made; the answer comes later.', this.schemas.job(), [
+            'Location',
+            'Retry-After',
+          ])
         return this.#portResponse(operation, response, operation.safe ? ['ETag'] : [])
       case 'getAnswer':
         return this.#portResponse(operation, response, ['ETag', 'Last-Modified'])
@@ -670,6 +656,9 @@ const minimalHeaders = ({ kind }: Operation, names: readonly string[]): readonly
 const pageControls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
 const equalityComparisons: readonly Comparison[] = ['ne']
 const orderComparisons: readonly Comparison[] = [...equalityComparisons, 'gt', 'gte', 'lt', 'lte']
+/** Generated clients can write a number into a query, but no choice of it and the text INF. */
+const parameterSchema = (shape: Scalar): JsonSchema =>
+  shape.kind === 'double' ? doubleNumberSchema(shape) : scalarSchema(shape)
 /** Useful comparisons for each kind, although the service accepts all of them for any kind. */
 const comparisonsOf: Readonly<Record<Scalar['kind'], readonly Comparison[]>> = {
   string: equalityComparisons,

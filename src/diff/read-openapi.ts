@@ -240,11 +240,15 @@ function restrictionsOf(given: JsonObject, names: readonly string[]): ReadonlyMa
   return new Map(
     names.flatMap(name => {
       const value = ownMember(given, name)
-      if (value === undefined || value === false) return []
+      if (value === undefined || value === false || (value === 'decimal' && isStatedByPattern(given))) return []
       return [[name, typeof value === 'number' || isBeyondDoubles(value) ? Number(value) : String(value)] as const]
     }),
   )
 }
+
+/** The pattern of a decimal text restricts it: our own descriptions once had this format, too. */
+const isStatedByPattern = (given: JsonObject): boolean =>
+  given['format'] === 'decimal' && typeof given['pattern'] === 'string'
 
 /** RFC 8259 §6: parsers disagree on integers beyond 2^53, such as 64-bit bounds. */
 const isBeyondDoubles = (value: Json): boolean =>

@@ -63,8 +63,11 @@ export function parseParameters(
   for (const [name, value] of pairs) {
     const controls = controlsOf(operation, route).has(name)
     const filter = controls ? undefined : filterOf(operation, route, name, value)
-    if (filter) filters.push(filter)
-    else if (!controls) {
+    if (filter) {
+      if (filter.is === 'in' && filters.some(isSameChoice(filter)) && hasOneValue(operation, filter.field))
+        refuseParameter(name, 'is given twice, and both would have to hold: separate the values by commas')
+      filters.push(filter)
+    } else if (!controls) {
       if (lenient) continue
       refuseUnknownParameter(operation, route, name)
     } else if (parameters.has(name)) refuseParameter(name, 'is given twice')
@@ -82,6 +85,17 @@ export function parseParameters(
     kept: keptPairs.filter(([name]) => !positionParameters.has(name)),
   }
 }
+
+const isSameChoice =
+  ({ field }: Filter) =>
+  (each: Filter): boolean =>
+    each.field === field && each.is === 'in'
+/**
+ * A list of values that is sent as a repeated parameter, as some clients do, would find nothing. An
+ * item may have many references within, and of several lists a match for each.
+ */
+const hasOneValue = (operation: Operation, name: string): boolean =>
+  'resource' in operation && findFilterField(operation.resource, name)?.path === undefined
 
 /** Names the comparisons if it is a filter with an unknown one; otherwise all known parameters. */
 function refuseUnknownParameter(operation: Operation, route: Route, text: string): never {

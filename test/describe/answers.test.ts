@@ -18,13 +18,23 @@ const toldFields = [
   ...['accept-ranges', 'content-range', 'claim-desk'],
 ]
 
+/** The same schemas without other members: so some generators read a description. */
+const closeSchemas = (text: string): string =>
+  JSON.stringify(
+    JSON.parse(text, (_, each) =>
+      each?.type === 'object' && each.properties ? { additionalProperties: false, ...each } : each,
+    ),
+  )
+
 /** What a description says of the responses of a service. */
 class Description {
   readonly document: Loose
   readonly #ajv = new Ajv({ strict: false, validateFormats: false })
+  readonly #closed = new Ajv({ strict: false, validateFormats: false })
   constructor(text: string) {
     this.document = JSON.parse(text)
     this.#ajv.addSchema({ $id: 'all:', components: this.document['components'] })
+    this.#closed.addSchema({ $id: 'all:', components: JSON.parse(closeSchemas(text))['components'] })
   }
   #resolve(at: Loose | undefined): Loose | undefined {
     const reference = at?.['$ref']
@@ -68,7 +78,8 @@ class Description {
     if (!media && !isNamed) return [...flaws, `${answer.status} is ${type}, not ${Object.keys(contents)}`]
     if (!media || !/[/+]json$/.test(type)) return flaws
     const text = JSON.stringify(media['schema']).replaceAll('"#/components', '"all:#/components')
-    const valid = this.#ajv.compile(JSON.parse(text))
+    // An extension member of a problem is no surprise (RFC 9457 §3.2).
+    const valid = isError ? this.#ajv.compile(JSON.parse(text)) : this.#closed.compile(JSON.parse(closeSchemas(text)))
     return valid(JSON.parse(new TextDecoder().decode(octets))) ? flaws : [...flaws, JSON.stringify(valid.errors)]
   }
 }

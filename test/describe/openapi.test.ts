@@ -231,6 +231,19 @@ test('RFC 6585 §3 no precondition is required if the contract says so', () => {
     )
   }
 })
+test('RFC 8259 §6 a decimal is a text of digits, and no format makes generators read a number', () => {
+  const amounts = resource('amounts', { fields: { id: t.id('a'), net: t.decimal(8, 2) } })
+  const contract = service('amounts', { namespace: 'urn:x', resources: [amounts.rules({ allow: { read: [anyone] } })] })
+  const net = documentOf(contract as Service)['components']?.['schemas']?.['v1.Amount']?.['properties']?.['net']
+  assert.deepEqual(net, { type: 'string', pattern: '^-?[0-9]{1,6}(\\.[0-9]{1,2})?$', 'x-xsd': 'decimal' })
+})
+test('A4.23 a double is compared as a number: a client can write no choice of types into a query', () => {
+  const scales = resource('scales', { fields: { id: t.id('s'), weight: t.double() } })
+  const rules = { filter: ['weight'], unserved: 'accept', allow: { read: [anyone] } } as const
+  const document = documentOf(service('scales', { namespace: 'urn:x', resources: [scales.rules(rules)] }) as Service)
+  const parameter = document['components']?.['parameters']?.['v1.scales.weight.gte']
+  assert.deepEqual(parameter?.['schema'], { type: 'number', format: 'double' })
+})
 test('A5.1 an operation names the credentials that it requires', () => {
   assert.deepEqual(operation('v1_GetOrder')?.['security'], [{ bearer: [] }, { basic: [] }])
   assert.deepEqual(operation('v1_GetProduct')?.['security'], [{}, { bearer: [] }, { basic: [] }])
@@ -329,7 +342,7 @@ test('A1.6 XML has the schema of JSON, so that generators see one type; 3.1 name
     newer['paths']?.['/api/v1/orders']?.['post']?.['requestBody']?.['content'] ?? {}
   assert.deepEqual(xml, json)
   const picture = operation('v1_GetProductPicture')?.['responses']?.['200']?.['content']?.['image/png']
-  assert.deepEqual(picture, { schema: { format: 'binary', contentMediaType: 'image/png' } })
+  assert.deepEqual(picture, { schema: { type: 'string', format: 'binary', contentMediaType: 'image/png' } })
 })
 test('OpenAPI 3.1 §4.8.26 schemas say how their members are written in XML', () => {
   const boxes = resource('boxes', {

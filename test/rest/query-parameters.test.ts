@@ -96,6 +96,7 @@ describe('a filter', () => {
     ],
     ['/orders?state=none', 'state', /must be one of placed, paid/],
     ['/orders?state[in]=paid,none', 'state[in]', /must be one of placed, paid/],
+    ['/orders?state[in]=paid&state[in]=placed', 'state[in]', /is given twice, .*: separate the values by commas/],
     ['/orders?total[gte]=x', 'total[gte]', /./],
     [
       '/orders?lines=1',

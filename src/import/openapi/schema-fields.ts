@@ -207,7 +207,8 @@ export class SchemaFields {
   #decimal(schema: JsonObject): AnyField | undefined {
     const [, whole, places = '0'] =
       /^\^-?\??\[0-9\]\{1,(\d+)\}(?:\(\\\.\[0-9\]\{1,(\d+)\}\)\?)?\$$/.exec(stringOf(schema['pattern'])) ?? []
-    if (schema['format'] !== 'decimal' || whole === undefined) return undefined
+    const isDecimal = schema['x-xsd'] === 'decimal' || schema['format'] === 'decimal'
+    if (!isDecimal || whole === undefined) return undefined
     const [min, max] = [schema['x-minimum'], schema['x-maximum']]
     return t.decimal(Number(whole) + Number(places), Number(places), {
       ...(typeof min === 'string' && { min }),

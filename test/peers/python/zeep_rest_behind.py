@@ -16,4 +16,4 @@ except Fault as fault:
 print(json.dumps({
     'listed': len(listed['items']), 'same': one['name'] == listed['items'][0]['name'], 'price': one['price'],
     'unknown': unknown,
-}))
+}, default=str))
