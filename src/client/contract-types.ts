@@ -12,6 +12,7 @@ import type { AnyService, Versions } from '../contract/service.ts'
 
 export type VersionOf<S extends AnyService> = keyof S['versions'] & string
 
+/** The same members in one type: what methods of clients take and return. */
 export type Flat<T> = { readonly [K in keyof T]: T[K] }
 export type MergeAll<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
 

@@ -2,9 +2,9 @@
 export type { BridgeResources, ResourceDescription } from './bridge-resources.ts'
 export type { Context, HandlerLog, ItemList, JobHandlerContext } from './context.ts'
 export type { EndpointRule, SecurityRule } from './endpoint-rule.ts'
-export { exchange, type Port, type PortExchange, port } from './exchange.ts'
+export { type ExchangeBody, exchange, type Port, type PortExchange, port } from './exchange.ts'
 export { type DetailOf, type Fault, fault } from './fault.ts'
-export { type Draft, type Fields, t, type Value } from './field.ts'
+export { type AnyField, type Draft, type Field, type Fields, t, type Value } from './field.ts'
 export { type Header, header } from './header.ts'
 export {
   type Handlers,
@@ -20,10 +20,10 @@ export {
   type ProviderQuery,
 } from './implement.ts'
 export { type Job, job } from './job.ts'
-export { anyone, type Caller, type Circumstance, type Grant, role } from './policy.ts'
+export { anyone, type Caller, type Circumstance, type Grant, type GrantOf, role } from './policy.ts'
 export type { ChangeRefusal, ExchangeContext, PortHandlers, TransactionContext } from './port-handlers.ts'
 export { type Reshape, reshape } from './reshape.ts'
-export { type DraftItem, type Item, type Representation, resource } from './resource.ts'
+export { type Action, type DraftItem, type Item, type Representation, type Resource, resource } from './resource.ts'
 export { type Retype, retype } from './retype.ts'
 export { type Service, service } from './service.ts'
 export {
@@ -35,6 +35,7 @@ export {
 } from './standard-schema.ts'
 export {
   type AbstractType,
+  type AnyRootElement,
   type BodyContent,
   type NamedType,
   type RootElement,

@@ -341,6 +341,7 @@ export type RuleFaults<U extends Ruled, D extends string> = D extends keyof U['f
   ? NonNullable<U['faults'][D]>[number]
   : never
 
+/** Things of one kind, as `resource` declares them. */
 export class Resource<
   N extends string = string,
   F extends Fields = Fields,

@@ -222,6 +222,7 @@ export class RootElement<T> {
   }
 }
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
+/** A root element of any type. */
 export type AnyRootElement = RootElement<any>
 
 /**

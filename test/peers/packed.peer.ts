@@ -49,6 +49,26 @@ const items = Array.from({ length: 1000 }, (_, i) => ({ id: \`p-\${i}\`, name: \
 export default implement(contract, {}, { seed: () => ({ items: { parts: items } }) })
 `
 
+/** What a package for others may export: contracts of every kind, clients, and what these return. */
+const exported = `import { exchange, handler, port, x } from 'diglot'
+import { createRestClient, createSoapClient } from 'diglot/client'
+import { startTestService } from 'diglot/testing'
+import { createWebhook } from 'diglot/webhook'
+import { clinic } from './contract.ts'
+import app from './service.ts'
+
+const call = x.namespace('urn:example:call').element('call', x.string)
+const exchanges = { call: exchange({ action: 'urn:example:call', input: call }) }
+export const calls = port('Calls', { namespace: 'urn:example:call', service: 'Calls', allow: [], exchanges })
+export const rest = createRestClient(clinic, { address: 'http://127.0.0.1/api' })
+export const soap = createSoapClient(clinic, { address: 'http://127.0.0.1/soap/v1' })
+export const readPatient = (id: string) => rest.patients.get(id)
+export const sendPatient = (id: string) => soap.GetPatient({ id })
+export const openMounted = () => handler(app)
+export const openTest = () => startTestService(clinic, app)
+export const openHook = (secret: string) => createWebhook({ name: 'a', url: 'https://a.example', secret, allow: [] })
+`
+
 describe('the package as it is packed', () => {
   run('npm', ['run', '--silent', 'prepare'], root)
   run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], root)
@@ -90,6 +110,13 @@ describe('the package as it is packed', () => {
 
   test('the clinic compiles against its types', () => {
     run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'])
+  })
+
+  test('the compiler names the types of contracts and clients that a package exports', () => {
+    writeFileSync(join(folder, 'exported.ts'), exported)
+    const declare = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--outDir', 'declared']
+    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.', ...declare])
+    assert.match(readFileSync(join(folder, 'declared', 'contract.d.ts'), 'utf8'), /import\("diglot"\)\.Resource</)
   })
 
   test('the tests of the clinic pass, through both clients', () => {

@@ -1,5 +1,6 @@
 /** The REST client alone, as browsers load it: nothing here needs Node. */
 export { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../../contract/fault.ts'
+export type { Flat } from '../contract-types.ts'
 export type { ClientCredentials } from '../credentials.ts'
 export {
   AnswerError,

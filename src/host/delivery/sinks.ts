@@ -13,6 +13,7 @@ import { type CloudEvent, toCloudEvent } from '../../service/change-feed.ts'
 import { rejectOnAbort } from '../../service/job.ts'
 import { type ExpiringRecord, type Store, type StoreWriter, Unavailable } from '../../service/store.ts'
 
+/** A receiver of committed changes: an option of `serve`. */
 export interface EventSink {
   /** Unique; its position in the feed is stored under this name. */
   readonly name: string

@@ -13,6 +13,8 @@ import { parseRetryAfter } from '../../http/fields.ts'
 import { isPublicAddress } from './safe-post.ts'
 import { type EventSink, RetryLater, SinkGone } from './sinks.ts'
 
+export type { EventSink } from './sinks.ts'
+
 /** The options of `createWebhook`. */
 export interface WebhookOptions {
   readonly name: string
