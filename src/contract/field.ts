@@ -92,8 +92,8 @@ export type EntryList = Extract<Shape, { readonly kind: 'list' }>
 
 /** Named fields: those of a resource, an input, an output, a detail or an object. */
 export type Fields = Readonly<Record<string, AnyField>>
-// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
 /** A field of any type. */
+// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
 export type AnyField = Field<any, Presence, ValueOrigin, any>
 
 /** Whether a value may be absent: yes, no, or only in content, where a default replaces it. */

@@ -221,8 +221,8 @@ export class RootElement<T> {
     return new RootElement(this.name, this.type, this.form, { ...this.marks, expects: mediaTypes })
   }
 }
-// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
 /** A root element of any type. */
+// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
 export type AnyRootElement = RootElement<any>
 
 /**

@@ -72,7 +72,7 @@ function readSymbol(name: string, file: string): PublicSymbol {
     if (further) return readSymbol(name, further[1])
     throw new Error(`${name} is not declared in ${file}`)
   }
-  const before = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n$/.exec(text.slice(0, head.index))
+  const before = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n(?:\/\/ biome-ignore [^\n]*\n)?$/.exec(text.slice(0, head.index))
   return {
     name,
     file,
