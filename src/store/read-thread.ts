@@ -9,6 +9,8 @@
  *      turns.
  *  (4) Overlapping reads do not let SQLite's log grow without end (log-pause.ts).
  */
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../service/store.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
@@ -42,6 +44,17 @@ const entry = new URL(
   import.meta.url,
 )
 
+/**
+ * A bundler leaves this file behind, and the first long read would be refused.
+ * @throws Error with the cure, at the start
+ */
+export function requireThreadProgram(program: URL = entry): void {
+  if (!existsSync(program))
+    throw new Error(
+      `${fileURLToPath(program)}, which runs long reads, is missing: leave diglot out of the bundle of the service (external: ['diglot'])`,
+    )
+}
+
 export class ReadThreads {
   readonly #options: ReadThreadOptions
   readonly #free: ReadThread[] = []
@@ -51,6 +64,7 @@ export class ReadThreads {
   #closed = false
 
   constructor(options: ReadThreadOptions) {
+    requireThreadProgram()
     this.#options = options
     this.#logPause = new LogPause({ octets: options.logOctets, timeMs: options.timeMs + commitMs })
   }

@@ -183,6 +183,21 @@ describe('the package as it is packed', () => {
     assert.equal(((await answer.json()) as { total: number }).total, 1000)
   })
 
+  test('a bundle that contains it does not start: long reads would be refused', () => {
+    writeFileSync(join(folder, 'many.ts'), manyItems)
+    const program =
+      "import { serve } from 'diglot'\nimport app from './many.ts'\nawait serve(app, { port: 0, data: 'b.sqlite' })\n"
+    writeFileSync(join(folder, 'bundled.ts'), program)
+    const rolldown = join(root, 'node_modules', 'rolldown', 'bin', 'cli.mjs')
+    run(process.execPath, [rolldown, 'bundled.ts', '--platform', 'node', '--external', 'pg', '--dir', 'bundle'])
+    const { status, stderr } = spawnSync(process.execPath, [join('bundle', 'bundled.js')], {
+      cwd: folder,
+      timeout: 20_000,
+    })
+    assert.equal(status, 1)
+    assert.match(String(stderr), /read-thread-main\.js, which runs long reads, is missing: .*external/)
+  })
+
   test('its command serves the clinic', async t => {
     const url = await serve(t, 'service.ts', ':memory:')
     const answer = await fetch(`${url}/api/patients/p-1`, {

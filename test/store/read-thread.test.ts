@@ -9,7 +9,7 @@ import type { Maybe } from '../../src/base/maybe.ts'
 import { resource, role, service, t } from '../../src/index.ts'
 import { type ItemPage, type Query, type Store, Unavailable } from '../../src/service/store.ts'
 import { LogPause, longLogOctets } from '../../src/store/log-pause.ts'
-import { ReadThreads } from '../../src/store/read-thread.ts'
+import { ReadThreads, requireThreadProgram } from '../../src/store/read-thread.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 
 const papers = resource('papers', {
@@ -194,4 +194,13 @@ test('(4) a log that another program keeps: reads continue, and wait again once 
     [longLogOctets + 1, true],
   ]
   for (const [now, expected] of steps) assert.equal(await hasWaited(now), expected, String(now))
+})
+
+test('a start without the file of the threads names the file and the cure', () => {
+  requireThreadProgram()
+  const missing = new URL('./none.js', import.meta.url)
+  assert.throws(
+    () => requireThreadProgram(missing),
+    /none\.js, which runs long reads, is missing: .*external: \['diglot'\]/,
+  )
 })
