@@ -109,7 +109,7 @@ const changesPath: JsonSchema = {
     operationId: 'ListChanges',
     summary: 'Changes',
     tags: ['changes'],
-    security: [{}, { bearer: [] }, { basic: [] }],
+    security: [{}, { bearer: [] }, { basic: [] }, { key: [] }],
     parameters: [
       { name: 'after', in: 'query', schema: { type: 'string', pattern: '^[0-9]{1,15}(-[0-9]{1,16})?$' } },
       { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1000 } },

@@ -102,13 +102,18 @@ export function describeOpenApi(service: Service, options: OpenApiOptions): { re
       responses: errorResponses,
       parameters: Object.assign({}, parameterComponents, ...parts.map(part => part.parameters)),
       headers: headerComponents,
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        basic: { type: 'http', scheme: 'basic', description: 'Over TLS, and on loopback.' },
-      },
+      securitySchemes: credentialSchemes,
     },
   }
 }
+
+const credentialSchemes: Members = {
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  basic: { type: 'http', scheme: 'basic', description: 'Over TLS, and on loopback.' },
+  key: { type: 'apiKey', in: 'header', name: 'Api-Key', description: 'A key that the service has issued.' },
+}
+/** One of them is enough. */
+const requiredCredentials = Object.keys(credentialSchemes).map(name => ({ [name]: [] }))
 
 interface MediaContent {
   readonly description?: string
@@ -175,7 +180,7 @@ class VersionDocument {
       ...omitUndefined(summaryMembers(operation)),
       tags: [tagOf(operation)],
       ...((rule?.deprecated ?? rule?.sunset) !== undefined && { deprecated: true }),
-      security: open ? [{}, { bearer: [] }, { basic: [] }] : [{ bearer: [] }, { basic: [] }],
+      security: open ? [{}, ...requiredCredentials] : requiredCredentials,
       parameters: this.#parametersOf(address, method, operation),
       ...(body && { requestBody: body }),
       responses: {

@@ -245,8 +245,10 @@ test('A4.23 a double is compared as a number: a client can write no choice of ty
   assert.deepEqual(parameter?.['schema'], { type: 'number', format: 'double' })
 })
 test('A5.1 an operation names the credentials that it requires', () => {
-  assert.deepEqual(operation('v1_GetOrder')?.['security'], [{ bearer: [] }, { basic: [] }])
-  assert.deepEqual(operation('v1_GetProduct')?.['security'], [{}, { bearer: [] }, { basic: [] }])
+  assert.deepEqual(operation('v1_GetOrder')?.['security'], [{ bearer: [] }, { basic: [] }, { key: [] }])
+  assert.deepEqual(operation('v1_GetProduct')?.['security'], [{}, { bearer: [] }, { basic: [] }, { key: [] }])
+  const { key } = ours['components']?.['securitySchemes'] ?? {}
+  assert.deepEqual([key?.['type'], key?.['in'], key?.['name']], ['apiKey', 'header', 'Api-Key'])
 })
 test('A1.10 a declared fault is the problem of its status', () => {
   const declined = operation('v1_PayOrder')?.['responses']?.['422']
