@@ -202,6 +202,11 @@ const replaceFaults = (resource: Resource): readonly Fault[] => {
   return [...new Set([...(faults['change'] ?? []), ...((isCreatedByPut(resource) && faults['create']) || [])])]
 }
 
+/** Row 24: whether a change by REST must have a precondition. */
+export const demandsPrecondition = (operation: Operation): boolean =>
+  (operation.kind === 'replace' || operation.kind === 'patch' || operation.kind === 'remove') &&
+  operation.resource.given.precondition !== false
+
 const searchFaults = ({ given }: Resource): readonly Fault[] => given.faults?.['search'] ?? []
 /** In REST, a list accepts the words of a search, unless searches have their own address. */
 export const listTakesWords = ({ searches }: Pick<Service, 'searches'>, { name, given }: Resource): boolean =>

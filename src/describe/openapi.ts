@@ -11,6 +11,7 @@ import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/heade
 import { capitalize } from '../contract/lexical/text.ts'
 import { listAncestors } from '../contract/nesting.ts'
 import {
+  demandsPrecondition,
   faultsWithWords,
   isCreatedByPut,
   isPaged,
@@ -634,11 +635,6 @@ function conditionsOf(operation: Operation): readonly string[] {
   if (makes) return [...unchanged, 'ifNoneMatch']
   return kind === 'replace' || kind === 'patch' || kind === 'remove' || kind === 'act' ? unchanged : []
 }
-
-/** Row 24 of the decisions. */
-const demandsPrecondition = (operation: Operation): boolean =>
-  (operation.kind === 'replace' || operation.kind === 'patch' || operation.kind === 'remove') &&
-  operation.resource.given.precondition !== false
 
 /** The preferences that it honours (RFC 7240), by name. */
 function preferencesOf(operation: Operation, method: string): readonly PreferenceName[] {

@@ -5,7 +5,7 @@ import { endpointsOf } from '../contract/endpoint-rule.ts'
 import { Field, type Fields } from '../contract/field.ts'
 import { findFilterField } from '../contract/filter-field.ts'
 import { headersOfOperation } from '../contract/header.ts'
-import type { DeclaredOperation } from '../contract/operation.ts'
+import { type DeclaredOperation, demandsPrecondition } from '../contract/operation.ts'
 import { describeGrantee, textsOfOperation } from '../contract/operation-texts.ts'
 import type { Resource } from '../contract/resource.ts'
 import { joinSentences } from '../contract/texts.ts'
@@ -165,16 +165,11 @@ function writeRest({ service, version }: DescribedEdition, operation: DeclaredOp
     writePart('Query parameters', writeFieldTable(queryFields(operation))),
     writePart('Content of the request', writeRestContent(operation, path, version)),
     writePart('Content of the response', writeRestAnswer(operation, path, version)),
-    needsTag(operation)
+    demandsPrecondition(operation)
       ? writeText('If-Match with the entity tag that was read is required, so that no other change is lost.')
       : '',
   )
 }
-
-const needsTag = (operation: DeclaredOperation): boolean =>
-  'resource' in operation &&
-  ['replace', 'patch', 'remove'].includes(operation.kind) &&
-  operation.resource.given.precondition !== false
 
 function queryFields(operation: DeclaredOperation): Fields {
   if (!('resource' in operation) || (operation.kind !== 'list' && operation.kind !== 'bulk')) return {}

@@ -4,7 +4,7 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
-import { listTakesWords, type Operation } from '../contract/operation.ts'
+import { demandsPrecondition, listTakesWords, type Operation } from '../contract/operation.ts'
 import { sameStrongly, sameVersion, sameVersionWeakly, sameWeakly } from '../http/entity-tag.ts'
 import { parseIdempotencyKey } from '../http/fields.ts'
 import { isAborted } from '../http/message.ts'
@@ -99,10 +99,6 @@ function toCall(exchange: Exchange): Call {
 /** Kinds whose precondition the service checks: the target's version covers all of its state. */
 const versionedKinds = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
 
-const isToBeCompared = (operation: Operation): boolean =>
-  (operation.kind === 'replace' || operation.kind === 'patch' || operation.kind === 'remove') &&
-  operation.resource.given.precondition !== false
-
 /** A single resource is also compared when it is created: it may exist already. */
 const isVersioned = (operation: Operation): boolean =>
   versionedKinds.has(operation.kind) || (operation.kind === 'create' && operation.resource.isSingle)
@@ -130,7 +126,7 @@ function compilePrecondition(exchange: Exchange, operation: Operation): Call['ex
   const isDated = !exchange.isSafe && ifMatch === undefined && ifNoneMatch === undefined
   return (current: Snapshot | undefined): ExpectsResult => {
     // RFC 9110 §13.1.4: ignored, so the change has no precondition.
-    if (isDated && Number.isNaN(current?.modified) && isToBeCompared(operation))
+    if (isDated && Number.isNaN(current?.modified) && demandsPrecondition(operation))
       refuseRequest({ kind: 'precondition-required' })
     const validators = current && validatorsOf(exchange, current)
     const verdict = evaluatePreconditions(preconditions, method, validators, same, sameForNone)

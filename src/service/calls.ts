@@ -384,7 +384,7 @@ async function precheck(call: Call, reader: StoreReader, about: ContextFacts): P
     return requirePrecondition(call, undefined)
   const item = requireVisible(found, operation, viewer.caller, viewer.now)
   if (operation.kind !== 'putFile') requirePrecondition(call, item)
-  requireConditional(call, operation.resource)
+  requireConditional(call)
 }
 
 function performRead(look: ReadContext, operation: Operation): Maybe<Outcome> {

@@ -9,7 +9,7 @@ import { findSetBars, findUnseenFields, guardedFieldsOf, type Viewer } from '../
 import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Implementation, Values } from '../contract/implement.ts'
 import { findParent, listAncestors } from '../contract/nesting.ts'
-import { isCreatedByPut, type Operation } from '../contract/operation.ts'
+import { demandsPrecondition, isCreatedByPut, type Operation } from '../contract/operation.ts'
 import { type Caller, type Grant, isAllowed, mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
 import type { AnyAction, Resource } from '../contract/resource.ts'
 import type { Call } from './call.ts'
@@ -101,12 +101,9 @@ export function requirePrecondition(call: Call, current: Snapshot | undefined): 
   if (isUnchanged(call, current)) refuse({ kind: 'stale', ...(current && { version: current.version }) })
 }
 
-/** Row 24: a change must have a precondition if the contract demands one. */
-export function requireConditional(call: Call, resource: Resource): void {
-  const { kind } = call.admitted.operation
-  const changes = kind === 'replace' || kind === 'patch' || kind === 'remove'
-  if (changes && call.face === 'rest' && resource.given.precondition !== false && !call.expects)
-    refuse({ kind: 'precondition-required' })
+/** Row 24. */
+export function requireConditional({ admitted, face, expects }: Call): void {
+  if (face === 'rest' && !expects && demandsPrecondition(admitted.operation)) refuse({ kind: 'precondition-required' })
 }
 
 /** The beginning of a resource's identifiers. */

@@ -146,7 +146,7 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   if (operation.kind === 'replace' && mayCreateByPut(resource, found, viewer)) return putNew(change, operation)
   const item = requireVisible(found, operation, viewer.caller, viewer.now)
   requirePrecondition(call, item)
-  requireConditional(call, resource)
+  requireConditional(call)
   const input = call.input?.(item) ?? emptyInput
   const retained = { ...serverFields(resource, item.value), ...hiddenOf(call, item) }
   const view = viewGuarded(resource, about, item.value)
@@ -189,7 +189,7 @@ export async function removeItem(change: WriteContext, operation: OperationOf<'r
   const { call } = change
   const item = await requireItemForChange(change, operation)
   requirePrecondition(call, item)
-  requireConditional(call, operation.resource)
+  requireConditional(call)
   if (!isOfferedByState(operation, item)) refuseByState(change, item)
   await requireUnreferenced(change, operation.resource, item.id)
   await removeOne(change, operation.resource, item)
