@@ -14,17 +14,29 @@ export const createProxyOption = (): Option =>
     'trust the proxy in front: read these fields of it and no others (default: x-forwarded), leave content coding to it',
   ).choices(proxyFields)
 
+export const createProxyProtocolOption = (): Option =>
+  new Option(
+    '--proxy-protocol',
+    'a proxy passes connections on unread: each begins with its PROXY header, version 1 or 2, and one without it is closed',
+  )
+
 /** Of `--public-url`. */
 export const publicUrlText = 'the address that clients use'
 
 export interface ProxyFlags {
   readonly trustProxy?: ProxyFields
+  readonly proxyProtocol?: boolean
   readonly publicUrl?: string
 }
 
 /** What a service knows about the proxy in front of it. */
-const proxySettingsOf = ({ trustProxy, publicUrl }: ProxyFlags): Pick<Settings, 'trustProxy' | 'publicUrl'> => ({
+const proxySettingsOf = ({
+  trustProxy,
+  proxyProtocol = false,
+  publicUrl,
+}: ProxyFlags): Pick<Settings, 'trustProxy' | 'proxyProtocol' | 'publicUrl'> => ({
   trustProxy: trustProxy ?? false,
+  proxyProtocol,
   ...(publicUrl !== undefined && { publicUrl }),
 })
 
@@ -127,6 +139,7 @@ export const addListenOptions = (command: Command): Command =>
       .addOption(createPortOption())
       .addOption(new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'))
       .addOption(createProxyOption())
+      .addOption(createProxyProtocolOption())
       .addOption(new Option('--public-url <url>', publicUrlText).env('PUBLIC_URL')),
   ).option('--access-log', 'log a line for each request')
 

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import {
   addTlsOptions,
   createProxyOption,
+  createProxyProtocolOption,
   type ProxyFlags,
   readTlsFlags,
   reloadOnSignal,
@@ -22,6 +23,7 @@ export function addRelayCommand(program: Command): void {
     .option('--role <uri>', 'a role that this node plays besides next; repeatable', collectOption, [])
     .option('--uri <uri>', 'URI of this node in faults (default: the address it listens on)')
     .addOption(createProxyOption())
+    .addOption(createProxyProtocolOption())
     .option(
       '--time-limit <milliseconds>',
       'time for a response of the next node',
@@ -37,7 +39,7 @@ export function addRelayCommand(program: Command): void {
   addTlsOptions(command).action(relayCommand)
 }
 
-interface RelayFlags extends Pick<ProxyFlags, 'trustProxy'>, Omit<TlsFlags, 'authorities'> {
+interface RelayFlags extends Pick<ProxyFlags, 'trustProxy' | 'proxyProtocol'>, Omit<TlsFlags, 'authorities'> {
   readonly listen: number
   readonly to: string
   readonly host: string
@@ -47,11 +49,12 @@ interface RelayFlags extends Pick<ProxyFlags, 'trustProxy'>, Omit<TlsFlags, 'aut
   readonly longest: number
 }
 async function relayCommand(flags: RelayFlags): Promise<void> {
-  const { listen: port, to, host, role: roles, uri, trustProxy, timeLimit: timeLimitMs, longest: octetsMax } = flags
+  const { listen: port, to, host, role: roles, uri, trustProxy, proxyProtocol } = flags
+  const { timeLimit: timeLimitMs, longest: octetsMax } = flags
   const tls = readTlsFlags(flags)
   const { startSoapRelay: relaying } = await import('../host/soap/soap-relay.ts')
   const listener = await relaying({
-    ...{ port, host, to, roles, uri, tls, trustProxy, timeLimitMs, octetsMax },
+    ...{ port, host, to, roles, uri, tls, trustProxy, proxyProtocol, timeLimitMs, octetsMax },
     onError: printError,
   })
   reloadOnSignal({ reload: () => tls && listener.secure(tls) }, printError)

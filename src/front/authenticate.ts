@@ -72,6 +72,8 @@ export const writeAuthChallenges = (
 
 type Origin = Pick<Request, 'from'>
 
+type ExposureSettings = Pick<Settings, 'trustProxy' | 'proxyProtocol' | 'publicUrl'>
+
 /**
  * Whether the client is on this machine. Behind a trusted proxy no client is: the proxy's word
  * about its client is good enough for limits, but not for rights. With a public address none is
@@ -79,8 +81,8 @@ type Origin = Pick<Request, 'from'>
  */
 export const isFromThisMachine = (
   { from }: Origin,
-  { trustProxy, publicUrl }: Pick<Settings, 'trustProxy' | 'publicUrl'>,
-): boolean => trustProxy === false && isLoopbackAddress(from) && !isPublishedAt(publicUrl)
+  { trustProxy, proxyProtocol = false, publicUrl }: ExposureSettings,
+): boolean => trustProxy === false && !proxyProtocol && isLoopbackAddress(from) && !isPublishedAt(publicUrl)
 
 const isPublishedAt = (publicUrl: string | undefined): boolean =>
   publicUrl !== undefined && !isLoopbackAddress(URL.parse(publicUrl)?.hostname ?? '')
@@ -88,7 +90,7 @@ const isPublishedAt = (publicUrl: string | undefined): boolean =>
 /** RFC 7617 §4, rule A5.1: a password can be read in transit, unless over TLS or locally. */
 export function isConfidential(
   request: Origin & Pick<Request, 'scheme'>,
-  settings: Pick<Settings, 'passwordsOnLoopback' | 'trustProxy' | 'publicUrl'>,
+  settings: Pick<Settings, 'passwordsOnLoopback'> & ExposureSettings,
 ): boolean {
   return request.scheme === 'https' || (settings.passwordsOnLoopback && isFromThisMachine(request, settings))
 }

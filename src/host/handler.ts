@@ -80,9 +80,10 @@ export interface MountableService {
 export async function createHandler(app: Implementation, options: HandlerOptions = {}): Promise<MountableService> {
   const { prefix = '', caller, address = findFetchAddress, ...rest } = options
   requireSoundContract(app)
-  for (const name of ['host', 'port', 'tls', 'http'])
-    if (name in rest)
-      throw new TypeError(`the option ${name} is for serve: here the host listens, so set it on the host`)
+  const foreign = ['host', 'port', 'tls', 'http'].find(name => name in rest)
+  const misplaced = foreign ?? (rest.settings?.proxyProtocol ? 'settings.proxyProtocol' : undefined)
+  if (misplaced !== undefined)
+    throw new TypeError(`the option ${misplaced} is for serve: here the host listens, so set it on the host`)
   const service: ServiceOptions = { ...rest, settings: { ...rest.settings, ...(prefix !== '' && { prefix }) } }
   requireKnownOptions(service)
   ensureSafe({ ...service, insecure: true }) // (3) decided below by `seededPasswords`

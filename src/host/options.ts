@@ -143,6 +143,7 @@ const settingMembers: MembersOf<Settings> = {
   publicUrl: true,
   prefix: true,
   trustProxy: true,
+  proxyProtocol: true,
   trace: true,
   passwordsOnLoopback: true,
   origins: true,

@@ -20,12 +20,15 @@ export interface Tokens extends Places {
 
 export interface SafetyOptions {
   readonly host?: string | undefined
+  readonly http?: 'own' | 'node' | undefined
   readonly tokens?: Tokens | undefined
   readonly openid?: OpenIdProvider | undefined
   readonly key?: string | undefined
   readonly insecure?: boolean | undefined
   readonly replies?: readonly string[] | undefined
-  readonly settings?: Partial<Pick<Settings, 'origins' | 'publicUrl' | 'prefix' | 'trustProxy'>> | undefined
+  readonly settings?:
+    | Partial<Pick<Settings, 'origins' | 'publicUrl' | 'prefix' | 'trustProxy' | 'proxyProtocol'>>
+    | undefined
 }
 
 /** Thrown at start. */
@@ -38,11 +41,12 @@ export class Unsafe extends Error {
  * on this machine connects to a loopback address, but its clients are anywhere.
  */
 export function findExposure({ host = '127.0.0.1', settings = {} }: SafetyOptions): string | undefined {
-  const { publicUrl, trustProxy = false } = settings
+  const { publicUrl, trustProxy = false, proxyProtocol = false } = settings
   if (!isLoopbackAddress(host)) return host
   const url = isHttpAddress(publicUrl ?? '') ? URL.parse(publicUrl ?? '') : undefined
   if (url && !isLoopbackAddress(url.hostname)) return `a service whose public address is ${publicUrl}`
-  return trustProxy === false ? undefined : 'a service behind a proxy (--trust-proxy)'
+  if (trustProxy !== false) return 'a service behind a proxy (--trust-proxy)'
+  return proxyProtocol ? 'a service behind a proxy (--proxy-protocol)' : undefined
 }
 
 /** Whether no other machine reaches the service. */
@@ -59,6 +63,7 @@ export function ensureSafe(options: SafetyOptions): void {
     ...checkTokens(options.tokens),
     ...checkOpenId(options),
     ...checkSettings(options.settings ?? {}),
+    ...checkListener(options),
     ...checkReplies(options.replies ?? []),
   ]
   if (flaws.length > 0) throw new Unsafe(flaws.join('\n'))
@@ -122,6 +127,7 @@ function checkSettings({
   publicUrl,
   prefix = '',
   trustProxy,
+  proxyProtocol,
 }: NonNullable<SafetyOptions['settings']>): string[] {
   const wrong = origins.filter(each => !URL.canParse(each) || new URL(each).origin !== each)
   const address = publicUrl === undefined || (URL.canParse(publicUrl) && /^https?:$/.test(new URL(publicUrl).protocol))
@@ -132,9 +138,16 @@ function checkSettings({
       ? []
       : [`the prefix ${prefix} is not a path such as /shop: begin it with a slash, and end it without one`]),
     ...(isProxySetting(trustProxy) ? [] : [`the proxy fields ${trustProxy} are unknown: use x-forwarded or forwarded`]),
+    ...(isSwitch(proxyProtocol) ? [] : [`the setting proxyProtocol is ${proxyProtocol}: use true or false`]),
   ]
 }
 
+const checkListener = ({ http, settings = {} }: SafetyOptions): string[] =>
+  http === 'node' && settings.proxyProtocol
+    ? ['node:http does not read the PROXY protocol: leave out --http node, or --proxy-protocol']
+    : []
+
 /** Also checks settings that no compiler has checked. */
-const isProxySetting = (value: unknown): boolean =>
-  value === undefined || typeof value === 'boolean' || value === 'x-forwarded' || value === 'forwarded'
+const isProxySetting = (value: unknown): boolean => isSwitch(value) || value === 'x-forwarded' || value === 'forwarded'
+
+const isSwitch = (value: unknown): boolean => value === undefined || typeof value === 'boolean'

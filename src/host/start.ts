@@ -17,6 +17,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     ...(options.tls && { tls: options.tls }),
+    proxyProtocol: context.settings.proxyProtocol,
     limits: proxiedLimits(context.settings.trustProxy !== false, {
       ...findFileLimit(logger),
       ...findMemoryLimit(),

@@ -21,7 +21,7 @@ import { respond } from '../http/respond.ts'
 import { joinFieldLines, measureFieldLines } from './field-lines.ts'
 import { Aborted, type ContentOwner, type ContentSource, StreamedContent } from './incoming-content.ts'
 import { parserHeadOctetsMax } from './limits.ts'
-import { GoneSignal, peerAddress, peerCertificate } from './peer.ts'
+import { GoneSignal, type Peer } from './peer.ts'
 import { discardContent, pipeContent } from './pipe.ts'
 import { limitRefusals, refusals, type ServerRefusal, writeRefusal } from './refusals.ts'
 import { type FramedResponse, frameOrFail } from './response-framing.ts'
@@ -53,13 +53,13 @@ export class Http2Session {
   #resets = 0
   #resetSince = 0
 
-  constructor(context: ServerContext, wire: http2.ServerHttp2Session, socket: Socket) {
+  constructor(context: ServerContext, wire: http2.ServerHttp2Session, socket: Socket, peer: Peer) {
     this.context = context
     this.wire = wire
     this.socket = socket
-    this.from = peerAddress(socket)
-    this.certificate = peerCertificate(socket)
-    this.scheme = 'encrypted' in socket ? 'https' : 'http'
+    this.from = peer.address
+    this.certificate = peer.certificate
+    this.scheme = peer.scheme
     wire.on('stream', (stream, _headers, _flags, lines) => this.#begin(stream, lines))
     wire.on('error', () => {})
     wire.on('remoteSettings', () => this.#countControl())
@@ -347,7 +347,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
  * Speaks HTTP/2 on a socket whose first, still unread octets are its preface, or whose handshake
  * chose it.
  */
-export function openHttp2Session(node: typeof http2, context: ServerContext, socket: Socket): Http2Session {
+export function openHttp2Session(node: typeof http2, context: ServerContext, socket: Socket, peer: Peer): Http2Session {
   const { limits } = context
   const wire = node.performServerHandshake(socket, {
     maxHeaderListPairs: 2000,
@@ -360,7 +360,7 @@ export function openHttp2Session(node: typeof http2, context: ServerContext, soc
     strictFieldWhitespaceValidation: false, // otherwise nghttp2 drops the field and the request is served without it
     settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: parserHeadOctetsMax, enablePush: false },
   })
-  return new Http2Session(context, wire, socket)
+  return new Http2Session(context, wire, socket, peer)
 }
 
 function readPseudoFields(lines: readonly string[]): Partial<Record<string, string>> {

@@ -6,9 +6,12 @@
  *  (1) A connection beyond `limits.connections` gets 503, one beyond an address's
  *      `limits.connectionsPerAddress` 429; far more get no response at all.
  *  (2) Every wait on a peer is bounded by `limits`, whatever the peer does or omits.
+ *      Behind a proxy that passes connections on, the client's address counts
+ *      (`proxy-protocol.ts`).
  *  (3) `close` admits no client, responds one last time on open connections, lets current exchanges
  *      continue until its limit, and leaves nothing open.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type * as tls from 'node:tls'
 import type { Request } from '../http/message.ts'
@@ -19,7 +22,8 @@ import { destroyAfterFlush } from './http1/write-batch.ts'
 import { type Http2Session, openHttp2Session } from './http2.ts'
 import type { ServerLimits } from './limits.ts'
 import { createWaitingWatch } from './pace.ts'
-import { peerAddress } from './peer.ts'
+import { identifyPeer, peerAddress } from './peer.ts'
+import { type ProxiedClient, receiveProxyHeader } from './proxy-protocol.ts'
 import { limitRefusals, refusals, type ServerRefusal } from './refusals.ts'
 import { writeFinalResponse } from './response-framing.ts'
 import { createServerContext, type Serve, type ServerContext } from './server-context.ts'
@@ -42,6 +46,11 @@ export interface ListenOptions {
    * knowledge (RFC 9113 §3.3).
    */
   readonly tls?: Tls | undefined
+  /**
+   * Each connection begins with the header of a proxy that passes it on (PROXY protocol, version 1
+   * or 2), and one without it is closed. Only the proxy may reach this address.
+   */
+  readonly proxyProtocol?: boolean | undefined
   readonly limits?: Partial<ServerLimits> | undefined
   /**
    * Receives what `serve` or a stream of content threw, and responses that cannot be sent. The
@@ -74,7 +83,7 @@ export interface HttpListener {
 /** Serves until closed. Rejects with `StartFailure`. */
 export async function startListener(serve: Serve, options: ListenOptions = {}): Promise<HttpListener> {
   const context = createServerContext(serve, options)
-  const listener = new SocketListener(context, options.tls)
+  const listener = new SocketListener(context, options)
   await listener.open(options)
   return listener
 }
@@ -86,25 +95,35 @@ class SocketListener implements HttpListener {
   url = ''
   port = 0
   readonly #context: ServerContext
-  readonly #server: Server | tls.Server
-  readonly #secure: boolean
+  readonly #server: Server
+  /** Shakes hands on the connections of `#server`, which it also is where no header precedes them. */
+  readonly #handshakes: tls.Server | undefined
+  /** In the events of a handshake: the client of its connection. */
+  readonly #clientOfHandshake = new AsyncLocalStorage<ProxiedClient>()
   /** All sockets, including those in their handshake. */
   readonly #sockets = new Set<Socket>()
   readonly #connections = new Set<Http1Connection>()
   readonly #sessions = new Set<Http2Session>()
   readonly #addresses = new AddressCount()
-  /** Connections admitted so far. */
-  #admitted = 0
+  /** Those whose proxy has not said yet who its client is. */
+  readonly #unnamed = new Set<Socket>()
+  /** Connections accepted so far. */
+  #accepted = 0
   #watch: NodeJS.Timeout | undefined
 
-  constructor(context: ServerContext, tls: Tls | undefined) {
+  constructor(context: ServerContext, { tls, proxyProtocol = false }: ListenOptions) {
     this.#context = context
-    this.#secure = tls !== undefined
-    this.#server = createNodeServer(context, tls)
-    this.#server.on('connection', socket => this.#admit(socket))
-    if (!tls) return
-    this.#server.on('secureConnection', (socket: Socket) => this.#openSecure(socket))
-    this.#server.on('tlsClientError', (_error, socket: Socket) => socket.destroy())
+    this.#handshakes = tls && createHandshakes(context, tls)
+    this.#server = (!proxyProtocol && this.#handshakes) || createServer(socketOptions)
+    this.#server.maxConnections = context.limits.connections + 1000 // (1)
+    this.#server.on('connection', socket => {
+      this.#accept(socket)
+      if (proxyProtocol) this.#awaitHeader(socket)
+      else this.#admit(socket)
+    })
+    this.#handshakes
+      ?.on('secureConnection', socket => this.#openSecure(socket, this.#clientOfHandshake.getStore()))
+      .on('tlsClientError', (_error, socket) => socket.destroy())
   }
 
   open({ host = '127.0.0.1', port = 0, path }: ListenOptions): Promise<void> {
@@ -132,7 +151,7 @@ class SocketListener implements HttpListener {
 
   #setUrl({ port }: AddressInfo, host: string): void {
     this.port = port
-    this.url = `${this.#secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+    this.url = `${this.#handshakes ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
   }
 
   connections(): number {
@@ -140,29 +159,55 @@ class SocketListener implements HttpListener {
   }
 
   secure(tls: Tls): void {
-    if (!('setSecureContext' in this.#server))
+    if (!this.#handshakes)
       throw new StartFailure('key', 'this address was started without TLS', {
         cure: 'start it with a key and a certificate',
       })
-    this.#server.setSecureContext(createSecureContext(tls))
+    this.#handshakes.setSecureContext(createSecureContext(tls))
   }
 
-  /** (1) */
-  #admit(socket: Socket): void {
-    const { limits } = this.#context
-    this.#admitted++
-    const address = peerAddress(socket)
-    const ofAddress = this.#addresses.add(address)
+  #accept(socket: Socket): void {
+    this.#accepted++
     this.#sockets.add(socket)
-    socket
-      .on('error', () => {})
-      .once('close', () => {
-        this.#sockets.delete(socket)
-        this.#addresses.remove(address)
-      })
+    socket.on('error', () => {}).once('close', () => this.#sockets.delete(socket))
+  }
+
+  /** Until its header has arrived, a connection only counts among all of them. */
+  #awaitHeader(socket: Socket): void {
+    const { limits, onRefusal } = this.#context
+    this.#unnamed.add(socket.once('close', () => this.#unnamed.delete(socket)))
+    receiveProxyHeader(
+      socket,
+      limits.head,
+      (client, first) => {
+        this.#unnamed.delete(socket)
+        this.#admit(socket, client, first)
+      },
+      reason => {
+        if (reason !== undefined) onRefusal(reason, peerAddress(socket))
+        socket.destroy()
+      },
+    )
+  }
+
+  /**
+   * (1)
+   * @param first the octets that came with the header of a proxy
+   */
+  #admit(socket: Socket, client?: ProxiedClient, first?: Buffer): void {
+    const { limits } = this.#context
+    const address = peerAddress(socket, client)
+    const ofAddress = this.#addresses.add(address)
+    socket.once('close', () => this.#addresses.remove(address))
     if (ofAddress > limits.connectionsPerAddress) this.#refuseAddress(socket, address, ofAddress)
     else if (this.#sockets.size > limits.connections) this.#refuse(socket, address, refusals.connections)
-    else if (!this.#secure) this.#openHttp1(socket, octets => this.#openHttp2(socket, octets))
+    else if (!this.#handshakes) this.#openHttp1(socket, client, { first, mayBeHttp2: true })
+    else if (client) this.#shakeHands(this.#handshakes, socket, client, first)
+  }
+
+  #shakeHands(handshakes: tls.Server, socket: Socket, client: ProxiedClient, first?: Buffer): void {
+    if (first && first.length > 0) socket.unshift(first)
+    this.#clientOfHandshake.run(client, () => handshakes.emit('connection', socket))
   }
 
   /**
@@ -180,36 +225,38 @@ class SocketListener implements HttpListener {
 
   #refuse(socket: Socket, address: string, { status, detail }: ServerRefusal): void {
     this.#context.onRefusal(detail, address)
-    if (this.#secure) return void socket.destroy()
+    if (this.#handshakes) return void socket.destroy()
     socket.write(writeFinalResponse(respond(status, { detail, fields: { 'retry-after': '5' } })))
     closeGracefully(socket, this.#context)
   }
 
   /** RFC 7301: the handshake has chosen the protocol. */
-  #openSecure(socket: Socket): void {
-    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#openHttp2(socket)
-    else this.#openHttp1(socket)
+  #openSecure(socket: tls.TLSSocket, client: ProxiedClient | undefined): void {
+    if (socket.alpnProtocol === 'h2') this.#openHttp2(socket, client)
+    else this.#openHttp1(socket, client)
   }
 
-  #openHttp1(socket: Socket, preface?: (octets: Buffer) => void): void {
+  #openHttp1(
+    socket: Socket,
+    client: ProxiedClient | undefined,
+    { first, mayBeHttp2 = false }: { readonly first?: Buffer | undefined; readonly mayBeHttp2?: boolean } = {},
+  ): void {
     const remove = () => this.#connections.delete(connection)
-    const connection = new Http1Connection(
-      this.#context,
-      socket,
-      preface &&
-        (octets => {
-          remove()
-          preface(octets)
-        }),
-    )
+    const openHttp2 = (octets: Buffer): void => {
+      remove()
+      this.#openHttp2(socket, client, octets)
+    }
+    const peer = identifyPeer(socket, client)
+    const connection = new Http1Connection(this.#context, socket, peer, mayBeHttp2 ? openHttp2 : undefined)
     this.#connections.add(connection)
     socket.once('close', remove)
-    connection.open()
+    connection.open(first)
   }
 
-  #openHttp2(socket: Socket, first?: Buffer): void {
+  #openHttp2(socket: Socket, client: ProxiedClient | undefined, first?: Buffer): void {
     if (first) socket.unshift(first)
-    const session = openHttp2Session(process.getBuiltinModule('node:http2'), this.#context, socket)
+    const peer = identifyPeer(socket, client)
+    const session = openHttp2Session(process.getBuiltinModule('node:http2'), this.#context, socket, peer)
     this.#sessions.add(session)
     session.wire.once('close', () => this.#sessions.delete(session))
     if (this.#context.draining) session.wire.close()
@@ -234,6 +281,7 @@ class SocketListener implements HttpListener {
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
     await Promise.race([closed, lastRequests.over])
+    for (const socket of this.#unnamed) socket.destroy()
     await passTurn()
     for (const connection of this.#connections) connection.closeWhenIdle()
     await Promise.race([closed, late.over])
@@ -252,8 +300,8 @@ class SocketListener implements HttpListener {
    * reset them.
    */
   async #admitKnown(timer: CloseTimer): Promise<void> {
-    for (let before = -1; before !== this.#admitted && !timer.isOver; ) {
-      before = this.#admitted
+    for (let before = -1; before !== this.#accepted && !timer.isOver; ) {
+      before = this.#accepted
       await passTurn()
     }
   }
@@ -290,21 +338,18 @@ class CloseTimer {
   }
 }
 
-function createNodeServer(context: ServerContext, tls: Tls | undefined): Server | tls.Server {
-  const { limits } = context
-  // A client may close its side after its request (RFC 9112 §9.6 knows half-closed connections): it
-  // still gets its response.
-  const options = { allowHalfOpen: true, noDelay: true }
-  const server = tls
-    ? process.getBuiltinModule('node:tls').createServer({
-        ...options,
-        ...createSecureContext(tls),
-        ALPNProtocols: ['h2', 'http/1.1'],
-        handshakeTimeout: limits.head,
-        requestCert: tls.authorities !== undefined,
-        rejectUnauthorized: false, // a client without a certificate, or with a foreign one, is anonymous: the face refuses it
-      })
-    : createServer(options)
-  server.maxConnections = limits.connections + 1000 // (1)
-  return server
-}
+/**
+ * A client may close its side after its request (RFC 9112 §9.6 knows half-closed connections): it
+ * still gets its response.
+ */
+const socketOptions = { allowHalfOpen: true, noDelay: true }
+
+const createHandshakes = ({ limits }: ServerContext, tls: Tls): tls.Server =>
+  process.getBuiltinModule('node:tls').createServer({
+    ...socketOptions,
+    ...createSecureContext(tls),
+    ALPNProtocols: ['h2', 'http/1.1'],
+    handshakeTimeout: limits.head,
+    requestCert: tls.authorities !== undefined,
+    rejectUnauthorized: false, // a client without a certificate, or with a foreign one, is anonymous: the face refuses it
+  })

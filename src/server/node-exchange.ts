@@ -12,14 +12,13 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
 import { createLateMembers } from '../base/late-members.ts'
 import { type Content, noContent, type Request, type Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { joinFieldLines } from './field-lines.ts'
 import { Aborted, type ContentOwner, type ContentSource, StreamedContent } from './incoming-content.ts'
 import { countAcceptedOctets } from './pace.ts'
-import { GoneSignal, peerAddress, peerCertificate } from './peer.ts'
+import { GoneSignal, identifyPeer } from './peer.ts'
 import { discardContent, pipeContent } from './pipe.ts'
 import { type ServerRefusal, writeRefusal } from './refusals.ts'
 import { type FramedResponse, frameOrFail } from './response-framing.ts'
@@ -98,11 +97,10 @@ class NodeExchange implements ContentOwner {
     const host = facts.host ?? ('authority' in incoming ? String(incoming.authority) : undefined)
     // (4) The host's own reading of the field uses its first line.
     if (host !== undefined && fields['host']?.startsWith(host) !== true) fields['host'] = host
-    const peer = peerAddress(socket)
-    const from = facts.from === undefined ? peer : facts.from
+    const peer = identifyPeer(socket)
+    const { from = peer.address, scheme = peer.scheme } = facts
     this.from = from
-    const scheme = facts.scheme ?? ((socket as Partial<TLSSocket>).encrypted ? 'https' : 'http')
-    const certificate = from === peer ? peerCertificate(socket) : undefined // it proves the peer, which may be a proxy
+    const certificate = from === peer.address ? peer.certificate : undefined // it proves the peer, which may be a proxy
     return {
       method,
       target,

@@ -5,15 +5,29 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { addressBlock } from '../base/address.ts'
+import type { ProxiedClient } from './proxy-protocol.ts'
 
-/**
- * The peer's address, as `addressBlock` writes it: an IPv6 peer is its /64. Empty on a Unix socket.
- */
-export const peerAddress = ({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string =>
-  addressBlock(remoteAddress)
+/** Of a connection: what holds for each of its requests. */
+export interface Peer {
+  /** As `addressBlock` writes it: an IPv6 peer is its /64. Empty on a Unix socket. */
+  readonly address: string
+  readonly scheme: 'http' | 'https'
+  /** DER of its certificate, if the handshake has verified it against our authorities. */
+  readonly certificate: Uint8Array | undefined
+}
 
-/** DER of the peer's certificate, if the handshake has verified it against our authorities. */
-export function peerCertificate(socket: Socket): Uint8Array | undefined {
+/** @param client what a proxy that passes connections on says of its client */
+export const identifyPeer = (socket: Socket, client?: ProxiedClient): Peer => ({
+  address: peerAddress(socket, client),
+  scheme: client?.isSecure || isTlsSocket(socket) ? 'https' : 'http',
+  certificate: findPeerCertificate(socket),
+})
+
+/** The address alone, also before a handshake. */
+export const peerAddress = ({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>, client?: ProxiedClient): string =>
+  addressBlock(client?.address ?? remoteAddress)
+
+function findPeerCertificate(socket: Socket): Uint8Array | undefined {
   if (!isTlsSocket(socket) || !socket.authorized) return undefined
   return socket.getPeerX509Certificate()?.raw
 }

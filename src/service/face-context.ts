@@ -45,6 +45,11 @@ export interface Settings {
    * client may have sent, are ignored; the proxy does the content coding. True: `x-forwarded`.
    */
   readonly trustProxy: boolean | ProxyFields
+  /**
+   * A proxy in front passes connections on unread, and says by the PROXY protocol (version 1 or 2)
+   * whose they are; one that does not begin so is closed. Default: false.
+   */
+  readonly proxyProtocol?: boolean
   /** Adds `Diglot-Trace` to responses: for development. */
   readonly trace: boolean
   /** Accepts passwords over cleartext from loopback addresses. Over TLS they always are. */

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { keyPair } from '../security/message.ts'
+import { exchangeOctets, statuses } from '../server/raw-connection.ts'
 import { carrier, folder, pets, runToEnd, startCommand, trackShipment, write } from './listening-command.ts'
 
 const tls = [
@@ -119,6 +120,18 @@ test('diglot bridge: each call to a REST service that gets its turn has a connec
   await until(() => held.length === before + 40)
   child.kill('SIGKILL')
   await Promise.all(asked)
+})
+
+test('diglot bridge and diglot relay --proxy-protocol: each connection begins with the header of a proxy', async () => {
+  const running = await bridge('--proxy-protocol', '--access-log')
+  const relay = await startCommand('relay', '--listen', '0', '--to', behind, '--proxy-protocol')
+  const get = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n'
+  const statusOf = async (url: string, header: string): Promise<number | undefined> =>
+    statuses((await exchangeOctets(Number(new URL(url).port), header + get, header === '' ? 'end' : 1)).text)[0]
+  const header = 'PROXY TCP4 192.0.2.7 192.0.2.8 1 2\r\n'
+  assert.deepEqual([await statusOf(running.url, header), await statusOf(running.url, '')], [200, undefined])
+  assert.deepEqual([await statusOf(relay.url, header), await statusOf(relay.url, '')], [405, undefined])
+  await until(() => running.said.includes('"from":"192.0.2.7"'))
 })
 
 test('diglot bridge --access-log --trust-proxy: the log has the address of the client', async () => {

@@ -54,6 +54,21 @@ describe('a service does not start with', () => {
     ['every origin', { settings: { origins: ['*'] } }, /the origin \* is invalid/],
     ['an origin with a path', { settings: { origins: ['https://app.example/'] } }, /the origin .* is invalid/],
     ['the origin of a sandbox', { settings: { origins: ['null'] } }, /the origin null is invalid/],
+    [
+      'a PROXY protocol of a version',
+      { key: 'k', settings: { proxyProtocol: 'v2' as never } },
+      /proxyProtocol is v2: use true/,
+    ],
+    [
+      'a PROXY protocol for node:http',
+      { key: 'k', http: 'node', settings: { proxyProtocol: true } },
+      /leave out --http node, or --proxy-protocol/,
+    ],
+    [
+      'a proxy that passes connections on',
+      { settings: { proxyProtocol: true } },
+      /behind a proxy \(--proxy-protocol\) can be reached from other machines/,
+    ],
     ['a public address that is none', { settings: { publicUrl: 'ftp://x' } }, /is not an http or https address/],
   ]
   for (const [title, options, says] of rows)
@@ -97,6 +112,7 @@ describe('a service starts with', () => {
       { key: 'k', settings: { trustProxy: true, publicUrl: 'https://shop.example' } },
       false,
     ],
+    ['the PROXY protocol with a key of one’s own', { key: 'k', settings: { proxyProtocol: true } }, false],
     ['a proxy, knowing what it means', { insecure: true, settings: { trustProxy: true } }, true],
     ['all addresses with a JWKS', { host: '0.0.0.0', tokens }, false],
     ['all addresses with a key of one’s own', { host: '0.0.0.0', key: '/run/secrets/key' }, false],

@@ -9,6 +9,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as after } from 'node:timers/promises'
 import { joinFieldLines } from '../../src/server/field-lines.ts'
 import { Http1Connection } from '../../src/server/http1/connection.ts'
+import { identifyPeer } from '../../src/server/peer.ts'
 import { createServerContext } from '../../src/server/server-context.ts'
 
 export interface Served {
@@ -82,7 +83,7 @@ export async function startOurs(): Promise<Peer> {
       served.push({ method, target, fields: { ...fields }, content: Buffer.from(octets).toString('latin1') })
       return { status: method === 'CONNECT' ? 405 : 200, fields: {} } // no CONNECT can succeed
     }, {})
-    new Http1Connection(context, socket).open()
+    new Http1Connection(context, socket, identifyPeer(socket)).open()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return peerOf(server, sockets, records, text => {

@@ -41,11 +41,11 @@ const listens = (port: number): Promise<boolean> =>
     socket.once('connect', () => socket.destroy())
   })
 
-/** A self-signed certificate for 127.0.0.1 and localhost, and its key: paths of PEM files. */
-export function certificate(): { readonly key: string; readonly certificate: string } {
+/** A self-signed certificate for 127.0.0.1 and localhost, in this name, and its key: paths of PEM files. */
+export function certificate(name = 'localhost'): { readonly key: string; readonly certificate: string } {
   const at = folder()
   const files = { key: join(at, 'key.pem'), certificate: join(at, 'certificate.pem') }
-  const names = '-subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1'
+  const names = `-subj /CN=${name} -addext subjectAltName=DNS:localhost,IP:127.0.0.1`
   const kind = `-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 ${names}`
   run('openssl', ['req', ...kind.split(' '), '-keyout', files.key, '-out', files.certificate])
   return files

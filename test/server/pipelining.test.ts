@@ -7,6 +7,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { Http1Connection } from '../../src/server/http1/connection.ts'
+import { identifyPeer } from '../../src/server/peer.ts'
 import { createServerContext, type Serve } from '../../src/server/server-context.ts'
 import { hello, message } from './raw-connection.ts'
 
@@ -61,6 +62,7 @@ async function findFairness(serve: Serve, octets: number, from = '127.0.0.1'): P
     const connection = new Http1Connection(
       context,
       socket.on('error', () => {}),
+      identifyPeer(socket),
     )
     connections.push(connection)
     connection.open()

@@ -19,7 +19,7 @@ import { type Content, noContent } from '../../http/message.ts'
 import { BufferedContent } from '../incoming-content.ts'
 import { parserHeadOctetsMax } from '../limits.ts'
 import { countAcceptedOctets, Pace } from '../pace.ts'
-import { GoneSignal, peerAddress, peerCertificate } from '../peer.ts'
+import { GoneSignal, type Peer } from '../peer.ts'
 import { limitRefusals, refusals, type ServerRefusal, writeRefusal } from '../refusals.ts'
 import { writeFinalResponse } from '../response-framing.ts'
 import type { ServerContext } from '../server-context.ts'
@@ -88,18 +88,20 @@ export class Http1Connection implements Turn {
   /** For the request under way. */
   #gone: GoneSignal | undefined
 
-  constructor(context: ServerContext, socket: Socket, openHttp2?: (octets: Buffer) => void) {
+  constructor(context: ServerContext, socket: Socket, peer: Peer, openHttp2?: (octets: Buffer) => void) {
     this.#openHttp2 = openHttp2
     this.context = context
     this.socket = socket
-    this.from = peerAddress(socket)
-    this.scheme = 'encrypted' in socket ? 'https' : 'http'
-    this.certificate = peerCertificate(socket)
+    this.from = peer.address
+    this.scheme = peer.scheme
+    this.certificate = peer.certificate
   }
 
-  open(): void {
+  /** @param first octets that have already been read from the socket */
+  open(first?: Buffer): void {
     this.socket.on('end', this.#onEnd).on('close', this.#onClose)
     this.#stopReading = readSocket(this.socket, this.#onData)
+    if (first) this.#onData(first, false)
   }
 
   readonly #onData: OnData = (octets, isLent) => {

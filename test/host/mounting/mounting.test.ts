@@ -380,6 +380,10 @@ describe('a host shares', () => {
       /the prefix shop is not a path such as \/shop/,
     )
     await assert.rejects(handler(orders, { data: ':memory:', port: 1 } as object), /the option port is for serve/)
+    await assert.rejects(
+      handler(orders, { data: ':memory:', settings: { proxyProtocol: true } }),
+      /the option settings.proxyProtocol is for serve/,
+    )
     const { default: fastify } = await import('fastify')
     const service = await handler(orders, { data: ':memory:', prefix: '/shop' })
     await assert.rejects(
