@@ -5,16 +5,21 @@
  */
 
 /** Whether a step accepts this character. */
-type Atom = (character: string) => boolean
+export type Atom = (character: string) => boolean
 
 /** A step through the expression: it consumes a character, or leads on without one. */
-interface MatchStep {
+export interface MatchStep {
   readonly atom: Atom | undefined
   next: readonly number[]
+  /**
+   * It ends a turn that began at one of these steps and took a character: beyond the fewest turns,
+   * repetitions have no empty ones (ECMA-262 §22.2.2.3.1).
+   */
+  turnStarts?: readonly number[]
 }
 
 /** A part of the expression, to be copied as often as its quantifier says. */
-type PatternPart =
+export type PatternPart =
   | { readonly kind: 'atom'; readonly source: string }
   | { readonly kind: 'choice'; readonly alternatives: readonly (readonly PatternPart[])[] }
   | { readonly kind: 'repeat'; readonly of: PatternPart; readonly min: number; readonly max: number }
@@ -125,70 +130,100 @@ interface MatchPlaces {
 
 // From parts to steps
 
-/** The last step is the end. */
-function buildSteps(alternatives: readonly (readonly PatternPart[])[]): readonly MatchStep[] {
-  const steps: MatchStep[] = []
-  const add = (atom: Atom | undefined, next: readonly number[]): number => {
-    if (steps.length >= stepsMax) throw new SyntaxError(`the pattern has more than ${stepsMax} steps`)
-    return steps.push({ atom, next }) - 1
+/** The last step is the end. @throws SyntaxError if there are too many */
+export function buildSteps(alternatives: readonly (readonly PatternPart[])[]): readonly MatchStep[] {
+  const builder = new StepBuilder()
+  const last = builder.addPart({ kind: 'choice', alternatives }, builder.add())
+  builder.addBehind(last)
+  return builder.steps
+}
+
+class StepBuilder {
+  readonly steps: MatchStep[] = []
+  readonly #atoms = new Map<string, Atom>()
+
+  add(atom?: Atom, next: readonly number[] = []): number {
+    if (this.steps.length >= stepsMax) throw new SyntaxError(`the pattern has more than ${stepsMax} steps`)
+    return this.steps.push({ atom, next }) - 1
   }
-  const atoms = new Map<string, Atom>()
-  const atomOf = (source: string): Atom => {
-    const expression = new RegExp(`^(?:${source})$`, 'v')
-    const matches = atoms.get(source) ?? (character => expression.test(character))
-    atoms.set(source, matches)
-    return matches
+
+  addBehind(from: number, atom?: Atom): number {
+    const at = this.add(atom)
+    this.#lead(from, at)
+    return at
   }
+
   /** Adds the part behind a step that leads to it; gives the step in which it ends. */
-  const addPart = (part: PatternPart, from: number): number => {
+  addPart(part: PatternPart, from: number): number {
     switch (part.kind) {
-      case 'atom': {
-        const at = add(atomOf(part.source), [])
-        lead(from, at)
-        return at
-      }
+      case 'atom':
+        return this.addBehind(from, this.#atomOf(part.source))
       case 'choice': {
-        const ends = part.alternatives.map(each => {
-          const start = add(undefined, [])
-          lead(from, start)
-          return each.reduce((at, one) => addPart(one, at), start)
-        })
-        const end = add(undefined, [])
-        for (const each of ends) lead(each, end)
+        const ends = part.alternatives.map(each =>
+          each.reduce((at, one) => this.addPart(one, at), this.addBehind(from)),
+        )
+        const end = this.add()
+        for (const each of ends) this.#lead(each, end)
         return end
       }
       case 'repeat':
-        return addRepeat(part, from)
+        return this.#addRepeat(part, from)
     }
   }
-  const addRepeat = ({ of, min, max }: Extract<PatternPart, { kind: 'repeat' }>, from: number): number => {
+
+  #addRepeat({ of, min, max }: Extract<PatternPart, { kind: 'repeat' }>, from: number): number {
     let at = from
-    for (let count = 0; count < min; count++) at = addPart(of, at)
-    if (max === Number.POSITIVE_INFINITY) {
-      const again = add(undefined, [])
-      lead(at, again)
-      lead(addPart(of, again), again)
-      return again
-    }
-    const end = add(undefined, [])
+    for (let count = 0; count < min; count++) at = this.addPart(of, at)
+    if (max === Number.POSITIVE_INFINITY) return this.#addLoop(of, at)
+    const end = this.add()
     for (let count = min; count < max; count++) {
-      lead(at, end)
-      at = addPart(of, at)
+      this.#lead(at, end)
+      at = isNullable(of) ? this.#addTurn(of, at) : this.addPart(of, at)
     }
-    lead(at, end)
+    this.#lead(at, end)
     return end
   }
-  const lead = (from: number, to: number): void => {
-    steps[from]!.next = [...steps[from]!.next, to]
+
+  /** Entered and repeated by steps of their own: a loop around may enter it again at once. */
+  #addLoop(of: PatternPart, from: number): number {
+    const entry = this.addBehind(from)
+    const last = this.addPart(of, entry)
+    const [back, exit] = [this.add(undefined, this.steps[entry]!.next), this.add()]
+    this.steps[back]!.turnStarts = [entry, back]
+    this.#lead(last, back)
+    for (const each of [entry, back]) this.#lead(each, exit)
+    return exit
   }
-  const last = addPart({ kind: 'choice', alternatives }, add(undefined, []))
-  lead(last, add(undefined, []))
-  return steps
+
+  #addTurn(of: PatternPart, from: number): number {
+    const start = this.addBehind(from)
+    const end = this.addBehind(this.addPart(of, start))
+    this.steps[end]!.turnStarts = [start]
+    return end
+  }
+
+  #lead(from: number, to: number): void {
+    this.steps[from]!.next = [...this.steps[from]!.next, to]
+  }
+
+  #atomOf(source: string): Atom {
+    const expression = new RegExp(`^(?:${source})$`, 'v')
+    const matches = this.#atoms.get(source) ?? (character => expression.test(character))
+    this.#atoms.set(source, matches)
+    return matches
+  }
 }
+
+/** Whether it matches the empty text. */
+const isNullable = (part: PatternPart): boolean =>
+  part.kind === 'repeat'
+    ? part.min === 0 || isNullable(part.of)
+    : part.kind === 'choice' && part.alternatives.some(each => each.every(isNullable))
 
 // From the source to parts
 
-function parsePattern(source: string): readonly (readonly PatternPart[])[] {
+/** An expression of `xsd-pattern.ts` as its alternatives. @throws SyntaxError */
+export function parsePattern(source: string): readonly (readonly PatternPart[])[] {
   const reader = new SourceReader(source)
   const alternatives = reader.alternatives()
   if (!reader.isAtEnd) throw new SyntaxError('a group ends that has not begun')

@@ -467,12 +467,27 @@ const cases: readonly MistakenCase[] = [
   [
     'a pattern that can take exponential time',
     app([resource('x', { fields: { ...id, n: t.string({ pattern: '(a+)+' }) } }).rules(read)]),
-    /pattern \(a\+\)\+ nests repetitions and can take exponential time/,
+    /x\.n: pattern \(a\+\)\+ can take exponential time, as for a text such as "a+…A": write it so that each text has one/,
   ],
   [
     'a pattern that nests counted repetitions',
     app([resource('x', { fields: { ...id, n: t.string({ pattern: '((a{2,3}){2,3})*' }) } }).rules(read)]),
-    /pattern \(\(a\{2,3\}\)\{2,3\}\)\* nests repetitions/,
+    /pattern \(\(a\{2,3\}\)\{2,3\}\)\* can take exponential time/,
+  ],
+  [
+    'a pattern that takes a power of the length of a text without a max',
+    app([resource('x', { fields: { ...id, n: t.string({ pattern: '.*foo.*' }) } }).rules(read)]),
+    /x\.n: pattern \.\*foo\.\* takes some 10\^11 steps for a text of 1048576 characters such as "a(fooa)+…\\n": give it a max of 6000, or write it/,
+  ],
+  [
+    'a pattern whose time cannot be judged',
+    app([resource('x', { fields: { ...id, n: t.string({ pattern: '(a?b?c?d?)*'.repeat(100) }) } }).rules(read)]),
+    /is too complex for its time to be judged: write it with fewer parts that are optional or repeated/,
+  ],
+  [
+    'a pattern that is too long',
+    app([resource('x', { fields: { ...id, n: t.string({ pattern: 'ab'.repeat(2001) }) } }).rules(read)]),
+    /x\.n: the pattern has 4002 characters: write one of 4000 at most/,
   ],
   [
     'a pattern that is not an expression',
@@ -780,8 +795,16 @@ const values: typeof cases = [
 for (const [title, given, says] of values)
   test(`review: ${title}`, () => assert.match(findContractMistakes(given).join('\n'), new RegExp(says, 'm')))
 
-test('a plus that is an ordinary character repeats nothing', () => {
-  const fields = { ...id, phone: t.string({ pattern: '(\\+[0-9]{2})*' }), sum: t.string({ pattern: '([+*][0-9])+' }) }
+test('patterns whose repetitions have one way each are no mistake', () => {
+  const fields = {
+    ...id,
+    phone: t.string({ pattern: '(\\+[0-9]{2})*' }),
+    sum: t.string({ pattern: '([+*][0-9])+' }),
+    slug: t.string({ pattern: '[a-z0-9]+(-[a-z0-9]+)*' }),
+    list: t.string({ pattern: '([^,]*,)*[^,]*' }),
+    host: t.string({ pattern: '([a-z0-9-]+\\.)+[a-z]{2,}' }),
+    note: t.string({ max: 1000, pattern: '.*foo.*' }),
+  }
   assert.deepEqual(findContractMistakes(app([resource('x', { fields }).rules(read)])), [])
 })
 

@@ -1,5 +1,6 @@
 /** Mistakes in fields, wherever they are declared: facets, bounds, defaults and texts. */
 
+import { type CostlyText, findCostlyText } from '../../base/pattern-cost.ts'
 import { misplacedComputed } from '../computed-fields.ts'
 import { fillDefaults } from '../default-values.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../field.ts'
@@ -13,7 +14,6 @@ import { entryFields, foldScalar, foldShape, type ScalarCases, type ScalarOf, ty
 import { checkValue } from '../typed-value.ts'
 import { misplacedAccess } from './access-mistakes.ts'
 import { fieldNameText, findRepeated } from './declared-names.ts'
-import { nestsRepetitions } from './nested-repetitions.ts'
 
 /** For fields that are not directly in a resource. */
 export const findAllFieldMistakes = (contract: Service, place: string, fields: Fields): string[] => [
@@ -161,7 +161,7 @@ const noMistakes = (): string[] => []
 const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> = {
   string: ({ min, max, pattern }, _contract, place) => [
     ...boundMistakes(place, min, max),
-    ...findPatternMistakes(place, pattern),
+    ...findPatternMistakes(place, pattern, max),
   ],
   boolean: noMistakes,
   int: (shape, _contract, place) => [
@@ -223,10 +223,25 @@ function boundMistakes<N extends number | bigint>(place: string, min: N | undefi
 const wholeMistakes = (place: string, bound: number | undefined): string[] =>
   bound === undefined || Number.isInteger(bound) ? [] : [`${place}: the bound ${bound} is not a whole number`]
 
-/** A pattern with a mistake in its syntax, or one that takes exponential time. */
-export function findPatternMistakes(place: string, pattern: string | undefined): string[] {
+/** Longer patterns cannot be judged. */
+const patternCharactersMax = 4000
+/** Of a field without a max: a message of the usual size. */
+const textCharactersMax = 1024 * 1024
+/** They take about a tenth of a second, in which no other client is served. */
+const patternStepsMax = 1_000_000
+/** Every text takes some for each character. */
+const stepsOfCharacterMax = 4
+const oneWay = 'write it so that each text has one way through it'
+
+/**
+ * A pattern with a mistake in its syntax, or one that takes long.
+ * @param max of the field, in characters
+ */
+export function findPatternMistakes(place: string, pattern: string | undefined, max = textCharactersMax): string[] {
   if (pattern === undefined) return []
   if (typeof pattern !== 'string') return [`${place}: pattern ${pattern} is not a text: write it as '[A-Z]{3}'`]
+  if (pattern.length > patternCharactersMax)
+    return [`${place}: the pattern has ${pattern.length} characters: write one of ${patternCharactersMax} at most`]
   try {
     compilePattern(pattern)
   } catch (thrown) {
@@ -234,11 +249,19 @@ export function findPatternMistakes(place: string, pattern: string | undefined):
       `${place}: pattern ${pattern} is not a valid regular expression: ${thrown instanceof Error ? thrown.message : ''}`,
     ]
   }
-  // Escaped characters and classes repeat nothing.
-  const bare = pattern.replace(/\\./gs, '').replace(/\[[^\]]*\]/g, 'a')
-  return nestsRepetitions(pattern) || /\([^()]*[+*][^()]*\)[+*{]/.test(bare)
-    ? [`${place}: pattern ${pattern} nests repetitions and can take exponential time: write it without nesting`]
-    : []
+  const costly = findCostlyText(pattern, max, Math.max(patternStepsMax, stepsOfCharacterMax * max))
+  if (costly === 'unjudged')
+    return [
+      `${place}: pattern ${pattern} is too complex for its time to be judged: write it with fewer parts that are optional or repeated`,
+    ]
+  return costly ? [`${place}: pattern ${pattern} ${describeCost(costly, max)}`] : []
+}
+
+function describeCost({ start, pump, end, steps, charactersMax }: CostlyText, max: number): string {
+  const text = JSON.stringify(`${start}${pump.repeat(Math.max(1, Math.floor(8 / pump.length)))}…${end}`)
+  if (steps === Number.POSITIVE_INFINITY) return `can take exponential time, as for a text such as ${text}: ${oneWay}`
+  const most = Number(charactersMax.toPrecision(1))
+  return `takes some 10^${Math.floor(Math.log10(steps))} steps for a text of ${max} characters such as ${text}: give it a max of ${most}, or ${oneWay}`
 }
 
 function decimalMistakes(

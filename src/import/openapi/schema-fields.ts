@@ -222,7 +222,7 @@ export class SchemaFields {
     const named = stringOf(schema['x-xsd'])
     const isUri = /^(uri|url|iri)(-reference)?$/.test(format)
     const xsd = builtInNames.some(each => each === named) ? named : isUri ? 'anyURI' : undefined
-    const pattern = this.#pattern(schema, format, place)
+    const pattern = this.#pattern(schema, format, place, max)
     return t.string({
       ...(min !== undefined && min > 0 && { min }),
       ...(max !== undefined && { max }),
@@ -230,13 +230,13 @@ export class SchemaFields {
       ...(xsd !== undefined && { xsd: xsd as StringType }), // a name of the table, as `review` sees again
     })
   }
-  #pattern(schema: JsonObject, format: string, place: string): string | undefined {
+  #pattern(schema: JsonObject, format: string, place: string, max: number | undefined): string | undefined {
     if (format === 'uuid') return uuidPattern
     const usual = format === 'duration' ? anyDurationPattern : undefined
     const given = stringOf(schema['pattern'])
     if (given === '') return usual
     const pattern = anchorPattern(given)
-    const [mistake] = findPatternMistakes(place, pattern)
+    const [mistake] = findPatternMistakes(place, pattern, max)
     if (mistake === undefined) return pattern
     this.#losses.add(place, `the pattern ${given} is not checked: a contract supports other expressions`)
     return usual
