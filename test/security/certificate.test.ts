@@ -7,8 +7,13 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { digestUri, readDigestMethod } from '../../src/security/crypto/algorithm.ts'
 import { Certificate } from '../../src/security/crypto/certificate.ts'
-import { NotDer, readDerValues, readObjectIdentifier } from '../../src/security/crypto/der.ts'
-import { parseDistinguishedName, sameDistinguishedName } from '../../src/security/crypto/distinguished-name.ts'
+import { NotDer, readDer, readDerValues, readObjectIdentifier } from '../../src/security/crypto/der.ts'
+import {
+  parseDistinguishedName,
+  readDistinguishedName,
+  sameDistinguishedName,
+  writeDistinguishedName,
+} from '../../src/security/crypto/distinguished-name.ts'
 import { RevocationLists } from '../../src/security/crypto/revocation.ts'
 import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { SecurityFault } from '../../src/security/security-fault.ts'
@@ -16,6 +21,7 @@ import { Identifiers } from '../../src/security/tree/identifiers.ts'
 import { readKeyReference } from '../../src/security/verify/key-info.ts'
 import { wsuNs, x509PathUri, x509v3Uri } from '../../src/security/vocabulary.ts'
 import { type Document, parseXml } from '../../src/xml/index.ts'
+import { der, identifier, sequence } from './issue.ts'
 import {
   createGuard,
   expectAccepted,
@@ -239,6 +245,13 @@ const names: [string, string, boolean][] = [
   ['2.5.4.3=alice', 'OID.2.5.4.3=alice', true],
   ['CN=a+OU=b,O=c', 'OU=b+CN=a,O=c', true],
   ['EMAILADDRESS=a@b', 'E=a@b', true],
+  ['2.5.4.97=VATDE-1', 'organizationIdentifier=VATDE-1', true], // as OpenSSL writes it
+  ['2.5.4.97=#0c0756415444452d31', '2.5.4.97=VATDE-1', true], // as Java writes it
+  ['1.2.840.113549.1.9.1=#1603614062+CN=a', 'E=a@b+CN=a', true],
+  ['2.5.4.46=#020105', 'DNQ=#020105', true], // not a text
+  ['CN="Say ""a, b"""', 'CN=Say \\"a\\, b\\"', true], // as .NET writes it
+  ['CN=\\#0c0161', 'CN=a', false],
+  ['CN=#0c0161', 'CN=b', false],
   ['CN=alice', 'CN=alicia', false],
   ['CN=alice,O=Org', 'CN=alice', false],
   ['CN=alice,O=Org', 'CN=alice+O=Org', false],
@@ -251,8 +264,52 @@ for (const [one, other, expected] of names) {
     assert.equal(sameDistinguishedName(a, b), expected)
   })
 }
-for (const text of ['CN', 'nobody=a', 'CN="a', 'CN="a"b', '=a']) {
+for (const text of [
+  'CN',
+  'nobody=a',
+  'CN="a',
+  'CN="a"b',
+  '=a',
+  'CN=#',
+  'CN=#0',
+  'CN=#0c02aa',
+  'CN=#0x',
+  'CN=#0c0161zz',
+]) {
   test(`RFC 4514 §3: ${text} is not a name`, () => assert.equal(parseDistinguishedName(text), undefined))
+}
+
+const utf8Attribute = (type: string, value: string, tag = 0x0c) =>
+  sequence(identifier(type), der(tag, Buffer.from(value)))
+const relative = (...attributes: readonly Buffer[]) => der(0x31, ...attributes)
+const commonName = (value: string, tag?: number) => relative(utf8Attribute('2.5.4.3', value, tag))
+const written: [string, Buffer, string][] = [
+  ['§2.1: the leaf first', sequence(relative(utf8Attribute('2.5.4.6', 'DE')), commonName('a')), 'CN=a,C=DE'],
+  [
+    '§2.2: several attributes',
+    sequence(relative(utf8Attribute('2.5.4.3', 'a'), utf8Attribute('2.5.4.11', 'b'))),
+    'CN=a+OU=b',
+  ],
+  [
+    '§2.3: organizationIdentifier by its identifier',
+    sequence(relative(utf8Attribute('2.5.4.97', 'VATDE-1'))),
+    '2.5.4.97=#0C0756415444452D31',
+  ],
+  [
+    '§2.3: an e-mail address by its identifier',
+    sequence(relative(utf8Attribute('1.2.840.113549.1.9.1', 'a@b', 0x16))),
+    '1.2.840.113549.1.9.1=#1603614062',
+  ],
+  ['§2.4: a value that is not a text', sequence(commonName('\u0005', 0x02)), '2.5.4.3=#020105'],
+  ['§2.4: what has a meaning', sequence(commonName('a"+,;<>\\=ü#')), 'CN=a\\"\\+\\,\\;\\<\\>\\\\=ü#'],
+  ['§2.4: # at the beginning', sequence(commonName('##')), 'CN=\\##'],
+  ['§2.4, XML Signature §4.5.4.1: spaces and controls', sequence(commonName('  a\n\0 ')), 'CN=\\20 a\\0A\\00\\20'],
+]
+for (const [title, octets, text] of written) {
+  test(`RFC 4514 ${title}`, () => {
+    assert.equal(writeDistinguishedName(readDer(octets)), text)
+    assert.deepEqual(parseDistinguishedName(text), readDistinguishedName(readDer(octets)))
+  })
 }
 
 test('X.690: truncated or malformed octets are refused', () => {

@@ -10,6 +10,8 @@ import type { SentPart } from '../../soap/security-port.ts'
 import { versions } from '../../soap/version.ts'
 import { type Element, escapeText, Malformed, type Name, parseXml } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
+import { readDer } from '../crypto/der.ts'
+import { writeDistinguishedName } from '../crypto/distinguished-name.ts'
 import { type CoveredPart, signedAttachmentsOf } from '../policy/policy.ts'
 import { cloneInto, trustedFragment } from '../tree/tree-edit.ts'
 import * as n from '../vocabulary.ts'
@@ -146,7 +148,7 @@ export function writeCertificateReference(certificate: Certificate, form: Exclud
     return `<ds:X509Data><ds:X509Certificate>${encodeBase64(certificate.der)}</ds:X509Certificate></ds:X509Data>`
   }
   if (form === 'issuer-serial') {
-    const issuer = escapeText(certificate.x509.issuer.split('\n').reverse().join(','))
+    const issuer = escapeText(writeDistinguishedName(readDer(certificate.issuerOctets)))
     return writeTokenReference(
       `<ds:X509Data><ds:X509IssuerSerial><ds:X509IssuerName>${issuer}</ds:X509IssuerName>` +
         `<ds:X509SerialNumber>${certificate.serial}</ds:X509SerialNumber></ds:X509IssuerSerial></ds:X509Data>`,
