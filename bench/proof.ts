@@ -56,7 +56,7 @@ export async function provenExchange(): Promise<Row[]> {
       body,
       blocks,
       targeted: blocks,
-      processed: [],
+      isProcessed: () => false,
       demanded: true,
       now: Date.now(),
     }

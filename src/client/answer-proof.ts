@@ -29,8 +29,8 @@ export interface AnswerToProve {
   readonly body: Element
   /** The blocks for this node. */
   readonly blocks: readonly Element[]
-  /** The blocks that are read, without the Security block. */
-  readonly processed: readonly Element[]
+  /** Whether a block is read, apart from the Security block. */
+  readonly isProcessed: (block: Element) => boolean
   /** The parts of its package next to it. */
   readonly parts: PackedParts
   /** The values of the request's signatures. */
@@ -47,7 +47,7 @@ export type ProvenAnswer = Pick<VerifiedMessage, 'body' | 'parts'>
 
 /** The proven answer, decrypted if it was encrypted; or why it is not proven. */
 export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): Promise<ProvenAnswer | string> {
-  const { document, version, body, blocks, processed, parts, sent, exchangeKey, sentAt, isRelated } = answer
+  const { document, version, body, blocks, isProcessed, parts, sent, exchangeKey, sentAt, isRelated } = answer
   const [header] = document.root.elements(version.header)
   const isLoose = !isTiedAnswer(demand) && !isRelated
   const facts = {
@@ -59,7 +59,7 @@ export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): 
     ...(isLoose && { sentAt }),
   }
   const packaged = parts.size > 0 ? { parts } : {}
-  const message = { envelope: document.root, header, body, blocks, processed, ...packaged, ...facts }
+  const message = { envelope: document.root, header, body, blocks, isProcessed, ...packaged, ...facts }
   try {
     if (hasForeignKey(demand)) return 'the certificate that the key of the exchange went to is not trusted now'
     const proven = await verifyMessage(message, policyOf(demand), contextOf(demand, isLoose))

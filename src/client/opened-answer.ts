@@ -10,8 +10,14 @@ import type { ExchangeKey } from '../security/crypto/derived-key.ts'
 import { Insecure } from '../security/security-fault.ts'
 import { defaultFreshness, isTimestampAlone, verifyTimestamp } from '../security/verify/timestamp.ts'
 import type { PartSource } from '../soap/codecs/values.ts'
-import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree } from '../soap/envelope.ts'
-import { type Addressing, isAddressingBlock, readAddressing, unaddressedAction } from '../soap/headers/addressing.ts'
+import { closeEnvelope, type Envelope, headerBlocks, openEnvelope, openEnvelopeTree } from '../soap/envelope.ts'
+import {
+  type Addressing,
+  isAddressingBlock,
+  isRevealedAddressing,
+  readAddressing,
+  unaddressedAction,
+} from '../soap/headers/addressing.ts'
 import { type NodeRoles, requireUnderstood, targetedBlocks } from '../soap/headers/node.ts'
 import {
   collectParts,
@@ -290,19 +296,19 @@ async function openProven(
   const { version, blocks: all, element } = openEnvelopeTree(document, versions)
   const blocks = targetedBlocks(all, version, receiverRoles)
   const addressing = expected.addressing && readAddressing(blocks)
-  const processed = blocks.filter(
-    each => each.name !== securityName && isUnderstood(expected, addressing, version, each),
-  )
+  const isProcessed = (block: Element) =>
+    block.name !== securityName &&
+    (isUnderstood(expected, addressing, version, block) || isRevealedAddressing(block, blocks))
   const isRelated = expected.addressing !== undefined
   const about = { sent, exchangeKey, sentAt, isRelated }
-  const received = { document, version, body: element, blocks, processed, parts, ...about }
+  const received = { document, version, body: element, blocks, isProcessed, parts, ...about }
   const proven = await proveAnswer(received, demand)
   if (typeof proven === 'string')
     return refuseAnswer('unproven', `${describeUnproven(element, version, expected)}: ${proven}`)
   const body = walkTree(proven.body)
   body.next()
   return {
-    envelope: { version, around: proven.body, blocks: all, body },
+    envelope: { version, around: proven.body, blocks: headerBlocks(document, version), body },
     parts: collectParts(proven.parts),
     remaining: undefined,
     isStreamed: false,

@@ -3,7 +3,11 @@
  */
 import { internName } from '../xml/index.ts'
 
-export { securityName as SecurityName, wsuId } from '../soap/security-port.ts'
+export {
+  encryptedHeaderName as EncryptedHeaderName,
+  securityName as SecurityName,
+  wsuId,
+} from '../soap/security-port.ts'
 
 const oasis = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-'
 const oasis11 = 'http://docs.oasis-open.org/wss/oasis-wss-'
@@ -33,7 +37,6 @@ export const UsernameName = internName(wsseNs, 'Username')
 export const PasswordName = internName(wsseNs, 'Password')
 export const NonceName = internName(wsseNs, 'Nonce')
 export const SignatureConfirmationName = internName(wsse11Ns, 'SignatureConfirmation')
-export const EncryptedHeaderName = internName(wsse11Ns, 'EncryptedHeader')
 export const TimestampName = internName(wsuNs, 'Timestamp')
 export const CreatedName = internName(wsuNs, 'Created')
 export const ExpiresName = internName(wsuNs, 'Expires')

@@ -39,11 +39,11 @@ export function createWsSecurity(
   const mistakes = findPolicyMistakes({ ...policy, required: true }, { ...current(), now: () => 0 }, startsAt)
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'))
   return async evidence => {
-    const { document, body, version, targeted, processed, from, confidential, parts } = evidence
+    const { document, body, version, targeted, isProcessed, from, confidential, parts } = evidence
     const { root: envelope } = document
     const [header] = envelope.elements(version.header)
     const packaged = parts.size > 0 ? { parts } : {}
-    const message = { envelope, header, body, blocks: targeted, processed, from, confidential, ...packaged }
+    const message = { envelope, header, body, blocks: targeted, isProcessed, from, confidential, ...packaged }
     const demanded = { ...policy, required: evidence.demanded }
     const context = { ...current(), now: () => evidence.now }
     const proven = await verifyMessage(message, demanded, context)

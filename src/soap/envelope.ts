@@ -45,6 +45,10 @@ export function openEnvelope(
   return { version, around: currentElement(cursor, root), blocks, body: cursor }
 }
 
+/** The blocks of a tree; of one that was decrypted, those that arrived encrypted among them. */
+export const headerBlocks = ({ root }: Document, { header }: SoapVersion): readonly Element[] =>
+  root.elements(header)[0]?.elements() ?? []
+
 /** Opens the Envelope of a tree: the blocks and the Body are elements of the tree. */
 export function openEnvelopeTree(
   document: Document,

@@ -24,6 +24,7 @@ import { CanonicalBudget } from '../xml/canonical-budget.ts'
 import {
   type Cursor,
   clarkNotation,
+  type Document,
   Element,
   type Event,
   Malformed,
@@ -44,14 +45,28 @@ import type {
   SoapNode,
   SoapOptions,
 } from './endpoint.ts'
-import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree, strictParsing } from './envelope.ts'
-import { agreeOnAction, agreeOnReplies, isAddressingBlock, readAddressing, statedAction } from './headers/addressing.ts'
+import {
+  closeEnvelope,
+  type Envelope,
+  headerBlocks,
+  openEnvelope,
+  openEnvelopeTree,
+  strictParsing,
+} from './envelope.ts'
+import {
+  agreeOnAction,
+  agreeOnReplies,
+  isAddressingBlock,
+  isRevealedAddressing,
+  readAddressing,
+  statedAction,
+} from './headers/addressing.ts'
 import { type Block, readBlock as blockContent, findBlock } from './headers/block.ts'
 import { requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
 import type { BoundOperation, OperationRequest, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, refuseMessage } from './refusal.ts'
 import { anonymousReplies, replyWithAnswer, replyWithFault } from './replies.ts'
-import { type ProtectAnswer, securityName, type VerifyMessage } from './security-port.ts'
+import { encryptedHeaderName, type ProtectAnswer, securityName, type VerifyMessage } from './security-port.ts'
 import type { SoapVersion } from './version.ts'
 
 export type { Endpoint, SoapOptions }
@@ -92,15 +107,16 @@ function runSteps(node: SoapNode, facts: MessageFacts): Maybe<SentMessage> {
   const envelope = openMessage(node, facts) // XML, its version, its Envelope
   const blocks = targetedBlocks(envelope.blocks, envelope.version, node.place) // blocks for this node
   facts.addressing = blocks.length === 0 ? undefined : readAddressing(blocks)
-  requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, facts, each)) // every mandatory one
+  requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, facts, each) || isSealedBlock(node, each)) // every mandatory one
   return chain(proveSender(node, facts, envelope, blocks), proven => {
     facts.protect = proven.protect
+    const opened = openSealedBlocks(node, facts, envelope.version, blocks, proven) // those that were encrypted
     const { exchange, content } = requireOperation(node, facts, proven) // the operation: by the Body's first element
-    requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, facts, each)) // … by the operation, too
+    requireUnderstood(opened, envelope.version, each => isKnownBlock(node, facts, each)) // … by the operation, too
     requireAgreement(node, facts, exchange) // addressing and action agree with it
     // The parts of its package.
     const parts = exchange.awaits === 'nothing' ? undefined : facts.message.parts?.collect(exchange.longest)
-    return chain(parts, () => processBody(node, facts, exchange, { ...proven, body: content }, blocks))
+    return chain(parts, () => processBody(node, facts, exchange, { ...proven, body: content }, opened))
   })
 }
 
@@ -238,6 +254,27 @@ const isKnownBlock = (node: SoapNode, { version, addressing, exchange }: Exchang
   (block.name === securityName && node.secure !== undefined) ||
   findBlock(block, version, node.blocks ?? [], exchange?.name) !== undefined
 
+/** An EncryptedHeader is understood where it can be decrypted, which is known later (WSS §9.3). */
+const isSealedBlock = (node: SoapNode, block: Element): boolean =>
+  block.name === encryptedHeaderName && node.secure !== undefined
+
+/**
+ * The blocks for this node once the message is decrypted: one that arrived encrypted counts like
+ * any other, and an EncryptedHeader that is left has not been understood.
+ */
+function openSealedBlocks(
+  node: SoapNode,
+  facts: MessageFacts,
+  version: SoapVersion,
+  blocks: readonly Element[],
+  { document }: Proven,
+): readonly Element[] {
+  if (!(document && blocks.some(each => each.name === encryptedHeaderName))) return blocks
+  const opened = targetedBlocks(headerBlocks(document, version), version, node.place)
+  facts.addressing = readAddressing(opened)
+  return opened
+}
+
 function processBlocks(node: SoapNode, facts: ExchangeFacts, blocks: readonly Element[], caller: Caller): Maybe<void> {
   const declared = blocks.flatMap(block => {
     const declaration = findBlock(block, facts.version, node.blocks ?? [], facts.exchange?.name)
@@ -276,6 +313,8 @@ interface Proven {
    * Body alone.
    */
   readonly blocks: readonly Element[]
+  /** The message as it was decrypted. */
+  readonly document?: Document
   readonly caller: Caller | undefined
   readonly protect?: ProtectAnswer | undefined
 }
@@ -298,14 +337,15 @@ async function proveBySecurity(node: SoapNode, facts: MessageFacts, secure: Veri
   if (document instanceof Malformed) throw document
   const envelope = openEnvelopeTree(document, node.spoken)
   const targeted = targetedBlocks(envelope.blocks, envelope.version, node.place)
-  const isProcessed = (block: Element) => block.name !== securityName && isKnownBlock(node, facts, block)
+  const isProcessed = (block: Element) =>
+    block.name !== securityName && (isKnownBlock(node, facts, block) || isRevealedAddressing(block, targeted))
   const proven = await secure({
     version: envelope.version,
     document,
     body: envelope.element,
     blocks: envelope.blocks,
     targeted,
-    processed: targeted.filter(isProcessed),
+    isProcessed,
     demanded: node.endpoint.secure,
     now: node.serving.clock(),
     address: message.addresses[0],
@@ -316,7 +356,15 @@ async function proveBySecurity(node: SoapNode, facts: MessageFacts, secure: Veri
   message.parts?.replace(proven.parts)
   const body = walkTree(proven.body)
   body.next()
-  return { body, around: proven.body, streamed: false, blocks: [], caller: proven.caller, protect: proven.protect }
+  return {
+    body,
+    around: proven.body,
+    streamed: false,
+    blocks: [],
+    document,
+    caller: proven.caller,
+    protect: proven.protect,
+  }
 }
 
 // Body

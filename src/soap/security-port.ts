@@ -14,6 +14,12 @@ export const securityName = internName(
   'Security',
 )
 
+/** The encrypted form of another block (WSS SOAP Message Security 1.1 §9.3). */
+export const encryptedHeaderName = internName(
+  'http://docs.oasis-open.org/wss/oasis-wss-wssecurity-secext-1.1.xsd',
+  'EncryptedHeader',
+)
+
 /**
  * The identifier by which a signature refers to an element (WSS SOAP Message Security 1.1 §4.2).
  */
@@ -47,7 +53,7 @@ export interface Evidence {
   readonly version: SoapVersion
   /**
    * The message: `document.root` is its Envelope; elements know their positions in
-   * `document.bytes`.
+   * `document.bytes`. A block that arrived encrypted replaces its EncryptedHeader.
    */
   readonly document: Document
   /** The one Body. */
@@ -56,8 +62,8 @@ export interface Evidence {
   readonly blocks: readonly Element[]
   /** The blocks for this node, among them the Security block if there is one. */
   readonly targeted: readonly Element[]
-  /** The blocks that this node processes, except the Security block. */
-  readonly processed: readonly Element[]
+  /** Whether this node processes a block, apart from the Security block. */
+  readonly isProcessed: (block: Element) => boolean
   /** The endpoint demands WS-Security (`/secure`); others verify only messages that have it. */
   readonly demanded: boolean
   /** Milliseconds since 1970. */

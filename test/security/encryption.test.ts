@@ -349,6 +349,7 @@ test('WSS §9.3: a header block arrives in an EncryptedHeader, and is then in th
     { signature: { ...signature, parts: ['Body', 'Timestamp', messageId] } },
   )
   assert.doesNotMatch(text, /m-1/)
+  assert.match(text, /<wsse11:EncryptedHeader [^>]*s:mustUnderstand="1"/, 'as the Security block is')
   const policy: SecurityPolicy = {
     required: true,
     anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', messageId], encrypted: ['Body', messageId] }],
@@ -482,6 +483,15 @@ test('RFC 3394: an EncryptedKey wrapped with a shared secret', async () => {
       )
     }
   }
+})
+
+test('BSP 1.1 R3228: EncryptedData is not a header block', async () => {
+  const bare = listData('<a/>', ['d'], data('<b xmlns="urn:b"/>', 'Element'))
+  await expectRefusal(
+    verifyOrRefuse(openMessage(bare), optional, createGuard(now, named)),
+    'InvalidSecurity',
+    /EncryptedHeader/,
+  )
 })
 
 test('an EncryptedHeader is the wrapping of one block', async () => {

@@ -570,7 +570,7 @@ test('nothing is done whose answer the key could not encrypt: one of 16 octets i
       body: found!,
       blocks: targeted,
       targeted,
-      processed: [],
+      isProcessed: () => false,
       demanded: true,
     }
     return secure({ ...evidence, now, address: '', from: '', confidential: true, parts: new Map() })

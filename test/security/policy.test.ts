@@ -263,7 +263,7 @@ test('the hook of the face: the block that is targeted, the clock and the parts 
       body,
       blocks,
       targeted: blocks,
-      processed: [],
+      isProcessed: () => false,
       demanded,
       now: at,
       address: 'urn:here',

@@ -4,8 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { t } from '../../src/contract/index.ts'
+import { replaceElement, trustedFragment } from '../../src/security/tree/tree-edit.ts'
+import { block as declareBlock } from '../../src/soap/headers/block.ts'
 import { refuseMessage } from '../../src/soap/refusal.ts'
-import { type Evidence, securityName, type VerifyMessage } from '../../src/soap/security-port.ts'
+import { type Evidence, encryptedHeaderName, securityName, type VerifyMessage } from '../../src/soap/security-port.ts'
 import { Element, Malformed, parseXml } from '../../src/xml/index.ts'
 import { envelope, find, ns, startConversation } from './orders-over-soap.ts'
 
@@ -98,4 +101,91 @@ test('S6 B4.8 the structure is checked on this path too: nothing after the Body,
     envelope('', { header: block }),
   ])
     assert.equal((await shop.post({ raw })).fault?.code, 'Client')
+})
+
+const sealed = (attributes = '') =>
+  `<h:EncryptedHeader xmlns:h="${encryptedHeaderName.uri}" xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"${attributes}>sealed</h:EncryptedHeader>`
+
+/** Puts this block into the place of the EncryptedHeader, as decryption does. */
+const revealing =
+  (text: string, seen: boolean[] = []): VerifyMessage =>
+  evidence => {
+    const { document, isProcessed } = evidence
+    const [header] = document.root.elements()
+    const found = header!.elements().find(({ name }) => name === encryptedHeaderName)
+    const [revealed] = trustedFragment(text, header!)
+    if (found && revealed) replaceElement(found, [revealed])
+    if (revealed) seen.push(isProcessed(revealed))
+    return believing(evidence)
+  }
+
+const rows: [string, string, string, { status: number; code?: string; said?: string[]; signed?: boolean }][] = [
+  [
+    'is processed',
+    ' s:mustUnderstand="1"',
+    '<t:T xmlns:t="urn:t">seen</t:T>',
+    { status: 200, said: ['seen'], signed: true },
+  ],
+  [
+    'is processed if it is not mandatory',
+    '',
+    '<t:T xmlns:t="urn:t">seen</t:T>',
+    { status: 200, said: ['seen'], signed: true },
+  ],
+  [
+    'is ignored if it is unknown',
+    ' s:mustUnderstand="1"',
+    '<t:U xmlns:t="urn:t"/>',
+    { status: 200, said: [], signed: false },
+  ],
+  [
+    'is refused if it is unknown and mandatory',
+    '',
+    `<t:U xmlns:t="urn:t" xmlns:s="http://schemas.xmlsoap.org/soap/envelope/" s:mustUnderstand="1"/>`,
+    { status: 500, code: 'MustUnderstand', said: [], signed: false },
+  ],
+  [
+    'is refused if it stays encrypted and is mandatory',
+    ' s:mustUnderstand="1"',
+    '',
+    { status: 500, code: 'MustUnderstand', said: [] },
+  ],
+  ['is ignored if it stays encrypted', '', '', { status: 200, said: [] }],
+  [
+    'of WS-Addressing counts',
+    '',
+    '<a:Action xmlns:a="http://www.w3.org/2005/08/addressing">urn:other</a:Action>',
+    { status: 500, code: 'MessageAddressingHeaderRequired', said: [], signed: true },
+  ],
+  [
+    'for another role is not processed',
+    '',
+    `<t:T xmlns:t="urn:t" xmlns:s="http://schemas.xmlsoap.org/soap/envelope/" s:actor="urn:other">seen</t:T>`,
+    { status: 200, said: [], signed: true },
+  ],
+]
+for (const [title, attributes, revealed, expected] of rows) {
+  test(`WSS §9.3: a block that arrives encrypted ${title}`, async () => {
+    const said: string[] = []
+    const process = (value: string) => void said.push(value)
+    const signed: boolean[] = []
+    const shop = await startConversation(
+      { secure: true },
+      {
+        secure: revealing(revealed, signed),
+        blocks: [declareBlock({ namespace: 'urn:t', name: 'T', content: t.string(), process })],
+      },
+    )
+    const answer = await shop.post({ body: get(), header: block + sealed(attributes) })
+    assert.deepEqual(
+      { status: answer.status, code: answer.fault?.code, said, signed: signed[0] },
+      { code: undefined, signed: undefined, ...expected },
+    )
+  })
+}
+
+test('SOAP 1.1 §4.2.3: without a Security block, nothing understands a mandatory EncryptedHeader', async () => {
+  const shop = await startConversation({}, { secure: believing })
+  const answer = await shop.post({ body: get(), header: sealed(' s:mustUnderstand="1"') })
+  assert.equal(answer.fault?.code, 'MustUnderstand')
 })

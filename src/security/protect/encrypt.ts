@@ -108,7 +108,9 @@ export function encryptInPlace(
   parts: readonly CoveredPart[],
   use: EncryptingSecret,
 ): EncryptedParts {
-  const ids = parts.flatMap(part => draft.elementsOf(part).map(element => encryptElement(element, part, use)))
+  const ids = parts.flatMap(part =>
+    draft.elementsOf(part).map(element => encryptElement(element, part, use, draft.flag)),
+  )
   const sealed = parts.includes('Attachments') ? draft.attached.map(part => encryptPart(part, use)) : []
   if (sealed.length > 0) draft.attached = sealed.map(({ part }) => part)
   return { list: writeReferenceList([...ids, ...sealed.map(({ id }) => id)]), data: sealed.map(({ data }) => data) }
@@ -200,8 +202,11 @@ export const writeEncryptedKey = (id: string, { octets, method, keyInfo }: Seale
 export const writeSentReference = (id: string): string =>
   writeTokenReference(`<wsse:Reference URI="#${id}"/>`, n.encryptedKeyTypeUri)
 
-/** @returns the identifier of the EncryptedData */
-function encryptElement(element: Element, part: CoveredPart, use: EncryptingSecret): string {
+/**
+ * WSS §9.3: an EncryptedHeader is as mandatory as the Security block.
+ * @returns the identifier of the EncryptedData
+ */
+function encryptElement(element: Element, part: CoveredPart, use: EncryptingSecret, flag: string): string {
   const id = createId('ED')
   if (part === 'Body') {
     const content = element.children.map(child => writeElement(child)).join('')
@@ -210,7 +215,9 @@ function encryptElement(element: Element, part: CoveredPart, use: EncryptingSecr
   }
   const data = encryptText(id, 'Element', writeElement(element), use)
   const isBlock = typeof part !== 'string'
-  const text = isBlock ? `<wsse11:EncryptedHeader xmlns:wsse11="${n.wsse11Ns}">${data}</wsse11:EncryptedHeader>` : data
+  const text = isBlock
+    ? `<wsse11:EncryptedHeader xmlns:wsse11="${n.wsse11Ns}"${flag}>${data}</wsse11:EncryptedHeader>`
+    : data
   replaceElement(element, trustedFragment(text, element.parent!))
   return id
 }

@@ -19,6 +19,8 @@ import * as n from '../vocabulary.ts'
 export class ProtectionDraft {
   readonly envelope: Element
   readonly security: Element
+  /** The attributes that make a block mandatory, if the Security block is. */
+  readonly flag: string
   readonly #header: Element
   readonly #body: Element
   /** The parts next to the envelope. */
@@ -43,8 +45,8 @@ export class ProtectionDraft {
       this.envelope.splice(0, 0, header)
     }
     this.#header = this.envelope.elements(version.header)[0]!
-    const flag = isMandatory ? ` s:mustUnderstand="1" xmlns:s="${version.namespace}"` : ''
-    const block = `<wsse:Security xmlns:wsse="${n.wsseNs}" xmlns:wsu="${n.wsuNs}"${flag}/>`
+    this.flag = isMandatory ? ` s:mustUnderstand="1" xmlns:s="${version.namespace}"` : ''
+    const block = `<wsse:Security xmlns:wsse="${n.wsseNs}" xmlns:wsu="${n.wsuNs}"${this.flag}/>`
     this.security = appendElement(this.#header, block)
   }
 

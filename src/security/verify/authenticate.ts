@@ -89,7 +89,7 @@ export class Authentication {
         : this.#elementsOf(part, token).every(each => signature!.elements.has(each))
     const unsigned = demand.signed?.find(part => !isSigned(part))
     if (unsigned) return `${nameOfPart(unsigned)} is not signed`
-    const added = demand.signed?.length && this.#message.processed?.find(each => !signature!.elements.has(each))
+    const added = demand.signed?.length && this.#processedBlocks().find(each => !signature!.elements.has(each))
     if (added) return `the block ${added.name.local} is not signed`
     const attached = signedAttachmentsOf(demand.signed)
     if (attached && !this.#areAttachmentsSigned(attached)) return `an attachment is not ${signedWords[attached]}`
@@ -98,6 +98,12 @@ export class Authentication {
     const isEncrypted = (part: CoveredPart) => this.#elementsOf(part, token).every(each => revealed.has(each))
     const clear = demand.encrypted?.find(part => !isEncrypted(part))
     return clear && `${nameOfPart(clear)} is not encrypted`
+  }
+
+  /** Those that arrived encrypted among them. */
+  #processedBlocks(): readonly Element[] {
+    const { blocks, isProcessed = () => false } = this.#message
+    return [...blocks, ...this.#found.blocks].filter(isProcessed)
   }
 
   /** Every part of the package, either by a reference to it or in a covered element. */

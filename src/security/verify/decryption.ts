@@ -176,8 +176,10 @@ export class Decryptor {
     for (const node of nodes) if (node.kind === 'element') this.#facts.identifiers.add(node)
   }
 
-  /** WSS §9.3: the block inside an EncryptedHeader replaces it. */
+  /** WSS §9.3: the block inside an EncryptedHeader replaces it; nothing else holds a block. */
   #placeElement(data: Element, parent: Element, element: Element): void {
+    if (parent.name.local === 'Header' && parent.parent?.parent === undefined)
+      failSecurity('InvalidSecurity', 'EncryptedData as a header block: use an EncryptedHeader (BSP 1.1 R3228)')
     this.revealed.add(element)
     const isBlock = parent.name === EncryptedHeaderName && parent.parent !== undefined
     replaceElement(isBlock ? parent : data, [element])

@@ -21,8 +21,8 @@ export interface Incoming {
   readonly body: Element
   /** The header blocks targeted at this node. */
   readonly blocks: readonly Element[]
-  /** Header blocks that this node processes, those of WS-Addressing among them; default none. */
-  readonly processed?: readonly Element[]
+  /** Whether this node processes a block, as those of WS-Addressing; default: none. */
+  readonly isProcessed?: (block: Element) => boolean
   /** The other parts of the message's package, by Content-ID. */
   readonly parts?: PackedParts
   /** The peer's address. */

@@ -72,6 +72,10 @@ export const unaddressedAction = internName('http://schemas.microsoft.com/ws/200
 /** Whether a name of this namespace is one of WS-Addressing. */
 export const isAddressingUri = (uri: string): boolean => addressingVersions.some(each => each.uri === uri)
 
+/** Whether a block of WS-Addressing came to light when the message was decrypted. */
+export const isRevealedAddressing = (block: Element, before: readonly Element[]): boolean =>
+  isAddressingUri(block.name.uri) && !before.includes(block)
+
 /**
  * The addressing blocks for this node. Texts are trimmed but not yet checked: see `agreeOnReplies`.
  */
