@@ -135,6 +135,8 @@ export function followReference(reference: Element, identifiers: Identifiers): K
   if (child.name === X509DataName) return readX509Data(child)
   if (child.name === KeyNameName) return { kind: 'name', name: trimmedText(child) }
   if (child.name === KeyIdentifierName) {
+    if ((child.attribute(encodingTypeAttribute) ?? base64TypeUri) !== base64TypeUri)
+      return failSecurity('SecurityTokenUnavailable', 'a KeyIdentifier in an unsupported encoding') // BSP 1.1 R3071
     const by = referenceFormOf.get(child.attribute(valueTypeAttribute) ?? '')
     if (by) return { kind: 'certificate', reference: { by, value: readBase64(child) } }
     if (child.attribute(valueTypeAttribute) === keyIdentifierEncryptedKeyUri)

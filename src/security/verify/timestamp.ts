@@ -35,11 +35,19 @@ export function verifyTimestamp(block: Element, now: number, { age, skew }: Fres
   if (!element) return undefined
   const created = readTimestampInstant(requiredChild(element, CreatedName))
   const expires = optionalChild(element, ExpiresName)
+  requireNothingElse(element, expires)
   const until = Math.min(created + age, expires ? readTimestampInstant(expires) : Infinity)
   if (until < created) return failSecurity('InvalidSecurity', 'a Timestamp that ends before it begins')
   if (created > now + skew) return failSecurity('MessageExpired', 'a Timestamp in the future')
   if (until <= now) return failSecurity('MessageExpired', 'an expired Timestamp')
   return { element, created, until }
+}
+
+/** WS-I Basic Security Profile 1.1 R3221, R3222: Created, then Expires. */
+function requireNothingElse(stamp: Element, expires: Element | undefined): void {
+  const [, second, another] = stamp.elements()
+  if (second !== expires || another || stamp.text.trim() !== '')
+    failSecurity('InvalidSecurity', 'a Timestamp with something other than Created and then Expires')
 }
 
 /**
