@@ -434,6 +434,7 @@ const pinnedNames = (name: string) => {
     `<d:X509Digest xmlns:d="http://www.w3.org/2009/xmldsig11#" Algorithm="${algorithm}">${value}</d:X509Digest>`
   return {
     carried: `<ds:X509Data><ds:X509Certificate>${certificate.der.toString('base64')}</ds:X509Certificate></ds:X509Data>`,
+    certificate: `<ds:X509Certificate>${certificate.der.toString('base64')}</ds:X509Certificate>`,
     rsa: `<ds:KeyValue><ds:RSAKeyValue><ds:Modulus>${number(n)}</ds:Modulus><ds:Exponent>${number(e)}</ds:Exponent></ds:RSAKeyValue></ds:KeyValue>`,
     der: `<d:DEREncodedKeyValue xmlns:d="http://www.w3.org/2009/xmldsig11#">${spki}</d:DEREncodedKeyValue>`,
     sha256: digest('http://www.w3.org/2001/04/xmlenc#sha256', hash('sha256')),
@@ -473,6 +474,18 @@ const several: readonly [title: string, keyInfo: string, why?: RegExp, fault?: S
   ['§4.5.4 several names of one certificate', data(alice.subject, alice.ski, alice.sha256)],
   ['§4.5.4 names of two certificates', data(alice.ski, stranger.sha256), /two keys/],
   ['§4.5.4 the subject of another', data(alice.ski, stranger.subject), /two keys/],
+  ['§4.5.4 names beside a certificate', data(alice.certificate, alice.subject, alice.ski, alice.sha256)],
+  ['§4.5.4 the subject of another beside a certificate', data(alice.certificate, stranger.subject), /two keys/],
+  ['§4.5.4 the digest of another beside a certificate', data(stranger.sha256, alice.certificate), /two keys/],
+  [
+    '§4.5.4 a name that cannot be read beside a certificate',
+    data(
+      alice.certificate,
+      '<ds:X509SubjectName>nobody=x</ds:X509SubjectName>',
+      alice.md5,
+      '<ds:X509SKI>?</ds:X509SKI>',
+    ),
+  ],
   ['§4.5.4 an invalid subject', data(alice.ski, '<ds:X509SubjectName>=</ds:X509SubjectName>'), /invalid subject/],
   ['§4.5.4 a list beside the name is left to the settings', data(alice.ski, '<ds:X509CRL>AAAA</ds:X509CRL>')],
 ]

@@ -77,7 +77,8 @@ test('X1, X12: a signed Timestamp of the past, moved anywhere, never lets a new 
     () => `<wsu:Timestamp><wsu:Created>${fresh}</wsu:Created><wsu:Expires>${until}</wsu:Expires></wsu:Timestamp>`,
   )
   const { tried, proven, taken } = await neverAccepted(texts, () => true, later)
-  assert.ok(tried >= 400 && proven > 40, `${tried}, ${proven}`)
+  // Inside a Timestamp, another is refused before the signature is verified.
+  assert.ok(tried >= 400 && proven > 30, `${tried}, ${proven}`)
   assert.equal(taken, 0)
 })
 

@@ -7,6 +7,7 @@
  */
 
 import type { KeyObject } from 'node:crypto'
+import { attempt } from '../../base/attempt.ts'
 import { encodeBase64 } from '../../base/base64.ts'
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { Element, type Name } from '../../xml/index.ts'
@@ -16,7 +17,7 @@ import { parseCertificate } from '../crypto/certification-path.ts'
 import { readDer, readDerValues, SEQUENCE } from '../crypto/der.ts'
 import { parseDistinguishedName } from '../crypto/distinguished-name.ts'
 import { type CertificateReference, type CertificateTrust, carriedMax, findNamed } from '../crypto/trust.ts'
-import { failSecurity, orFail } from '../security-fault.ts'
+import { failSecurity, Insecure, orFail } from '../security-fault.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import { readBase64, requiredAttribute, requiredChild, textOnly, trimmedText } from '../tree/strict-children.ts'
 import {
@@ -203,6 +204,7 @@ function readX509Data(data: Element): KeyReference {
   const carried = children.filter(({ name }) => name === X509CertificateName)
   if (carried.length > 0) {
     const certificates = carried.map(each => limitCertificate(readBase64(each)))
+    requireTrueNames(children, certificates)
     const at = certificates.length > 1 ? findLastCertificate(certificates) : 0
     return { kind: 'certificates', der: certificates[at]!, others: certificates.filter((_, index) => index !== at) }
   }
@@ -215,6 +217,21 @@ function readX509Data(data: Element): KeyReference {
     failSecurity('SecurityTokenUnavailable', 'X509Data of an unsupported kind: a subject may have many certificates')
   return { kind: 'certificate', reference, also: references.filter(each => each !== reference) }
 }
+
+/** Names next to certificates must be those of one of them, as far as they can be read. */
+function requireTrueNames(children: readonly Element[], carried: readonly Buffer[]): void {
+  const names = children.filter(({ name }) => nameForms.has(name)).slice(0, statementsMax)
+  if (names.length === 0) return
+  const certificates = carried.slice(0, carriedMax + 1).flatMap(each => parseCertificate(each) ?? [])
+  for (const name of names) {
+    const reference = attempt(
+      () => readCertificateName(name),
+      thrown => thrown instanceof Insecure,
+    )
+    if (reference && !certificates.some(each => findNamed(each, reference))) refuseTwoKeys()
+  }
+}
+const nameForms: ReadonlySet<Name> = new Set([X509SKIName, X509DigestName, X509SubjectNameName, X509IssuerSerialName])
 
 /** XML Signature 1.1 §4.5.4: ways to name a certificate. */
 function readCertificateName(element: Element): CertificateReference {
