@@ -485,6 +485,19 @@ test('RFC 3394: an EncryptedKey wrapped with a shared secret', async () => {
   }
 })
 
+test('WSS §9.3: an encrypted block that is processed must be signed, like any other', async () => {
+  const isProcessed = ({ name }: { readonly name: unknown }) => name === messageId
+  for (const [covered, isTaken] of [
+    [['Body', 'Timestamp', messageId], true],
+    [['Body', 'Timestamp'], false],
+  ] as const) {
+    const text = seal({ parts: ['Body', messageId] }, { signature: { ...signature, parts: covered } })
+    const message = { ...openMessage(text), isProcessed }
+    const result = verifyOrRefuse(message, signedPolicy, createGuard(now, means))
+    await (isTaken ? expectAccepted(result) : expectRefusal(result, 'InvalidSecurity', /MessageID is not signed/))
+  }
+})
+
 test('BSP 1.1 R3228: EncryptedData is not a header block', async () => {
   const bare = listData('<a/>', ['d'], data('<b xmlns="urn:b"/>', 'Element'))
   await expectRefusal(

@@ -5,7 +5,8 @@
  *  (2) A part is in one place: once an Include has put it into the tree it is no longer an
  *      attachment, and an encrypted part is decrypted once. A message never grows beyond what was
  *      sent.
- *  (3) Only the octets that a signature digested, or that were decrypted from them, are read.
+ *  (3) Only the parts that a signature digested, or that were decrypted from them, are read; each
+ *      as it arrived, with comments and line ends that its canonical form does not have.
  */
 import { decodePercent } from '../../base/attempt.ts'
 import type { PackedPart, PackedParts } from '../../soap/security-port.ts'
