@@ -9,6 +9,7 @@ import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { SecurityPolicy } from '../../src/security/policy/policy.ts'
 import { protectMessage } from '../../src/security/protect/protect.ts'
 import { Insecure, type SecurityFault } from '../../src/security/security-fault.ts'
+import { wsseNs, wsuNs } from '../../src/security/vocabulary.ts'
 import {
   createGuard,
   keyPair,
@@ -142,6 +143,15 @@ const rows: readonly (readonly [rule: string, message: string, change: Change, v
     'R5205 a token after the reference to it',
     carried,
     [/(<wsse:BinarySecurityToken .*<\/wsse:BinarySecurityToken>)(<ds:Signature .*<\/ds:Signature>)/, '$2$1'],
+    'accepted',
+  ],
+  [
+    'R3066 a token in another header block',
+    carried,
+    [
+      /(<wsse:BinarySecurityToken .*<\/wsse:BinarySecurityToken>)(.*<\/wsse:Security>)/,
+      `$2<x:y xmlns:x="urn:x" xmlns:wsse="${wsseNs}" xmlns:wsu="${wsuNs}">$1</x:y>`,
+    ],
     'accepted',
   ],
   [

@@ -46,6 +46,7 @@ import {
   plainMessage,
   signAgain,
   signedDemand,
+  signedMessage,
   signedPolicy,
   soap11Uri,
   trustOf,
@@ -496,6 +497,33 @@ test('WSS §9.3: an encrypted block that is processed must be signed, like any o
     const result = verifyOrRefuse(message, signedPolicy, createGuard(now, means))
     await (isTaken ? expectAccepted(result) : expectRefusal(result, 'InvalidSecurity', /MessageID is not signed/))
   }
+})
+
+test('BSP 1.1 R3006, R5608: a reference to an EncryptedHeader by its wsu:Id', async () => {
+  const header = (inside: string) =>
+    `<h:EncryptedHeader xmlns:h="${wsse11Ns}" xmlns:u="${wsuNs}" u:Id="eh">${inside}</h:EncryptedHeader>`
+  const block = data('<b xmlns="urn:b"/>', 'Element')
+  const ask = (inside: string) =>
+    verifyOrRefuse(openMessage(listData('<a/>', ['eh'], header(inside))), optional, createGuard(now, named))
+  const { blocks } = await expectAccepted(ask(block))
+  assert.deepEqual(
+    blocks.map(each => each.name.uri),
+    ['urn:b'],
+  )
+  for (const inside of ['', `${block}<c/>`, '<c/>'])
+    await expectRefusal(ask(inside), 'InvalidSecurity', /other than one .*EncryptedData/)
+})
+
+test('BSP 1.1 R5440: nothing inside a Signature is encrypted', async () => {
+  const text = signedMessage()
+  const list = `<e:ReferenceList xmlns:e="${xencNs}"><e:DataReference URI="#d"/></e:ReferenceList>`
+  const object = `<ds:Object>${data('<a/>', 'Element')}</ds:Object></ds:Signature>`
+  const sealed = text.replace('<ds:Signature ', `${list}<ds:Signature `).replace('</ds:Signature>', object)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(sealed), signedPolicy, createGuard(now, { ...means, ...named })),
+    'InvalidSecurity',
+    /inside a Signature/,
+  )
 })
 
 test('BSP 1.1 R3228: EncryptedData is not a header block', async () => {

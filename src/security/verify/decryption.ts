@@ -44,6 +44,7 @@ import {
   KeySizeName,
   mimeTypeAttribute,
   ReferenceListName,
+  SignatureName,
   TransformName,
   typeAttribute,
   uriAttribute,
@@ -95,9 +96,11 @@ export class Decryptor {
       if (reference.name !== DataReferenceName)
         failSecurity('InvalidSecurity', 'a ReferenceList with something other than a DataReference')
       const found = this.#facts.identifiers.findReferred(requiredAttribute(reference, uriAttribute))
+      // BSP 1.1 R3006, R5608: of a header block, also its EncryptedHeader.
+      const named = found?.name === EncryptedHeaderName ? onlyChildNamed(found, EncryptedDataName) : found
       const data =
-        found?.name === EncryptedDataName
-          ? found
+        named?.name === EncryptedDataName
+          ? named
           : failSecurity('InvalidSecurity', 'a reference to something other than EncryptedData')
       if (!this.#done.has(data)) this.#decryptData(data, secret)
     }
@@ -154,6 +157,8 @@ export class Decryptor {
       failSecurity('UnsupportedAlgorithm', 'encrypted data of an unsupported type')
     const plain = open(readSealed(data, parts))
     const parent = data.parent ?? failSecurity('InvalidSecurity', 'an encrypted envelope')
+    if (isInside(parent, ({ name }) => name === SignatureName))
+      failSecurity('InvalidSecurity', 'encrypted data inside a Signature') // BSP 1.1 R5440
     const parsed = parseFragment(plain, parent)
     const nodes = parsed instanceof Malformed ? failSecurity('FailedCheck', 'decryption') : parsed
     if (cipher.mode === 'cbc' && !allow.has('cbc') && !isMarkup(plain, nodes, parent))
