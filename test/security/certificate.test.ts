@@ -2,7 +2,7 @@
  * X8: the holder of a key. Paths (RFC 5280 §6), validity, usage, revocation, names of certificates.
  */
 import assert from 'node:assert/strict'
-import { createHash, createSecretKey } from 'node:crypto'
+import { createHash, createSecretKey, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { digestUri, readDigestMethod } from '../../src/security/crypto/algorithm.ts'
@@ -21,7 +21,7 @@ import { Identifiers } from '../../src/security/tree/identifiers.ts'
 import { readKeyReference } from '../../src/security/verify/key-info.ts'
 import { wsuNs, x509PathUri, x509v3Uri } from '../../src/security/vocabulary.ts'
 import { type Document, parseXml } from '../../src/xml/index.ts'
-import { der, identifier, sequence } from './issue.ts'
+import { createRsaKey, der, extension, identifier, issueCertificate, octetString, sequence, testTime } from './issue.ts'
 import {
   createGuard,
   expectAccepted,
@@ -497,6 +497,41 @@ for (const [title, inside, why, fault = 'SecurityTokenUnavailable'] of several)
     const result = verifyOrRefuse(openMessage(text), signedPolicy, createGuard(now, { trust, secrets }))
     await (why ? expectRefusal(result, fault, why) : expectAccepted(result))
   })
+
+const renewals: readonly (readonly [title: string, ends: readonly number[], taken: boolean])[] = [
+  ['the first has ended', [-1, 1], true],
+  ['the second has ended', [1, -1], true],
+  ['both are valid', [1, 2], true],
+  ['both have ended', [-1, -2], false],
+]
+for (const [title, ends, taken] of renewals)
+  for (const refer of ['key-identifier', 'thumbprint'] as const)
+    test(`RFC 5280 §4.2.1.2 a certificate and its renewal for one key, by ${refer}: ${title}`, async () => {
+      const holder = { name: 'CN=partner', key: createRsaKey() }
+      const extensions = [extension('2.5.29.14', octetString(Buffer.alloc(20, 7)))]
+      const day = 86_400_000
+      const issued = ends.map(end =>
+        issueCertificate({
+          ...holder,
+          by: holder,
+          extensions,
+          notBefore: testTime - 9 * day,
+          notAfter: testTime + end * day,
+        }),
+      )
+      const trust = new CertificateTrust({ certificates: issued.map(each => new X509Certificate(each).toString()) })
+      const at = ends.indexOf(Math.max(...ends))
+      const certificate = new Certificate(issued[at]!)
+      const text = signedMessage(
+        { ...keyPair('alice'), key: holder.key.privateKey, certificate },
+        {
+          key: holder.key.privateKey,
+          by: { certificate, refer },
+        },
+      )
+      const result = verifyOrRefuse(openMessage(text), signedPolicy, createGuard(now, { trust }))
+      await (taken ? expectAccepted(result) : expectRefusal(result, 'FailedAuthentication', /trusted now/))
+    })
 
 test('X8: a token in another encoding, and a pinned certificate that has expired', async () => {
   const hex = signedMessage().replace(/EncodingType="[^"]*"/, 'EncodingType="urn:hex"')

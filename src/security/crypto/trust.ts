@@ -245,9 +245,14 @@ export class CertificateTrust {
     return this.#pathOf.get(certificate)?.certificates.at(-1)
   }
 
-  /** The pinned certificate that a reference names. */
-  findPinned(reference: CertificateReference): Certificate | undefined {
-    return this.#pinned.find(certificate => findNamed(certificate, reference))
+  /**
+   * The pinned certificate that a reference names. A certificate and its renewal for the same key
+   * have one key identifier: the one that is trusted now is meant.
+   */
+  findPinned(reference: CertificateReference, now: number): Certificate | undefined {
+    const [first, ...others] = this.#pinned.filter(certificate => findNamed(certificate, reference))
+    if (!first || others.length === 0) return first
+    return [first, ...others].find(({ der }) => this.findTrusted(der, now)) ?? first
   }
 
   #findPath(

@@ -178,10 +178,11 @@ export function dereferenceToken(
   reference: Element,
   identifiers: Identifiers,
   trust: CertificateTrust | undefined,
+  now: number,
 ): Element {
   const resolved = followReference(reference, identifiers)
   if (resolved.kind === 'token') return resolved.element
-  const pinned = resolved.kind === 'certificate' ? trust?.findPinned(resolved.reference) : undefined
+  const pinned = resolved.kind === 'certificate' ? trust?.findPinned(resolved.reference, now) : undefined
   if (pinned) requireMatchingCertificate(resolved, pinned)
   const der = resolved.kind === 'certificates' ? resolved.der : pinned?.der
   if (!der) return failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
@@ -311,7 +312,7 @@ function findTrusted(key: KeyReference, trust: CertificateTrust, now: number): C
   if (carried) return requireJudged(trust.judge(carried.der, now, carried.others), untrusted)
   if (key.kind !== 'certificate') return failSecurity('SecurityTokenUnavailable', 'the key has no certificate')
   const certificate =
-    trust.findPinned(key.reference) ?? failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
+    trust.findPinned(key.reference, now) ?? failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
   return requireJudged(trust.judge(certificate.der, now), 'the certificate is not trusted now')
 }
 

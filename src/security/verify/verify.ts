@@ -237,7 +237,7 @@ class Examination {
       budget: this.#budget,
       allow: this.#allow,
       signer: keyInfo => this.#identifySigner(keyInfo),
-      token: reference => dereferenceToken(reference, this.#identifiers, this.#guard.trust),
+      token: reference => dereferenceToken(reference, this.#identifiers, this.#guard.trust, this.#now),
       parts: this.#parts,
     })
     this.#signatures.push(signature)
