@@ -34,7 +34,7 @@ import {
   xencNs,
 } from '../../src/security/vocabulary.ts'
 import type { PackedParts } from '../../src/soap/security-port.ts'
-import { Malformed, parseXml, writeElement } from '../../src/xml/index.ts'
+import { internName, Malformed, parseXml, writeElement } from '../../src/xml/index.ts'
 import {
   createGuard,
   expectAccepted,
@@ -496,6 +496,33 @@ test('WSS §9.3: an encrypted block that is processed must be signed, like any o
     const message = { ...openMessage(text), isProcessed }
     const result = verifyOrRefuse(message, signedPolicy, createGuard(now, means))
     await (isTaken ? expectAccepted(result) : expectRefusal(result, 'InvalidSecurity', /MessageID is not signed/))
+  }
+})
+
+test('WSS §9.3: a signature over an EncryptedHeader, or the data in it, covers the block', async () => {
+  const covered = internName('urn:b', 'b')
+  const header = `<h:EncryptedHeader xmlns:h="${wsse11Ns}">${data('<b xmlns="urn:b">10</b>', 'Element')}</h:EncryptedHeader>`
+  const list = `<e:ReferenceList xmlns:e="${xencNs}"><e:DataReference URI="#d"/></e:ReferenceList>`
+  const policy: SecurityPolicy = {
+    required: true,
+    anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', covered], encrypted: [covered] }],
+  }
+  for (const [part, isTaken] of [
+    [internName(wsse11Ns, 'EncryptedHeader'), true],
+    [messageId, false],
+  ] as const) {
+    const signing = { ...signature, parts: ['Body', 'Timestamp', part] } as const
+    const sent = protectMessage(plainMessage(undefined, header), { timestamp: {}, signature: signing }, now).envelope
+    const text = sent.replace('</ds:Signature>', `</ds:Signature>${list}`)
+    const isProcessed = ({ name }: { readonly name: unknown }) => name === covered
+    const message = { ...openMessage(text), isProcessed }
+    const result = verifyOrRefuse(message, policy, createGuard(now, named))
+    if (!isTaken) {
+      await expectRefusal(result, 'InvalidSecurity', /b is not signed/)
+      continue
+    }
+    const { blocks, covers } = await expectAccepted(result)
+    assert.deepEqual([blocks[0]?.text, covers(blocks[0]!)], ['10', true])
   }
 })
 

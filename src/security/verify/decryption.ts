@@ -76,8 +76,8 @@ export class Decryptor {
   readonly #done = new Set<Element>()
   /** Elements that arrived encrypted, themselves or with all their content. */
   readonly revealed = new Set<Element>()
-  /** Header blocks among these elements. */
-  readonly blocks: Element[] = []
+  /** Header blocks among these elements, each with the data that it was. */
+  readonly sealed = new Map<Element, Element>()
 
   constructor(secrets: MessageSecrets, facts: DecryptionFacts) {
     this.#secrets = secrets
@@ -190,7 +190,7 @@ export class Decryptor {
     replaceElement(isBlock ? parent : data, [element])
     if (!isBlock) return
     if (parent.elements().length !== 1) failSecurity('InvalidSecurity', 'an EncryptedHeader with unexpected content')
-    this.blocks.push(element)
+    this.sealed.set(element, data)
   }
 }
 

@@ -27,6 +27,7 @@ import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
 import { Identifiers } from '../tree/identifiers.ts'
 import { optionalChild } from '../tree/strict-children.ts'
+import { isInside } from '../tree/tree-edit.ts'
 import { includedParts, inlineIncludes } from '../tree/xop-inline.ts'
 import {
   BinarySecurityTokenName,
@@ -181,7 +182,9 @@ class Examination {
     if (optionalChild(block, TimestampName) !== stamped?.element)
       return failSecurity('InvalidSecurity', 'an encrypted Timestamp')
     const { envelope, parts, sent, sentAt } = this.#message
-    const { signature, endorsement } = sortSignatures(this.#signatures)
+    const sorted = sortSignatures(this.#signatures)
+    const { endorsement } = sorted
+    const signature = sorted.signature && coverSealed(sorted.signature, this.#decryptor.sealed)
     if (signature && parts && includedParts(envelope).length > 0)
       failSecurity('FailedCheck', 'a part that is not signed')
     if (sent) requireReply(block, this.#message, signature)
@@ -198,7 +201,7 @@ class Examination {
       assertion,
       revealed: this.#decryptor.revealed,
       parts: this.#parts,
-      blocks: this.#decryptor.blocks,
+      blocks: [...this.#decryptor.sealed.keys()],
     }
   }
 
@@ -320,6 +323,18 @@ function requireNamedEndorser({ elements }: VerifiedSignature<Signer>, { signer 
     if (!readCertificates(element).der.equals(signer.certificate.der))
       failSecurity('InvalidSecurity', 'an endorsement by a party other than the one that the signed certificate names')
   }
+}
+
+/**
+ * A signature over a ciphertext covers the block in it, as one over the Body covers its content.
+ */
+function coverSealed(
+  signature: VerifiedSignature<Signer>,
+  sealed: ReadonlyMap<Element, Element>,
+): VerifiedSignature<Signer> {
+  const covered = [...sealed].filter(([, data]) => isInside(data, outer => signature.elements.has(outer)))
+  if (covered.length === 0) return signature
+  return { ...signature, elements: new Set([...signature.elements, ...covered.map(([block]) => block)]) }
 }
 
 /** Children of the block that are read by reference, or after all the others. */
