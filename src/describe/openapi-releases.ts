@@ -24,10 +24,10 @@ export interface OpenApiRelease {
    */
   readonly describesContent: (mediaType: string, isOfPort: boolean) => boolean
   /**
-   * Whether a request that may be XML has a schema for that: generators warn about types that they
-   * do not support.
+   * Whether a request has schemas for its other media types, too. Generators warn about XML; from
+   * two JSON types they make a choice by value, which in Python fails for a list, or send no type.
    */
-  readonly describesXmlContent: boolean
+  readonly describesOtherRequests: boolean
   /** Distinguishes the declared problems with one status. */
   readonly problemDiscriminator: (schemaOfType: Readonly<Record<string, string>>) => Members
   /** Addresses other than those of the versions. */
@@ -142,7 +142,7 @@ export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> =
         omitUndefined({ name, description }),
       ),
     describesContent: (type, isOfPort) => /[/+]json$/.test(type) || (type === 'application/xml' && !isOfPort),
-    describesXmlContent: false,
+    describesOtherRequests: false,
     problemDiscriminator: () => ({}),
     paths: {},
   },
@@ -156,7 +156,7 @@ export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> =
       { name: 'changes', summary: 'Changes', kind: 'nav' },
     ],
     describesContent: () => true,
-    describesXmlContent: true,
+    describesOtherRequests: true,
     // §4.25: the default covers problems that are not declared, such as a conflict.
     problemDiscriminator: mapping => ({
       discriminator: { propertyName: 'type', mapping, defaultMapping: '#/components/schemas/Problem' },

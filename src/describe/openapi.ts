@@ -318,13 +318,10 @@ class VersionDocument {
       case 'replace':
         return this.#documentContent(this.schemas.draft(operation))
       case 'patch':
-        return {
-          content: {
-            'application/merge-patch+json': { schema: this.schemas.patch(operation.resource) },
-            'application/json-patch+json': { schema: jsonPatchSchema },
-          },
-          required: true,
-        }
+        return this.#sentContent(
+          { 'application/merge-patch+json': { schema: this.schemas.patch(operation.resource) } },
+          { 'application/json-patch+json': { schema: jsonPatchSchema } },
+        )
       case 'act':
         return this.#inputContent(operation, operation.action.input, operation.action.rel)
       case 'createSearch':
@@ -347,10 +344,12 @@ class VersionDocument {
   }
   /** The same content in JSON and in XML. */
   #documentContent(schema: JsonSchema, required = true, xml: JsonSchema = schema): MediaContent {
-    const json = { 'application/json': { schema } }
-    return this.#release.describesXmlContent
-      ? { required, content: { ...json, 'application/xml': { schema: xml } } }
-      : { description: 'Also as application/xml.', required, content: json }
+    return this.#sentContent({ 'application/json': { schema } }, { 'application/xml': { schema: xml } }, required)
+  }
+  #sentContent(preferred: Members, others: Members, required = true): MediaContent {
+    return this.#release.describesOtherRequests
+      ? { required, content: { ...preferred, ...others } }
+      : { description: `Also as ${Object.keys(others).join(', ')}.`, required, content: preferred }
   }
   #inputContent({ name }: Operation, fields: Fields, element: string): MediaContent | undefined {
     if (Object.keys(fields).length === 0) return undefined

@@ -370,6 +370,13 @@ test('OpenAPI 3.1 §4.8.26 schemas say how their members are written in XML', ()
   assert.deepEqual(page?.['xml'], { name: 'boxes', namespace: 'urn:x:v1' })
   assert.deepEqual(page?.['properties']?.['items']?.['items']?.['xml'], { name: 'box' })
 })
+test('RFC 6902 3.1 describes one patch, so that clients send its type; it names the other, which 3.2 describes', () => {
+  const { description, content }: Loose = ours['paths']?.['/api/v1/orders/{id}']?.['patch']?.['requestBody'] ?? {}
+  assert.deepEqual(Object.keys(content ?? {}), ['application/merge-patch+json'])
+  assert.equal(description, 'Also as application/json-patch+json.')
+  const all = newer['paths']?.['/api/v1/orders/{id}']?.['patch']?.['requestBody']?.['content'] ?? {}
+  assert.deepEqual(Object.keys(all), ['application/merge-patch+json', 'application/json-patch+json'])
+})
 test('RFC 7396 a merge patch has any member, and null for one that may be removed', () => {
   const pets = resource('pets', {
     fields: {

@@ -120,6 +120,6 @@ describe('openapi-python-client', { skip: noPython }, () => {
   it('the client of the club calls it', () => {
     copyFileSync(join(here, 'call_python.py'), join(place, 'python-club', 'call_python.py'))
     const said = run(python, [join(place, 'python-club', 'call_python.py'), club.url, club.token('kim', 'member')])
-    assert.deepEqual(JSON.parse(said), [30, 'ashore', 'Berta', '11.00', 409, '/problems/Grounded'])
+    assert.deepEqual(JSON.parse(said), [30, 'ashore', 'Berta', '11.00', 6, false, 409, '/problems/Grounded'])
   })
 })

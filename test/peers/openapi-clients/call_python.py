@@ -3,8 +3,8 @@ import json
 import sys
 
 from generated import AuthenticatedClient
-from generated.api.boats import v_2_create_boat, v_2_get_boat, v_2_launch_boat, v_2_list_boats
-from generated.models import V2BoatDraft, V2EngineSailDraft, V2EngineSailDraftKind, V2LaunchBoatInput
+from generated.api.boats import v_2_create_boat, v_2_get_boat, v_2_launch_boat, v_2_list_boats, v_2_patch_boat
+from generated.models import V2BoatDraft, V2BoatPatch, V2EngineSailDraft, V2EngineSailDraftKind, V2LaunchBoatInput
 
 url, token = sys.argv[1:]
 told = []
@@ -15,6 +15,9 @@ with AuthenticatedClient(base_url=url, token=token) as client:
     told += [made.engine.area, made.state.value]
     told.append(v_2_get_boat.sync(made.id, client=client).name)
     told += [boat.length for boat in v_2_list_boats.sync(client=client, lengthgte="11.00").items]
+    change = V2BoatPatch(berth=6, note=None)
+    changed = v_2_patch_boat.sync(made.id, client=client, body=change, if_match="*")
+    told += [changed.berth, "note" in changed.to_dict()]
     refused = v_2_launch_boat.sync(made.id, client=client, body=V2LaunchBoatInput())
     told += [refused.status, refused.type_]
 print(json.dumps(told, default=str))
