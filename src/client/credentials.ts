@@ -3,7 +3,6 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Caller } from '../contract/policy.ts'
 import { writeBasic } from '../http/authorization.ts'
 import type { HttpFields } from '../http/message.ts'
-import type { Protection } from '../security/protect/protect.ts'
 
 /** How a client proves its caller. */
 export type ClientCredentials =
@@ -25,6 +24,11 @@ export type ClientCredentials =
 /** The credentials that are HTTP fields. */
 export type HttpCredentials = Exclude<ClientCredentials, { readonly username: string }>
 
+/** The part of a `Protection`: its own module has types of Node, which a page's compiler lacks. */
+interface UsernameProtection {
+  readonly username: { readonly name: string; readonly password: string; readonly kind: 'text' | 'digest' }
+}
+
 export interface CredentialFields {
   /** The same for all calls. */
   readonly fields: HttpFields
@@ -37,7 +41,7 @@ const noCredentials: CredentialFields = { fields: {}, changing: undefined }
 /** @throws TypeError for credentials that cannot be written */
 export function writeCredentials(
   credentials: ClientCredentials | undefined,
-): CredentialFields & { readonly protection?: Protection } {
+): CredentialFields & { readonly protection?: UsernameProtection } {
   if (!credentials || !('username' in credentials)) return writeHttpCredentials(credentials)
   const { username: name, password, digest = false } = credentials
   return { ...noCredentials, protection: { username: { name, password, kind: digest ? 'digest' : 'text' } } }

@@ -2,7 +2,8 @@
  * Faults in both structures: SOAP 1.1 §4.4 and SOAP 1.2 Part 1 §5.4. A fault is a value; the
  * version decides how it is written (`version.ts`).
  */
-import { escapeText, type Name, writeAttribute } from '../xml/index.ts'
+import { escapeText, writeAttribute } from '../xml/index.ts'
+import type { Name } from '../xml/name.ts'
 
 /** SOAP 1.2 Part 1 §5.4.6; SOAP 1.1 has other names for the last two and no name for the third. */
 export type Code = 'VersionMismatch' | 'MustUnderstand' | 'DataEncodingUnknown' | 'Sender' | 'Receiver'

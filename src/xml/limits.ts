@@ -46,3 +46,21 @@ export const defaultXmlLimits: XmlLimits = {
   text: 8 * 1024 * 1024, // the picture above in one piece
   references: 200_000, // a large document as escaped text (attack: 1,000,000)
 }
+
+/**
+ * How a document is read: its limits, the charset of its media type, and whether comments count.
+ */
+export interface ParseOptions {
+  readonly limits?: Partial<XmlLimits>
+  /** The charset parameter of the document's media type. */
+  readonly charset?: string
+  /** Whether comments are events; otherwise they are removed, and the text around is joined. */
+  readonly comments?: boolean
+  /**
+   * Processing instructions are events, or a failure (SOAP 1.2 Part 1 §5 forbids them). Default:
+   * `report`.
+   */
+  readonly instructions?: 'report' | 'refuse'
+  /** Prefixes that are bound outside the root, for a slice of another document. */
+  readonly scope?: ReadonlyMap<string, string>
+}

@@ -16,7 +16,7 @@
 import * as character from './character.ts'
 import type { Cursor, Event } from './cursor.ts'
 import { decodeReceived, openSource, type XmlSource } from './encoding.ts'
-import { defaultXmlLimits, type XmlLimits } from './limits.ts'
+import { defaultXmlLimits, type ParseOptions, type XmlLimits } from './limits.ts'
 import { Malformed } from './malformed.ts'
 import { internName, internTransient, knownUri, type Name, resolveQName, xmlnsUri, xmlUri } from './name.ts'
 import { type Binding, Bindings, outermost } from './prefix-bindings.ts'
@@ -61,24 +61,6 @@ const {
   SLASH,
   SPACE,
 } = character
-
-/**
- * How a document is read: its limits, the charset of its media type, and whether comments count.
- */
-export interface ParseOptions {
-  readonly limits?: Partial<XmlLimits>
-  /** The charset parameter of the document's media type. */
-  readonly charset?: string
-  /** Whether comments are events; otherwise they are removed, and the text around is joined. */
-  readonly comments?: boolean
-  /**
-   * Processing instructions are events, or a failure (SOAP 1.2 Part 1 §5 forbids them). Default:
-   * `report`.
-   */
-  readonly instructions?: 'report' | 'refuse'
-  /** Prefixes that are bound outside the root, for a slice of another document. */
-  readonly scope?: ReadonlyMap<string, string>
-}
 
 /** A cursor over the octets of a document. */
 export interface Scanner extends Cursor {

@@ -5,9 +5,10 @@
  */
 
 import type { Cursor } from './cursor.ts'
+import type { ParseOptions } from './limits.ts'
 import { Malformed, parseOrUndefined } from './malformed.ts'
 import { type Name, resolveQName, xmlUri } from './name.ts'
-import { type ParseOptions, scanDocument } from './scanner.ts'
+import { scanDocument } from './scanner.ts'
 
 /** What an element or a document can contain. */
 export type Node = Element | Text | Comment | Instruction

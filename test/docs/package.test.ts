@@ -1,14 +1,14 @@
 /** The package as npm packs it: publint and attw find nothing, by the exports that consumers see. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
 import { readBill } from '../sbom.ts'
-import { checkout } from '../support/linked-project.ts'
+import { checkout, linkPackages } from '../support/linked-project.ts'
 
 describe('the packed tarball', () => {
   let tarball: Uint8Array<ArrayBuffer>
@@ -39,8 +39,43 @@ describe('the packed tarball', () => {
   })
 })
 
+const page = `
+import { anyone, resource, service, t } from 'diglot'
+import { createRestClient, FaultError, NotFound } from 'diglot/client'
+const notes = resource('notes', { fields: { id: t.id('n'), text: t.string(), state: t.state() }, states: ['open'] })
+  .rules({ allow: { read: [anyone] } })
+const api = createRestClient(service('pad', { namespace: 'urn:x', resources: [notes] }), { address: location.origin })
+try {
+  const { text } = await api.notes.get('n-1')
+  document.body.textContent = text satisfies string
+} catch (thrown) {
+  if (!(thrown instanceof FaultError && thrown.is(NotFound))) throw thrown
+}
+`
+test('a page compiles by the condition browser, without the types of Node and with skipLibCheck off', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-page-'))
+  linkPackages(folder)
+  writeFileSync(join(folder, 'page.ts'), page)
+  const compilerOptions = {
+    target: 'es2024',
+    lib: ['esnext', 'dom', 'dom.iterable'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    customConditions: ['browser'],
+    types: [],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['page.ts'] }))
+  const tsc = join(checkout, 'node_modules', 'typescript', 'bin', 'tsc')
+  const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
+  rmSync(folder, { recursive: true, force: true })
+  assert.equal(stdout, '')
+})
+
 interface Manifest {
-  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, unknown>>>>
   readonly repository: { readonly url: string }
   readonly homepage: string
   readonly bugs: { readonly url: string }
