@@ -151,6 +151,8 @@ declare module 'fastify' {
   }
 }`,
     whole: {
+      "import { handler } from 'diglot'\nimport shop from '../../../service'": text =>
+        text.replace(/^import .*\n/gm, ''),
       'process.once': text => `declare const mounted: Awaited<ReturnType<typeof handler>>\n${text}`,
     },
   },

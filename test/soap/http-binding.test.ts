@@ -68,6 +68,9 @@ test('B4.1 a browser gets the page, and a query a description, at the requested 
   assert.deepEqual([page.status, page.fields['content-type']], [200, 'text/html; charset=utf-8'])
   const wsdl = await shop.send({ method: 'GET', target: '/soap/v1?wsdl' })
   assert.deepEqual([wsdl.status, wsdl.content], [200, '<wsdl at="http://shop.example/soap/v1"/>'])
+  // As a host writes it that reads the query by URLSearchParams.
+  const rewritten = await shop.send({ method: 'GET', target: '/soap/v1?wsdl=' })
+  assert.deepEqual([rewritten.status, rewritten.content], [200, wsdl.content])
   assert.equal((await shop.send({ method: 'GET', target: '/soap/v1?other' })).status, 404)
   assert.equal((await shop.send({ method: 'HEAD', target: '/soap/v1?wsdl' })).content, undefined)
 })

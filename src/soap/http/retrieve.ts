@@ -29,7 +29,8 @@ export async function respondToGet(node: SoapNode, entry: Entry, rest: string, a
   if (rest !== '') return retrieval ? retrieveOutcome(node, entry, retrieval) : refuseUnknownOperation()
   const [address] = addressesOf(node, entry)
   if (entry.query !== '') {
-    const description = await node.describe?.(entry.query, address)
+    // WHATWG URLSearchParams, and so Next, writes a name without a value as `wsdl=`.
+    const description = await node.describe?.(entry.query.replace(/=$/, ''), address)
     if (description) return replyWithText(entry, description, node.codings ?? {})
     return retrieval ? retrieveOutcome(node, entry, retrieval) : endExchange(404, 'this description does not exist')
   }
