@@ -99,9 +99,27 @@ export const problemMembers: Readonly<Record<string, JsonSchema>> = {
 }
 /** RFC 9457 Appendix B. */
 export const problemXml: JsonSchema = { name: 'problem', namespace: 'urn:ietf:rfc:7807' }
+/** RFC 9457 §3.2: the members by which `rest/problem.ts` extends problems of the service itself. */
+export const refusalMembers: Readonly<Record<string, JsonSchema>> = {
+  parameter: { type: 'string', description: 'The query parameter that is wrong.' },
+  state: { type: 'string', description: 'The state that does not allow the change.' },
+  possible: {
+    type: 'array',
+    items: { type: 'string', xml: { name: 'i' } },
+    description: 'The actions that the state allows.',
+    xml: { wrapped: true },
+  },
+  offers: {
+    type: 'array',
+    items: { type: 'string', xml: { name: 'i' } },
+    description: 'The media types or content codings that are available.',
+    xml: { wrapped: true },
+  },
+  incident: { type: 'string', description: 'The number by which the log of the service has the error.' },
+}
 export const problemSchema: JsonSchema = {
   type: 'object',
-  properties: problemMembers,
+  properties: { ...problemMembers, ...refusalMembers },
   required: ['status'],
   xml: problemXml,
 }

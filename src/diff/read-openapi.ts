@@ -3,6 +3,7 @@
  * parameters are not on the wire: `/orders/{id}` and `/orders/{order}` are the same path.
  */
 import { isJsonObject, type Json, type JsonObject, jsonItems, objectOf, ownMember, stringOf } from '../base/objects.ts'
+import { jsonPatchSchema } from '../describe/openapi-components.ts'
 import { writeJson } from '../http/json.ts'
 import { impliedType } from '../import/openapi/schema-facts.ts'
 import {
@@ -27,6 +28,8 @@ export function readRestDescription(document: Json, source: string): ServiceDesc
     )
   return new OpenApiReader(root).read(source)
 }
+
+const jsonPatchType = 'application/json-patch+json'
 
 class OpenApiReader {
   readonly #root: JsonObject
@@ -77,7 +80,11 @@ class OpenApiReader {
 
   #content(given: Json | undefined): readonly (readonly [string, DescribedInput])[] {
     const body = this.#resolve(given)
-    return Object.entries(objectOf(body['content'])).map(([mediaType, content]) => [
+    // OpenAPI 3.1 by Diglot names JSON Patch in words; its schema is that of every service.
+    const named = stringOf(body['description']).includes(jsonPatchType) && {
+      [jsonPatchType]: { schema: jsonPatchSchema },
+    }
+    return Object.entries({ ...named, ...objectOf(body['content']) }).map(([mediaType, content]) => [
       `content ${mediaType.toLowerCase()}`,
       { type: this.#schema(objectOf(content)['schema']), isRequired: body['required'] === true, isAlternative: true },
     ])

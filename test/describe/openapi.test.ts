@@ -266,6 +266,15 @@ test('A1.10 a declared fault is the problem of its status', () => {
     ['https://x.example/shop', '/shop'].map(base => `${base}/problems/PaymentDeclined`),
   )
 })
+test('RFC 9457 §3.2 a problem of the service has its members, and a declared one those of the contract alone', () => {
+  const { Problem, 'v1.OutOfStockProblem': declared }: Loose = ours['components']?.['schemas'] ?? {}
+  const members = ['parameter', 'state', 'possible', 'offers', 'incident']
+  for (const name of members) {
+    assert.ok(Problem?.['properties']?.[name], name)
+    assert.equal(declared?.['properties']?.[name], undefined)
+  }
+  assert.deepEqual(Problem?.['required'], ['status'])
+})
 test('OpenAPI 3.2 §4.25 declared problems are distinguished by their type, others are problems', () => {
   const responses = Object.values(newer['paths']?.['/api/v1/orders/{id}/payment']?.['post']?.['responses'] ?? {})
   const found = responses.flatMap(

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test'
 import type { Json } from '../../src/base/objects.ts'
 import { type AnyField, type Scalar, t } from '../../src/contract/field.ts'
 import { scalarSchema } from '../../src/describe/json-schema.ts'
+import { jsonPatchSchema } from '../../src/describe/openapi-components.ts'
 import { compareServices, isBreaking, type ServiceDifference } from '../../src/diff/compare-services.ts'
 import { readRestDescription } from '../../src/diff/read-openapi.ts'
 import { DiffImpossible } from '../../src/diff/service-description.ts'
@@ -112,6 +113,16 @@ test('a document has no difference from itself, whatever it contains', () => {
     assert.deepEqual(compare(service(before), service(before)), [])
     assert.deepEqual(compare(service(after), service(after)), [])
   }
+})
+
+test('A9.4 JSON Patch that our 3.1 only names is still taken, and what says nothing takes it no longer', () => {
+  const merge = { 'application/merge-patch+json': { schema: { type: 'object' } } }
+  const patches = { ...merge, 'application/json-patch+json': { schema: jsonPatchSchema } }
+  const body = (requestBody: Json): Json => service(object({}), {}, { requestBody })
+  const both = body({ required: true, content: patches })
+  const named = body({ required: true, content: merge, description: 'Also as application/json-patch+json.' })
+  assert.deepEqual([...compare(both, named), ...compare(named, both)], [])
+  assert.equal(compare(both, body({ required: true, content: merge })).filter(isBreaking).length, 1)
 })
 
 for (const [title, document] of [

@@ -2,6 +2,7 @@
 
 import { type Json, type JsonObject, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import { builtInFaults, type Fault, fault } from '../../contract/fault.ts'
+import { refusalMembers } from '../../describe/openapi-components.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import type { RestOperation } from './operations.ts'
@@ -107,5 +108,10 @@ const ownMembers = (schema: JsonObject): readonly string[] =>
   propertiesOf(schema)
     .map(([name]) => name)
     .filter(name => !problemMembers.has(name))
-const tellingMembers = (schema: JsonObject): readonly string[] =>
-  ownMembers(schema).filter(name => !usualMembers.has(name))
+const refusalNames = Object.keys(refusalMembers)
+/** A description by Diglot has one schema for all problems that no contract declares. */
+function tellingMembers(schema: JsonObject): readonly string[] {
+  const names = ownMembers(schema)
+  const isRefusal = refusalNames.every(name => names.includes(name))
+  return names.filter(name => !usualMembers.has(name) && !(isRefusal && refusalNames.includes(name)))
+}
