@@ -9,7 +9,8 @@ import { listOperations } from '../contract/operation.ts'
 import type { Service } from '../contract/service.ts'
 import { type PublicTexts, pickTexts } from '../contract/texts.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { type Members, refTo } from './openapi-components.ts'
+import { describeFeed, describePages } from './openapi-changes.ts'
+import type { Members } from './openapi-components.ts'
 
 export type OpenApiVersion = '3.1' | '3.2'
 export interface OpenApiRelease {
@@ -66,85 +67,21 @@ function groupTags(name: string, summary: string, members: readonly Tagged[]): r
   return [{ name, summary, kind: 'nav' }, ...below]
 }
 
-/** CloudEvents 1.0 in the JSON format; `data` says which item has changed. */
-const changeSchema: JsonSchema = {
-  type: 'object',
-  properties: {
-    specversion: { const: '1.0' },
-    id: { type: 'string' },
-    sequence: { type: 'string' },
-    source: { type: 'string', format: 'uri-reference' },
-    type: { type: 'string' },
-    subject: { type: 'string' },
-    time: { type: 'string', format: 'date-time' },
-    datacontenttype: { const: 'application/json' },
-    data: {
-      type: 'object',
-      properties: {
-        resource: { type: 'string' },
-        id: { type: 'string' },
-        version: { type: 'integer' },
-        what: { type: 'string' },
-        operation: { type: 'string' },
-      },
-      required: ['resource', 'id', 'version', 'what'],
-    },
-  },
-  required: ['specversion', 'id', 'sequence', 'source', 'type', 'subject', 'time', 'data'],
-}
-/** §4.14.3.1: one event of the stream, with JSON as its `data`. */
-const eventSchema: JsonSchema = {
-  type: 'object',
-  properties: {
-    id: { type: 'string' },
-    event: { type: 'string' },
-    data: { type: 'string', contentMediaType: 'application/json', contentSchema: changeSchema },
-  },
-  required: ['id', 'data'],
-}
-
-/** The feed of changes: a stream, or a page as a batch of events. */
-const changesPath: JsonSchema = {
-  get: {
-    operationId: 'ListChanges',
-    summary: 'Changes',
-    tags: ['changes'],
-    security: [{}, { bearer: [] }, { basic: [] }, { key: [] }],
-    parameters: [
-      { name: 'after', in: 'query', schema: { type: 'string', pattern: '^[0-9]{1,15}(-[0-9]{1,16})?$' } },
-      { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1000 } },
-      { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } },
-    ],
-    responses: {
-      200: {
-        description: 'The changes that the caller may see.',
-        content: {
-          'text/event-stream': { itemSchema: eventSchema },
-          'application/cloudevents-batch+json': { schema: { type: 'array', items: changeSchema } },
-        },
-      },
-      400: refTo('responses', 'BadRequest'),
-      401: refTo('responses', 'Unauthorized'),
-      406: refTo('responses', 'NotAcceptable'),
-      410: refTo('responses', 'Gone'),
-      429: refTo('responses', 'TooManyRequests'),
-      503: refTo('responses', 'Unavailable'),
-    },
-  },
-}
-
 export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> = {
   '3.1': {
     version: '3.1.0',
     methods: commonMethods,
     tags: service =>
-      [...resourcesOf(service), ...jobsOf(service), ...portsOf(service)].map(({ name, description }) =>
-        omitUndefined({ name, description }),
-      ),
+      [
+        ...resourcesOf(service),
+        ...jobsOf(service),
+        ...portsOf(service),
+        { name: 'changes', description: undefined },
+      ].map(({ name, description }) => omitUndefined({ name, description })),
     describesContent: (type, isOfPort) => /[/+]json$/.test(type) || (type === 'application/xml' && !isOfPort),
     describesOtherRequests: false,
     problemDiscriminator: () => ({}),
-    paths: {},
+    paths: { '/changes': describePages() },
   },
   '3.2': {
     version: '3.2.0',
@@ -161,6 +98,6 @@ export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> =
     problemDiscriminator: mapping => ({
       discriminator: { propertyName: 'type', mapping, defaultMapping: '#/components/schemas/Problem' },
     }),
-    paths: { '/changes': changesPath },
+    paths: { '/changes': describeFeed() },
   },
 }

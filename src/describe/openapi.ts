@@ -29,6 +29,7 @@ import { joinSentences } from '../contract/texts.ts'
 import { viewOfVersion } from '../contract/version-view.ts'
 import { componentName, doubleNumberSchema, type JsonSchema, scalarSchema } from './json-schema.ts'
 import { writeJsonText } from './json-text.ts'
+import { feedSchemas } from './openapi-changes.ts'
 import {
   errorResponses,
   formContent,
@@ -97,7 +98,7 @@ export function describeOpenApi(service: Service, options: OpenApiOptions): { re
     paths: Object.assign({}, ...parts.map(part => part.paths()), release.paths),
     components: {
       schemas: Object.assign(
-        { Problem: problemSchema, Link: linkSchema },
+        { Problem: problemSchema, Link: linkSchema, ...feedSchemas },
         ...parts.map(part => ({ ...part.schemas.all, ...part.elements.all })),
       ),
       responses: errorResponses,

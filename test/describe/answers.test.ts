@@ -112,6 +112,9 @@ async function askEverything(ask: Ask, work: () => Promise<unknown>): Promise<vo
     return made.headers.get('location') ?? ''
   }
   const one = await create()
+  for (const query of ['', '?limit=1', '?after=x', '?after=999999']) await ask('ida', 'GET', `/changes${query}`)
+  await ask('ida', 'GET', '/changes', { accept: 'image/png' })
+  await ask('ida', 'GET', '/changes', { accept: 'application/cloudevents-batch+json' })
   await create(minimal)
   await create({ ...minimal, prefer: 'return=representation' })
   for (const fields of [

@@ -106,7 +106,7 @@ for (const [title, said, description] of [
     assert.equal(importText(served).ports[0]?.description, description)
     const open = service('asking', { namespace: 'urn:a', resources: [], ports: [openPort(port, [anyone])] })
     const { tags } = JSON.parse(await describeService(implement(open, { Port: { ask: () => {} } } as never)))
-    assert.deepEqual(tags, [{ name: 'Port', description }])
+    assert.deepEqual(tags, [{ name: 'Port', description }, { name: 'changes' }])
   })
 
 test('the documentation of a document is that of the contract', () => {

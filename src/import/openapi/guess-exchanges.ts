@@ -11,11 +11,11 @@ import type { RestOperation } from './operations.ts'
 import { toTypeName } from './schema-fields.ts'
 
 export function guessPort(room: GuessRoom, namespace: string, operations: readonly RestOperation[]): Port | undefined {
-  if (operations.length === 0) return undefined
+  const independent = operations.filter(each => !isOtherWay(each, operations) && !isOwnFeed(each))
+  if (independent.length === 0) return undefined
   const types = new ExchangeTypes(room.document, x.namespace(namespace), room.losses, room.fields.comments)
   const exchanges: Record<string, PortExchange> = {}
   const roots: AnyRootElement[] = []
-  const independent = operations.filter(each => !isOtherWay(each, operations))
   for (const operation of independent) {
     const name = nameExchange({ ...operation, id: nameOwnExchange(operation) ?? operation.id }, exchanges)
     // An HTTP field belongs to the service: it becomes a header of the contract, or is reported as
@@ -55,6 +55,10 @@ const isOtherWay = (operation: RestOperation, others: readonly RestOperation[]):
   operation.method !== 'POST' &&
   nameOwnExchange(operation) !== undefined &&
   others.some(({ method, path }) => method === 'POST' && path === operation.path)
+
+/** The feed of changes, which every service of ours has by itself. */
+const isOwnFeed = ({ id, method, path }: RestOperation): boolean =>
+  id === 'ListChanges' && method === 'GET' && path === '/changes'
 
 /** `GET /store/inventory` → `GetStoreInventory`, unless it has an operationId. */
 export function nameExchange(
