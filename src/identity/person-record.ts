@@ -1,5 +1,5 @@
 /** People as the store has them: a password is stored as argon2id, and optionally sealed. */
-import { argon2, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import crypto, { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { attempt, isCryptoError } from '../base/attempt.ts'
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
 import type { Maybe } from '../base/maybe.ts'
@@ -121,10 +121,15 @@ export interface Cost {
  */
 export const currentCost: Cost = { memory: 12_288, passes: 3 }
 
+/** Deno 2.9 has no argon2: there, no caller has a password. */
+export const canHashPasswords = (): boolean => typeof crypto.argon2 === 'function'
+
 /** By argon2id, in 32 octets: a hash costs at most a tenth of a second of a core. */
 export const hashPassword = (message: string, nonce: Uint8Array, cost: Cost): Promise<Buffer> =>
-  new Promise((resolve, reject) =>
-    argon2('argon2id', { message, nonce, ...cost, parallelism: 1, tagLength: 32 }, (error, tag) =>
+  new Promise((resolve, reject) => {
+    if (!canHashPasswords())
+      throw new Error('node:crypto has no argon2 here, so passwords cannot be stored: leave people out, or run on Node')
+    crypto.argon2('argon2id', { message, nonce, ...cost, parallelism: 1, tagLength: 32 }, (error, tag) =>
       error ? reject(error) : resolve(tag),
-    ),
-  )
+    )
+  })

@@ -9,7 +9,7 @@ import { describe, mock, test } from 'node:test'
 import orders from '../../examples/orders/service.ts'
 import { openLocalKey } from '../../src/identity/local-key.ts'
 import { createPasswordProof } from '../../src/identity/password-proof.ts'
-import { preparePeople } from '../../src/identity/person-record.ts'
+import { createRecord, preparePeople } from '../../src/identity/person-record.ts'
 import { passwordDigestUri, passwordTextUri, wsseNs, wsuNs } from '../../src/security/vocabulary.ts'
 import { Unavailable } from '../../src/service/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
@@ -40,6 +40,16 @@ async function startProof({ accepts = true } = {}) {
     (await digest(name, each => each === text, from))?.subject
   return { guess, guessDigest, locked, close: () => store.close() }
 }
+
+test('where node:crypto has no argon2, as in Deno, no password is proven, and none is stored', async t => {
+  const { guess, close } = await startProof()
+  const { argon2 } = crypto
+  t.after(() => Object.assign(crypto, { argon2 }))
+  Object.assign(crypto, { argon2: undefined })
+  assert.equal(await guess('clara', 'clara-secret'), undefined)
+  await assert.rejects(createRecord({ subject: 'ida', password: 'x', roles: [] }, undefined), /has no argon2 here/)
+  close()
+})
 
 describe('guessing', () => {
   test('simultaneous guesses get no more than successive ones', async () => {
