@@ -52,7 +52,7 @@ export function selectCandidates(
 ): Sql {
   if (paths.length === 0) return sql`select "id" from ${quoteName(table.name)} where false`
   const matches = paths.map(path => selectAlong(table, path, 0, tables, tokens, dialect, bind))
-  return withWaiting(table, dialect, sql.join(matches, sql` union all `))
+  return withWaitingIfIndexed(table, tables, dialect, sql.join(matches, sql` union all `))
 }
 
 /** The same for rows that may refer to one of these ids at the end of steps. */
@@ -65,6 +65,13 @@ export function selectReferrers(table: Table, steps: readonly Step[], dialect: D
 /** Rows that the index has not yet taken in may have any word. */
 const withWaiting = (table: Table, { search }: Dialect, matches: Sql): Sql =>
   search.waiting ? sql`${matches} union all ${search.waiting.ids(table.name)}` : matches
+
+/**
+ * The same for a table that may have no index of this kind: if it has no words of its own, and its
+ * references are in list indexes.
+ */
+const withWaitingIfIndexed = (table: Table, tables: ReadonlyMap<string, Table>, dialect: Dialect, matches: Sql): Sql =>
+  listSearchParts(table, tables).length > 0 ? withWaiting(table, dialect, matches) : matches
 
 function selectAlong(
   table: Table,
@@ -80,7 +87,8 @@ function selectAlong(
   if (!hop) return search.having(table.name, path.column, bind(search.term(path.column, tokens)))
   const next = tables.get(hop.table)
   if (!next) throw new Error(`a search path of ${table.name} leads to the unknown table ${hop.table}`)
-  const referred = withWaiting(next, dialect, selectAlong(next, path, at + 1, tables, tokens, dialect, bind))
+  const matches = selectAlong(next, path, at + 1, tables, tokens, dialect, bind)
+  const referred = withWaitingIfIndexed(next, tables, dialect, matches)
   const part = referencePart(table, hop.steps)
   if (part) return search.referring(table.name, part, referred)
   const [first] = hop.steps

@@ -159,3 +159,29 @@ describe('A4.14 a list with words', () => {
     assert.equal((await find('dan', '/api/books')).body.total, 4)
   })
 })
+
+it('A4.14 words of another resource are found if the references to it have an index for filters', async () => {
+  const all = [reader]
+  const rights = { read: all, create: all }
+  const towns = resource('towns', { fields: { id: t.id('t'), name: t.string() } }).rules({ allow: rights })
+  const makers = resource('makers', { fields: { id: t.id('m'), town: t.ref('towns') } }).rules({
+    filter: ['town'],
+    allow: rights,
+  })
+  const lamps = resource('lamps', { fields: { id: t.id('l'), maker: t.ref('makers') } }).rules({
+    filter: ['maker'],
+    search: ['maker.town.name'],
+    allow: rights,
+  })
+  const shop = service('shop', { namespace: 'urn:shop', resources: [towns, makers, lamps] })
+  await using running = await startTestService(shop, implement(shop, {}, {}))
+  const rest = running.rest({ subject: 'ann', roles: ['reader'] })
+  const madeIn = async (name: string) => {
+    const { id: town } = await rest.towns.create({ name })
+    const { id: maker } = await rest.makers.create({ town })
+    return (await rest.lamps.create({ maker })).id
+  }
+  const [oslo] = [await madeIn('Oslo'), await madeIn('Rome')]
+  const search = async (word: string) => (await Array.fromAsync(rest.lamps.search(word))).map(each => each.id)
+  assert.deepEqual([await search('oslo'), await search('paris')], [[oslo], []])
+})
