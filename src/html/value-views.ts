@@ -116,7 +116,9 @@ function writeListMarkup(item: AnyField, values: readonly unknown[], addressOf: 
   const columns = listVisibleFields(object.fields, undefined)
   return writeRowTable(
     columns.map(([name, field]) => ({ name, label: titleOf(name, field) })),
-    values.map(each => columns.map(([name, field]) => writeValue(field, (each as RowOfValues)[name], addressOf))),
+    values
+      .map(each => (each ?? {}) as RowOfValues) // an item may be null
+      .map(row => columns.map(([name, field]) => writeValue(field, ownMember(row, name), addressOf))),
   )
 }
 

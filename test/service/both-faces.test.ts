@@ -3,42 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type AnyField, Field, type Fields, type Shape, t } from '../../src/contract/field.ts'
+import type { AnyField } from '../../src/contract/field.ts'
 import { implement } from '../../src/contract/implement.ts'
-import { anyone } from '../../src/contract/policy.ts'
-import { resource } from '../../src/contract/resource.ts'
-import { type Service, service } from '../../src/contract/service.ts'
 import { startTestService } from '../../src/testing/index.ts'
-import { scalars } from '../describe/contracts.ts'
 import { rowOf } from '../soap/values.ts'
-
-/** Some are inherited by every object, so that a member that is absent seems to be there. */
-const names = fc.constantFrom('name', 'class', 'order', 'b_c', 'constructor', 'toString', 'valueOf', 'hasOwnProperty')
-const marks = fc.record({ isOptional: fc.boolean(), isNullable: fc.boolean() })
-
-const markField = (
-  shape: Shape,
-  { isOptional, isNullable }: { isOptional: boolean; isNullable: boolean },
-): AnyField => {
-  const field: AnyField = isOptional ? new Field(shape).optional() : new Field(shape)
-  return isNullable ? field.nullable() : field
-}
-
-const { fields: randomFields } = fc.letrec<{ shape: Shape; fields: Fields }>(tie => ({
-  shape: fc.oneof(
-    { maxDepth: 3, depthSize: 'small' },
-    scalars.map(field => field.shape).filter(({ kind }) => kind !== 'id' && kind !== 'ref'),
-    tie('shape').map((shape): Shape => ({ kind: 'list', item: new Field(shape) })),
-    tie('shape').map((shape): Shape => t.map(new Field(shape)).shape),
-    tie('fields').map((fields): Shape => ({ kind: 'object', fields })),
-    fc
-      .dictionary(fc.constantFrom('card', 'cash'), tie('fields'), { minKeys: 1 })
-      .map((of): Shape => ({ kind: 'union', on: 'kind', of })),
-  ),
-  fields: fc
-    .array(fc.tuple(names, tie('shape'), marks), { maxLength: 4 })
-    .map(all => Object.fromEntries(all.map(([name, shape, marked]) => [name, markField(shape, marked)]))),
-}))
+import { describeThings, isCompared, randomFields } from './random-things.ts'
 
 type Item = { readonly id: string } & Readonly<Record<string, unknown>>
 interface Query {
@@ -54,22 +23,9 @@ interface Things {
   list(query: Query): AsyncIterable<Item>
 }
 
-const isCompared = ({ shape }: AnyField): boolean => !['list', 'map', 'object', 'union', 'bytes'].includes(shape.kind)
 /** A database stores NaN like a missing value, so a double has no filter for the latter. */
 const hasAbsentFilter = ({ isOptional, isNullable, shape }: AnyField): boolean =>
   (isOptional || isNullable) && shape.kind !== 'double'
-
-function describeThings(fields: Fields): Service {
-  const compared = Object.keys(fields).filter(name => isCompared(fields[name]!))
-  const all = [anyone]
-  const things = resource('things', { fields: { id: t.id('x'), ...fields } }).rules({
-    one: 'thing',
-    filter: compared as never, // names of random fields
-    sort: compared as never,
-    allow: { read: all, create: all, change: all, remove: all },
-  })
-  return service('test', { namespace: 'urn:test', resources: [things] }) as unknown as Service // only names are narrower
-}
 
 /** In SOAP, the version is a member of an item. */
 const membersOf = ({ version: _, ...value }: Item): Item => value as Item

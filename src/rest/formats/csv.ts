@@ -34,8 +34,11 @@ function listShown(
   const open = listOpen(items ? columns : fields)
   return only ? open.filter(([name]) => only.has(name)) : open
 }
+/** A line without any character would be no row to most readers. */
 const writeRow = (shown: ShownFields, row: RepresentationDocument['value']): string =>
-  `${shown.map(([name, field]) => writeCell(field, ownMember(row, name))).join(',')}\r\n`
+  `${shown.map(([name, field]) => writeCell(field, ownMember(row, name))).join(',') || emptyCell}\r\n`
+/** An empty text; a field without a value leaves its place empty. */
+const emptyCell = '""'
 
 function writeCell(field: AnyField, value: unknown): string {
   if (value === undefined || value === null) return ''
@@ -46,11 +49,13 @@ function writeCell(field: AnyField, value: unknown): string {
 }
 
 /**
- * A spreadsheet reads a cell that begins like this as a formula (OWASP, CSV injection): an
- * apostrophe before it makes it text. A sign and digits, as in a telephone number, are a number.
- * Kinds with a lexical space of their own cannot hold a formula.
+ * A spreadsheet reads a cell that begins like this as a formula (OWASP, CSV injection), in some
+ * languages also with the wide forms of these characters: an apostrophe before it makes it text. It
+ * comes before a text that begins with such an apostrophe, too, so that no two texts have the same
+ * cell. A sign and digits, as in a telephone number, are a number. Kinds with a lexical space of
+ * their own cannot hold a formula.
  */
-const formulaStart = /^(?:[=@\t\r]|[+-](?!\d[\d ]*$))/
+const formulaStart = /^'*(?:[=@\t\r\n\uff1d\uff20\uff0b\uff0d]|[+-](?!\d[\d ]*$))/
 const disarmText = (text: string): string => (formulaStart.test(text) ? `'${text}` : text)
 const mayHoldFormula: ScalarCases<boolean> = {
   string: () => true,
@@ -69,4 +74,5 @@ const mayHoldFormula: ScalarCases<boolean> = {
   ref: () => true,
 }
 
-const quoteCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const quoteCell = (text: string): string =>
+  text === '' ? emptyCell : /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

@@ -50,7 +50,7 @@ const textReaders: ScalarCases<Json, [given: string]> = {
   dateTime: trimText,
   duration: trimText,
   bytes: trimText,
-  enum: trimText,
+  enum: ({ values }, untrimmed) => (values.includes(untrimmed) ? untrimmed : untrimmed.trim()),
   id: trimText,
   ref: trimText,
 }

@@ -108,7 +108,8 @@ const elementWriters: ShapeCases<WriteElement, [tag: string, name: string | unde
       const members = value as XmlMembers
       const which = String(members[on])
       const inner = toXmlName(which)
-      return `<${tag}><${inner}>${membersXml(of[which] ?? {}, members)}</${inner}></${tag}>`
+      const fields = of[which] ?? {}
+      return `<${tag}><${inner}${attributesXml(fields, members)}>${membersXml(fields, members)}</${inner}></${tag}>`
     },
 }
 
