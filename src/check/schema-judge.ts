@@ -70,6 +70,7 @@ const judgeCombination: Judge = ({ allOf, anyOf, oneOf }, judged) => {
 }
 
 const typeTests: Readonly<Record<string, (value: Json) => boolean>> = {
+  __proto__: null as never,
   null: value => value === null,
   boolean: value => typeof value === 'boolean',
   string: value => typeof value === 'string',
@@ -134,6 +135,7 @@ const judgeText: Judge = (schema, judged) => {
 
 /** RFC 3339 §5.6 and RFC 9562 §4. */
 const formatPatterns: Readonly<Record<string, RegExp>> = {
+  __proto__: null as never,
   date: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/,
   'date-time': /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/,
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,

@@ -86,6 +86,7 @@ function listFreeNames(document: Json, schema: ProbedRecord): readonly Json[] {
 }
 
 const textByFormat: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   date: '2026-01-01',
   'date-time': '2026-01-01T00:00:00Z',
   time: '00:00:00Z',

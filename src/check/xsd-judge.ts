@@ -277,6 +277,7 @@ const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 const zone = '(?:Z|[+-]\\d{2}:\\d{2})?'
 /** Part 2 §3: the lexical forms of types that have one; any form for other types. */
 const forms: Readonly<Record<string, RegExp>> = {
+  __proto__: null as never,
   boolean: /^(?:true|false|0|1)$/,
   decimal: numberForm,
   ...Object.fromEntries(['integer', 'long', 'int', 'short', 'byte'].map(name => [name, signedNumber])),

@@ -156,6 +156,7 @@ function mayMatch(pattern: string): boolean {
 }
 
 const builtInTexts: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   boolean: 'false',
   date: '2026-01-01',
   dateTime: '2026-01-01T00:00:00Z',

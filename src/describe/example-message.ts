@@ -128,7 +128,12 @@ function nameMediaType({ mediaTypes, isText }: AttachmentMark, made: unknown): u
   return { ...(made as object), mediaType: `${whole}/${usualSubtypes[whole] ?? 'example'}` } // a value of such a type
 }
 /** RFC 4735 has the subtype `example` for all others. */
-const usualSubtypes: Readonly<Record<string, string>> = { application: 'octet-stream', image: 'png', text: 'plain' }
+const usualSubtypes: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  application: 'octet-stream',
+  image: 'png',
+  text: 'plain',
+}
 
 /** The first branch that has a value, in an order given by the seed. */
 function makeChoice(members: TypeMembers, place: ExamplePlace, depth: number): MemberValues | undefined {

@@ -750,6 +750,7 @@ const describeElement = (element: Element): string =>
 
 /** WSDL 1.1 A.4.1: the attributes without a namespace, by element. */
 const wsdlAttributes: Readonly<Record<string, readonly string[]>> = {
+  __proto__: null as never,
   definitions: ['name', 'targetNamespace'],
   import: ['namespace', 'location'],
   message: ['name'],
@@ -765,6 +766,7 @@ const wsdlAttributes: Readonly<Record<string, readonly string[]>> = {
 }
 /** WSDL 1.1 A.4.2, and WSDL 1.1 Binding Extension for SOAP 1.2. */
 const soapAttributes: Readonly<Record<string, readonly string[]>> = {
+  __proto__: null as never,
   binding: ['transport', 'style'],
   operation: ['soapAction', 'style', 'soapActionRequired'],
   body: ['parts', 'use', 'encodingStyle', 'namespace'],

@@ -271,6 +271,7 @@ const changeOfKind = (place: string, before: WireType, after: WireType, effect: 
 
 /** Bases whose values are all values of another base (XML Schema Part 2 §3; JSON Schema §6.1.1). */
 const widerBases: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   integer: 'number',
   ...Object.fromEntries(Object.entries(basesOfBuiltIns).map(([name, base]) => [`xs:${name}`, `xs:${base}`])),
   // In practice each text of one is a text of the other.
@@ -350,6 +351,7 @@ function compareEnumerations(
 
 /** Facets that a larger number widens (+1) or narrows (−1); others narrow. */
 const facetSigns: Readonly<Record<string, 1 | -1>> = {
+  __proto__: null as never,
   zone: 1,
   maxLength: 1,
   maximum: 1,

@@ -327,6 +327,7 @@ function describeInitial(member: AnyMember): Pick<WireMember, 'initial'> {
 
 /** The keyword of JSON Schema, if it has one for the facet. */
 const facetNames: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   minInclusive: 'minimum',
   maxInclusive: 'maximum',
   minExclusive: 'exclusiveMinimum',
@@ -334,6 +335,7 @@ const facetNames: Readonly<Record<string, string>> = {
 }
 /** Part 2 §4.3.1: the length of a list is the number of its items. */
 const listFacetNames: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   minLength: 'minItems',
   maxLength: 'maxItems',
   length: 'length',

@@ -37,6 +37,7 @@ type ValueKind =
   | 'string'
 
 const kindsByBase: Readonly<Record<string, ValueKind>> = {
+  __proto__: null as never,
   ...kindFor('decimal', ['number', 'integer', 'xs:decimal', 'xs:integer', 'xs:long', 'xs:int', 'xs:short', 'xs:byte']),
   ...kindFor('decimal', ['xs:unsignedLong', 'xs:unsignedInt', 'xs:unsignedShort', 'xs:unsignedByte']),
   ...kindFor('decimal', ['xs:positiveInteger', 'xs:nonNegativeInteger', 'xs:negativeInteger', 'xs:nonPositiveInteger']),

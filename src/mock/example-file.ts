@@ -22,6 +22,7 @@ function makeOctets(part: string, mediaType: string, max: number): Uint8Array {
 const picture = (text: string) => (): Uint8Array => requireBase64(text)
 /** Pictures of one pixel, and an empty page. */
 const documents: Readonly<Record<string, () => Uint8Array>> = {
+  __proto__: null as never,
   'image/png': picture(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   ),

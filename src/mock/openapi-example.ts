@@ -74,6 +74,7 @@ interface ExampleSchema {
 }
 
 const makers: Readonly<Record<string, (example: ExampleSchema) => Json>> = {
+  __proto__: null as never,
   object: makeObject,
   array: ({ document, schema, place, depth }) => {
     const least = Number(schema['minItems'] ?? 0)
@@ -130,6 +131,7 @@ const roundTo = (value: number): number => Number(value.toFixed(6))
 
 /** Formats of JSON Schema §7.3: RFC 3339, RFC 5321, RFC 3986, RFC 9562 and others. */
 const textsOfFormats: Readonly<Record<string, (number: number) => string>> = {
+  __proto__: null as never,
   date: number => `2026-01-${String(1 + (number % 28)).padStart(2, '0')}`,
   'date-time': number => `2026-01-${String(1 + (number % 28)).padStart(2, '0')}T09:30:00Z`,
   time: () => '09:30:00Z',

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Json } from '../../src/base/objects.ts'
 import { findMismatch } from '../../src/check/schema-judge.ts'
+import { makeSample } from '../../src/check/schema-sample.ts'
+import { digestValue } from '../../src/diff/value-space.ts'
 import { checkSmall, createNotes, describeNotes, listVerdicts } from './small-services.ts'
 
 const document: Json = {
@@ -14,6 +16,14 @@ const document: Json = {
   },
 }
 const tree = { $ref: '#/components/schemas/Tree' }
+
+it('a type or a format that every object inherits is unknown, and allows any value', () => {
+  for (const name of ['constructor', '__proto__', 'toString']) {
+    assert.equal(findMismatch({}, { type: name, format: name }, 'a'), undefined, name)
+    assert.equal(makeSample({}, { type: 'string', format: name }), 'probe', name)
+    assert.equal(digestValue(name, ' a'), ' a', name)
+  }
+})
 
 /** The clause, the schema, what it allows, and what it does not, with what is said. */
 const cases: readonly (readonly [clause: string, schema: Json, allowed: Json, refused: Json, says: RegExp])[] = [

@@ -19,6 +19,7 @@ import { createDocumentFinder } from '../../src/import/document-files.ts'
 import { importContract } from '../../src/import/import-command.ts'
 import { type ImportedService, readImportedService } from '../../src/import/openapi/imported-service.ts'
 import { writeServiceTypescript } from '../../src/import/openapi/write-service.ts'
+import { createMock } from '../../src/mock/create-mock.ts'
 import { describeService } from '../../src/pages/openapi.ts'
 import { startTestService } from '../../src/testing/index.ts'
 import { assertCpuMsBelow, assertLinear } from '../support/cost.ts'
@@ -415,6 +416,41 @@ for (const [what, properties, expected] of types)
   test(`the field of an imported member: ${what}`, () =>
     assert.ok(fieldsOf(withSchema(properties)).includes(`a: ${expected}`), fieldsOf(withSchema(properties))))
 
+const readingJson = (schema: object) => reading({ content: { 'application/json': { schema } } })
+const componentOf = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+const listing = (name: string) => readingJson({ type: 'array', items: componentOf(name) })
+for (const [what, customer, parts] of [
+  ['a member that may be an identifier or a whole item is no reference', { anyOf: [{ type: 'string' }, {}] }, {}],
+  ['a member of another type is no reference', {}, {}],
+  ['content with a key that is no media type is no file', { type: 'string' }, { photo: 'allOf' }],
+] as const)
+  test(`the contract of an import is sound: ${what}`, () => {
+    const identified = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } }
+    const text = withPaths(
+      {
+        '/customers': { get: listing('customer') },
+        '/customers/{customer}': { get: readingJson(componentOf('customer')) },
+        '/customers/{customer}/charges': { get: listing('charge') },
+        '/charges': { get: listing('charge') },
+        '/charges/{charge}': { get: readingJson(componentOf('charge')) },
+        ...Object.fromEntries(
+          Object.entries(parts).map(([name, key]) => [
+            `/customers/{customer}/${name}`,
+            { get: { responses: { 200: { content: { [key]: [] } } } } },
+          ]),
+        ),
+      },
+      {
+        schemas: {
+          customer: identified,
+          charge: { ...identified, properties: { ...identified.properties, customer } },
+        },
+      },
+    )
+    const { service } = importText(text)
+    assert.deepEqual(findContractMistakes(createMock(service)), [])
+  })
+
 // Attacks
 
 const nest = (depth: number): object => (depth === 0 ? { type: 'string' } : { type: 'array', items: nest(depth - 1) })
@@ -440,6 +476,12 @@ const attacks: readonly (readonly [string, string])[] = [
   ['200 lists within each other', withSchema({ a: nest(200) })],
   ['a name that every object inherits', withSchema({ constructor: { type: 'string' }, a: JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') })],
   ['a reference to nothing', withSchema({ a: { $ref: '#/components/%zz/~1' } })],
+  ['a format that every object inherits', withSchema({ a: { type: 'string', format: 'constructor' } })],
+  ['a type that every object inherits', withSchema({ a: { type: '__proto__', enum: ['a'] } })],
+  ['an order by a name that every object inherits', withPaths({
+    '/pets': { get: { parameters: [{ name: 'sort', in: 'query', schema: { enum: ['constructor', '-name'] } }], responses: { 200: { content: { 'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/s' } } } } } } } },
+    '/pets/{id}': { get: { responses: { 200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/s' } } } } } } },
+  }, { schemas: { s: { type: 'object', required: ['id'], properties: { id: { type: 'string' }, name: { type: 'string' } } } } })],
   ['paths that are not an object', withPaths(['x', null] as unknown as object)],
 ] // biome-ignore format: a row for each attack
 for (const [what, text] of attacks)

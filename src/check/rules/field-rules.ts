@@ -32,6 +32,7 @@ import { listedTypes } from './interface-rules.ts'
 import { checkQueries } from './query-checks.ts'
 
 const decoders: Readonly<Record<string, (octets: Uint8Array) => Uint8Array>> = {
+  __proto__: null as never,
   gzip: octets => gunzipSync(octets),
   br: octets => brotliDecompressSync(octets),
   deflate: octets => inflateSync(octets),

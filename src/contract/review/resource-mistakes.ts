@@ -10,6 +10,9 @@ import { findAllFieldMistakes, findResourceFieldMistakes } from './field-mistake
 import { findNestingMistakes } from './nesting-mistakes.ts'
 import { findResourceRuleMistakes } from './rule-mistakes.ts'
 
+/** What a file may be declared to be. */
+export const mediaTypeText = /^[\w.+*-]+\/[\w.+*-]+/
+
 const ruleMembers: MembersOf<Rules> = {
   one: true, relations: true, filter: true, sort: true, order: true, indexes: true, unique: true, unserved: true, search: true,
   searchBy: true, edit: true, remove: true, putCreates: true, bulk: true, precondition: true, allow: true, faults: true, limits: true, cache: true,
@@ -55,7 +58,7 @@ export function findMistakesOfResource(contract: Service, resource: Resource): s
         ? []
         : [`${name}.${part} needs a media type and a max above 0: write it as ${fileExample}`]),
       ...file.mediaTypes
-        .filter(each => !/^[\w.+*-]+\/[\w.+*-]+/.test(each))
+        .filter(each => !mediaTypeText.test(each))
         .map(each => `${name}.${part}: "${each}" is not a media type: write it as image/png`),
     ]),
     ...findResourceRuleMistakes(contract, resource),

@@ -6,6 +6,7 @@ import { isScalarField } from '../../contract/field-json.ts'
 import { findFilterField } from '../../contract/filter-field.ts'
 import { isReservedOperation, isReservedRelation } from '../../contract/reserved-names.ts'
 import { type AnyAction, type File, type Relation, Resource, type Rules, singleId } from '../../contract/resource.ts'
+import { mediaTypeText } from '../../contract/review/resource-mistakes.ts'
 import { type Collection, toSegmentName, toSingularField } from './collections.ts'
 import { findParentField, toFieldName } from './find-nestings.ts'
 import { guessAction } from './guess-action.ts'
@@ -204,7 +205,8 @@ function guessFile(room: GuessRoom, operations: ReadonlyMap<string, RestOperatio
     ...(put ? mediaTypesOf(room.document, put.request) : []),
   ].map(each => each.toLowerCase())
   const named = [...new Set(types)].filter(each => !each.includes('*') || each === '*/*' || /^\w+\/\*$/.test(each))
-  if (named.length === 0 || named.some(each => plainTypes.test(each))) return undefined
+  const isFile = named.every(each => mediaTypeText.test(each) && !plainTypes.test(each))
+  if (named.length === 0 || !isFile) return undefined
   for (const each of [get, put]) if (each) room.claimed.add(each)
   const octets = 'application/octet-stream'
   return { mediaTypes: named.map(each => (each.includes('*') ? octets : each)), max: fileOctetsMax }
@@ -237,11 +239,13 @@ function guessRelation(
   if (!get || !isJsonObject(listed) || operations.size > 1) return undefined
   const referring = room.byItem.get(room.document.resolve(listed).value)
   if (!referring || referring.isSingle || referring.name !== word || room.nestings.has(referring)) return undefined
-  const members = propertiesOf(readSchemaFacts(room.document, listed).schema).map(([each]) => each)
-  const by = members.find(each => room.fields.references.get(each) === name)
-  if (by === undefined) return undefined
+  const members = propertiesOf(readSchemaFacts(room.document, listed).schema)
+  const found = members.find(
+    ([member, schema]) => room.fields.findReferred(readSchemaFacts(room.document, schema), member) === name,
+  )
+  if (!found) return undefined
   room.claimed.add(get)
-  return { of: referring.name, by }
+  return { of: referring.name, by: found[0] }
 }
 
 // Rules
@@ -332,7 +336,7 @@ function guessQuery(
 ): Pick<Rules, 'filter' | 'sort' | 'search'> {
   const list = collection.many.get('GET')
   const query = [...(list?.query ?? []), ...(collection.many.get('QUERY')?.query ?? [])]
-  const isScalar = (name: string): boolean => fields[name] !== undefined && isScalarField(fields[name])
+  const isScalar = (name: string): boolean => Object.hasOwn(fields, name) && isScalarField(fields[name]!)
   const filter = new Set(
     (room.nestings.has(collection) ? [] : collection.within)
       .map(({ word, parameter }) => [toSingularField(word), toFieldName(parameter)])

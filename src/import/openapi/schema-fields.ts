@@ -139,15 +139,19 @@ export class SchemaFields {
     return this.#comment(filled, others)
   }
 
-  /** A text named after a resource: the identifier of one of its items. */
-  #reference({ schema, type, isNullable }: SchemaFacts, name: string): AnyField | undefined {
-    const to = this.references.get(name)
-    if (name === 'id' && schema['pattern'] === `^${identifierPattern}$`) return t.id('id')
+  #reference(facts: SchemaFacts, name: string): AnyField | undefined {
+    if (name === 'id' && facts.schema['pattern'] === `^${identifierPattern}$`) return t.id('id')
+    const to = this.findReferred(facts, name)
+    if (to === undefined) return undefined
+    return facts.isNullable ? t.ref(to).nullable() : t.ref(to)
+  }
+
+  /** The resource that a text is named after, if it is the identifier of one of its items. */
+  findReferred({ schema, type }: SchemaFacts, name: string): string | undefined {
     const format = stringOf(schema['format'])
     const isTime = format in temporalFields || format === 'duration'
     const isText = type === 'string' && listedTexts(schema) === undefined && !isTime
-    if (to === undefined || !isText) return undefined
-    return isNullable ? t.ref(to).nullable() : t.ref(to)
+    return isText ? this.references.get(name) : undefined
   }
   #comment(field: AnyField, schema: JsonObject): AnyField {
     const text = describeSchema(schema)
