@@ -498,6 +498,12 @@ describe('mistakes in such rules are reported at start', () => {
       /cache keeps one answer for all callers/,
     ],
     [
+      'a unique key',
+      { a: t.string({ max: 9 }).visibleTo(desk).optional(), b: t.string({ max: 9 }) },
+      { unique: [['a', 'b']], allow: { read: [doctor], change: [doctor] } },
+      /unique \['a', 'b'\] would reveal "a", which doctor does not see in every item, since doctor may change "b"/,
+    ],
+    [
       'an unknown owner',
       { a: t.string().visibleTo(desk.owning({ nobody: 'x' }) as Grant) },
       {},
@@ -505,4 +511,16 @@ describe('mistakes in such rules are reported at start', () => {
     ],
   ] as const)
     test(what, () => assert.match(mistakesOf({ ...own, ...fields }, rules), expected))
+
+  test('a unique key reveals nothing to callers who see all of it, or set none of it', () => {
+    const covered = t.string({ max: 9 }).visibleTo(desk).optional()
+    for (const [b, changer] of [
+      [t.string({ max: 9 }), desk],
+      [t.string({ max: 9 }).settableBy(desk).optional(), doctor],
+      [t.string({ max: 9 }).readOnly().optional(), doctor],
+    ] as const) {
+      const rules = { unique: [['a', 'b']], allow: { read: [doctor], change: [changer] } }
+      assert.doesNotMatch(mistakesOf({ ...own, a: covered, b }, rules), /unique/)
+    }
+  })
 })

@@ -2,6 +2,7 @@
 
 import type { AnyField } from '../field.ts'
 import { guardedFieldsOf } from '../field-access.ts'
+import { writeIndex } from '../list-index.ts'
 import type { FieldAccess, Grant } from '../policy.ts'
 import type { Resource } from '../resource.ts'
 
@@ -32,6 +33,7 @@ export function findAccessMistakes(
       ...grantMistakes(access.settableBy ?? [], `settableBy of ${name}`),
     ]),
     ...revealedMistakes(resource, findPath),
+    ...(resource.given.unique ?? []).flatMap(keys => keyMistakes(resource, keys)),
   ]
 }
 
@@ -103,3 +105,30 @@ function revealedMistakes(
       : []),
   ]
 }
+
+/**
+ * A caller that sets one field of a key learns, from whether the key is taken, what the other
+ * fields hold in two items.
+ */
+function keyMistakes({ name, given, fields }: Resource, keys: readonly string[]): string[] {
+  return keys.flatMap(covered => {
+    const { visibleTo } = fields[covered]?.access ?? {}
+    const blind = visibleTo
+      ? (given.allow['change'] ?? []).filter(({ role }) => !visibleTo.some(each => admitsAll(each, role)))
+      : []
+    return blind.slice(0, 1).flatMap(({ role }) => {
+      const set = keys.find(each => each !== covered && maySet(fields[each], role))
+      return set === undefined
+        ? []
+        : [
+            `${name}: unique ${writeIndex(keys)} would reveal "${covered}", which ${role} does not see in every item, since ${role} may change "${set}": use fields that the same callers see and set`,
+          ]
+    })
+  })
+}
+const admitsAll = (grant: Grant, role: string): boolean =>
+  (grant.role === '*' || grant.role === role) && Object.keys(grant.where).length === 0 && !grant.when
+const maySet = (field: AnyField | undefined, role: string): boolean =>
+  field !== undefined &&
+  !field.isReadOnly &&
+  (field.access?.settableBy?.some(each => each.role === '*' || each.role === role) ?? true)
