@@ -31,12 +31,24 @@ export function readRestDescription(document: Json, source: string): ServiceDesc
 
 const jsonPatchType = 'application/json-patch+json'
 
+/**
+ * The addresses of a service as texts of its description begin with them, whole and by path: a
+ * document that a service serves has both, one from its contract has neither.
+ */
+const listOwnAddresses = (root: JsonObject): readonly string[] =>
+  jsonItems(root['servers'])
+    .map(server => stringOf(objectOf(server)['url']))
+    .flatMap(url => [url, URL.parse(url)?.pathname ?? ''])
+    .map(address => address.replace(/\/+$/, ''))
+
 class OpenApiReader {
   readonly #root: JsonObject
   readonly #types = new Map<string, WireType>()
+  readonly #addresses: readonly string[]
 
   constructor(root: JsonObject) {
     this.#root = root
+    this.#addresses = listOwnAddresses(root)
   }
 
   read(source: string): ServiceDescription {
@@ -192,9 +204,19 @@ class OpenApiReader {
       kind: 'scalar',
       base: type,
       isNullable,
-      ...(Array.isArray(values) && { values: values.filter(each => each !== null).map(String) }),
+      ...(Array.isArray(values) && { values: this.#values(values.filter(each => each !== null)) }),
       facets: restrictionsOf(given, scalarFacets),
     }
+  }
+
+  /** Problem types are compared by their paths below the address of the service (RFC 9457 §3.1.1). */
+  #values(values: readonly Json[]): readonly string[] {
+    const texts = values.map(value => {
+      const text = String(value)
+      const own = this.#addresses.find(address => text.startsWith(`${address}/problems/`))
+      return own === undefined ? text : text.slice(own.length)
+    })
+    return [...new Set(texts)]
   }
 
   /** JSON Schema Validation 2020-12 §9.2; OpenAPI 3.1 §4.8.24. */

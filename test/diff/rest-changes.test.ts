@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import orders from '../../examples/orders/service.ts'
 import type { Json } from '../../src/base/objects.ts'
 import { type AnyField, type Scalar, t } from '../../src/contract/field.ts'
 import { scalarSchema } from '../../src/describe/json-schema.ts'
@@ -11,6 +12,7 @@ import { jsonPatchSchema } from '../../src/describe/openapi-components.ts'
 import { compareServices, isBreaking, type ServiceDifference } from '../../src/diff/compare-services.ts'
 import { readRestDescription } from '../../src/diff/read-openapi.ts'
 import { DiffImpossible } from '../../src/diff/service-description.ts'
+import { describeService } from '../../src/pages/openapi.ts'
 import {
   changesOfOperations,
   changesOfTypes,
@@ -123,6 +125,14 @@ test('A9.4 JSON Patch that our 3.1 only names is still taken, and what says noth
   const named = body({ required: true, content: merge, description: 'Also as application/json-patch+json.' })
   assert.deepEqual([...compare(both, named), ...compare(named, both)], [])
   assert.equal(compare(both, body({ required: true, content: merge })).filter(isBreaking).length, 1)
+})
+
+test('A9.4 RFC 9457 §3.1.1 a description that is served and one of the contract have the same problem types', async () => {
+  const inContract: Json = JSON.parse(await describeService(orders))
+  for (const address of ['https://shop.example', 'https://shop.example/shop/', 'http://127.0.0.1:8080']) {
+    const served: Json = JSON.parse(await describeService(orders, address))
+    assert.deepEqual([...compare(served, inContract), ...compare(inContract, served)], [], address)
+  }
 })
 
 for (const [title, document] of [
