@@ -34,7 +34,7 @@ export function findCostlyText(
   characters: number,
   stepsMax: number,
 ): CostlyText | 'unjudged' | undefined {
-  if (!mayHaveManyWays(pattern)) return undefined
+  if (boundSteps(pattern, characters) <= stepsMax) return undefined
   const isTooComplex = (thrown: unknown): boolean => thrown instanceof TooComplex || isSyntaxError(thrown)
   const weighed = attempt(() => ({ costly: weighPattern(pattern, characters, stepsMax) }), isTooComplex)
   return weighed ? weighed.costly : 'unjudged'
@@ -50,11 +50,16 @@ function weighPattern(pattern: string, characters: number, stepsMax: number): Co
   return undefined
 }
 
-/** Whether it has a choice and a repetition, or several of either. */
-function mayHaveManyWays(pattern: string): boolean {
+/**
+ * A first bound, enough for most patterns: unless a group is repeated, each repetition ends at one
+ * of the characters, and each bar is one choice.
+ */
+function boundSteps(pattern: string, characters: number): number {
   const bare = pattern.replace(/\\(?:[pPu]\{[^}]*\}|.)/gsu, 'a').replace(/\[[^\]]*\]/g, 'a')
-  const repetitions = bare.match(/[*+]|\?(?![:=!<])|\{/g) ?? []
-  return repetitions.length > 1 || bare.split('|').length > 4 || (repetitions.length > 0 && bare.includes('|'))
+  const repetitions = bare.match(/[*+]|\?(?![:=!<])|\{/g)?.length ?? 0
+  const bars = bare.split('|').length - 1
+  if (bars === 0 && repetitions < 2) return characters
+  return /\)[*+?{]/.test(bare) ? Number.POSITIVE_INFINITY : (characters + 1) ** repetitions * 2 ** bars
 }
 
 /** In characters; infinite if nothing bounds it. */
