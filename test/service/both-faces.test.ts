@@ -50,7 +50,7 @@ const isWithEqual = { lt: false, lte: true, gt: false, gte: true, ne: false, eq:
 async function requireFound(rest: Things, soap: Things, name: string, field: AnyField, item: Item): Promise<void> {
   const value = Object.hasOwn(item, name) ? item[name] : undefined
   const isListed = async (where: object) => (await listAll(rest, { where })).some(({ id }) => id === item.id)
-  if (value === undefined || value === null)
+  if (value === undefined || value === null || Number.isNaN(value))
     return assert.equal(hasAbsentFilter(field) && !(await isListed({ [name]: { absent: true } })), false)
   for (const [comparison, isExpected] of Object.entries(isWithEqual))
     assert.equal(await isListed({ [name]: { [comparison]: value } }), isExpected, `${name} ${comparison}`)
