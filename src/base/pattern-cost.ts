@@ -24,8 +24,8 @@ export interface CostlyText {
 }
 
 /**
- * A text that takes more steps than `stepsMax`, an exponential one if there is any; `unjudged` if
- * the pattern is too complex.
+ * A text that takes more steps than `stepsMax`, and more than four for each character: an
+ * exponential one if there is any. `unjudged`: the pattern is too complex.
  * @param pattern of a whole text, valid with the flag u
  * @param characters of the longest text
  */
@@ -34,7 +34,7 @@ export function findCostlyText(
   characters: number,
   stepsMax: number,
 ): CostlyText | 'unjudged' | undefined {
-  if (boundSteps(pattern, characters) <= stepsMax) return undefined
+  if (boundSteps(pattern, characters) <= allowedSteps(characters, stepsMax)) return undefined
   const isTooComplex = (thrown: unknown): boolean => thrown instanceof TooComplex || isSyntaxError(thrown)
   const weighed = attempt(() => ({ costly: weighPattern(pattern, characters, stepsMax) }), isTooComplex)
   return weighed ? weighed.costly : 'unjudged'
@@ -45,10 +45,16 @@ function weighPattern(pattern: string, characters: number, stepsMax: number): Co
   for (const source of convertConsumingParts(pattern)) {
     const parts = parsePattern(source)
     const length = Math.min(characters, longestMatch(parts) + 1)
-    for (const each of weighTexts(parts, length, stepsMax, effort)) if (each.steps > stepsMax) return each
+    for (const each of weighTexts(parts, length, stepsMax, effort))
+      if (each.steps > allowedSteps(length, stepsMax)) return each
   }
   return undefined
 }
+
+/** For each character, any text takes some. */
+const stepsOfCharacterMax = 4
+const allowedSteps = (characters: number, stepsMax: number): number =>
+  Math.max(stepsMax, stepsOfCharacterMax * characters)
 
 /**
  * A first bound, enough for most patterns: unless a group is repeated, each repetition ends at one

@@ -5,9 +5,9 @@
  * decision about the meaning of a message.
  *  (1) A connection beyond `limits.connections` gets 503, one beyond an address's
  *      `limits.connectionsPerAddress` 429; far more get no response at all.
- *  (2) Every wait on a peer is bounded by `limits`, whatever the peer does or omits.
  *      Behind a proxy that passes connections on, the client's address counts
  *      (`proxy-protocol.ts`).
+ *  (2) Every wait on a peer is bounded by `limits`, whatever the peer does or omits.
  *  (3) `close` admits no client, responds one last time on open connections, lets current exchanges
  *      continue until its limit, and leaves nothing open.
  */

@@ -3,7 +3,8 @@
  * protocol of HAProxy, versions 1 (text) and 2 (binary), `proxy-protocol.txt` §2. Invariants:
  *  (1) A listener that expects it expects it on every connection: one without a complete and valid
  *      header is closed, and no octet of it is read as a request.
- *  (2) A header names the client and gives no right: no client of a proxy is on this machine.
+ *  (2) A header names the client, and says whether it speaks TLS with the proxy. It gives no right:
+ *      no client of a proxy is on this machine.
  */
 import { isIPv4, isIPv6, type Socket } from 'node:net'
 

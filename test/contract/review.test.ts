@@ -477,7 +477,7 @@ const cases: readonly MistakenCase[] = [
   [
     'a pattern that takes a power of the length of a text without a max',
     app([resource('x', { fields: { ...id, n: t.string({ pattern: '.*foo.*' }) } }).rules(read)]),
-    /x\.n: pattern \.\*foo\.\* takes some 10\^11 steps for a text of 1048576 characters such as "a(fooa)+…\\n": give it a max of 6000, or write it/,
+    /x\.n: pattern \.\*foo\.\* takes some 10\^11 steps for a text of 1048576 characters such as "a(fooa)+…\\n": give it a max of 2000, or write it/,
   ],
   [
     'a pattern whose time cannot be judged',
@@ -803,9 +803,20 @@ test('patterns whose repetitions have one way each are no mistake', () => {
     slug: t.string({ pattern: '[a-z0-9]+(-[a-z0-9]+)*' }),
     list: t.string({ pattern: '([^,]*,)*[^,]*' }),
     host: t.string({ pattern: '([a-z0-9-]+\\.)+[a-z]{2,}' }),
-    note: t.string({ max: 1000, pattern: '.*foo.*' }),
+    note: t.string({ max: 2000, pattern: '.*foo.*' }),
+    cube: t.string({ max: 100, pattern: '.*.*.*x' }),
   }
   assert.deepEqual(findContractMistakes(app([resource('x', { fields }).rules(read)])), [])
+})
+
+test('the max that the error names for a pattern is accepted', () => {
+  const fields = (pattern: string, max?: number) => ({ ...id, n: t.string({ pattern, ...(max && { max }) }) })
+  for (const pattern of ['.*foo.*', 'a*a*a*b', '.*.*.*x', '(.*)-(.*)-(.*)-(.*)', '\\s*\\w*\\s*\\w*!']) {
+    const [mistake = ''] = findContractMistakes(app([resource('x', { fields: fields(pattern) }).rules(read)]))
+    const max = Number(/give it a max of (\d+), or/.exec(mistake)?.[1])
+    assert.ok(max > 10, mistake)
+    assert.deepEqual(findContractMistakes(app([resource('x', { fields: fields(pattern, max) }).rules(read)])), [])
+  }
 })
 
 test('review: two versions of a port under one name are a mistake, since one would hide the other', () => {

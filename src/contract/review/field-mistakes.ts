@@ -229,8 +229,6 @@ const patternCharactersMax = 4000
 const textCharactersMax = 1024 * 1024
 /** They take about a tenth of a second, in which no other client is served. */
 const patternStepsMax = 1_000_000
-/** Every text takes some for each character. */
-const stepsOfCharacterMax = 4
 const oneWay = 'write it so that each text has one way through it'
 
 /**
@@ -249,19 +247,27 @@ export function findPatternMistakes(place: string, pattern: string | undefined, 
       `${place}: pattern ${pattern} is not a valid regular expression: ${thrown instanceof Error ? thrown.message : ''}`,
     ]
   }
-  const costly = findCostlyText(pattern, max, Math.max(patternStepsMax, stepsOfCharacterMax * max))
+  const costly = findCostlyText(pattern, max, patternStepsMax)
   if (costly === 'unjudged')
     return [
       `${place}: pattern ${pattern} is too complex for its time to be judged: write it with fewer parts that are optional or repeated`,
     ]
-  return costly ? [`${place}: pattern ${pattern} ${describeCost(costly, max)}`] : []
+  return costly ? [`${place}: pattern ${pattern} ${describeCost(pattern, costly, max)}`] : []
 }
 
-function describeCost({ start, pump, end, steps, charactersMax }: CostlyText, max: number): string {
+function describeCost(pattern: string, costly: CostlyText, max: number): string {
+  const { start, pump, end, steps } = costly
   const text = JSON.stringify(`${start}${pump.repeat(Math.max(1, Math.floor(8 / pump.length)))}…${end}`)
   if (steps === Number.POSITIVE_INFINITY) return `can take exponential time, as for a text such as ${text}: ${oneWay}`
-  const most = Number(charactersMax.toPrecision(1))
-  return `takes some 10^${Math.floor(Math.log10(steps))} steps for a text of ${max} characters such as ${text}: give it a max of ${most}, or ${oneWay}`
+  return `takes some 10^${Math.floor(Math.log10(steps))} steps for a text of ${max} characters such as ${text}: give it a max of ${findHarmlessMax(pattern, costly)}, or ${oneWay}`
+}
+
+/** A round number that is accepted as the max: other texts may take longer than the one found. */
+function findHarmlessMax(pattern: string, costly: CostlyText): number {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(1, costly.charactersMax)))
+  const most = Math.floor(costly.charactersMax / unit) * unit
+  const next = findCostlyText(pattern, most, patternStepsMax)
+  return next === undefined || next === 'unjudged' || next.charactersMax >= most ? most : findHarmlessMax(pattern, next)
 }
 
 function decimalMistakes(
