@@ -88,20 +88,23 @@ test('works of successive turns of the event loop join a group, which waits for 
   const noted = new Noted()
   const queue = new Queue(noted)
   const all: Promise<unknown>[] = []
-  const inTurns = (count: number): void => {
-    setImmediate(() => {
-      all.push(queue.add(...work(() => count)))
-      if (count > 1) inTurns(count - 1)
+  /** Ends when all have been added. */
+  const addInTurns = (count: number): Promise<void> =>
+    new Promise(resolve => {
+      setImmediate(() => {
+        // The next turn is arranged first, so that its work is there when the queue looks again.
+        if (count > 1) resolve(addInTurns(count - 1))
+        else resolve()
+        all.push(queue.add(...work(() => count)))
+      })
     })
-  }
-  inTurns(3)
+  const added = addInTurns(3)
   all.push(queue.add(...work(() => 0)))
-  await sleep(20)
+  await added
   assert.deepEqual(await told(all), [0, 3, 2, 1])
   assert.equal(noted.log.filter(each => each === 'begin').length, 1)
   noted.log.length = 0
-  inTurns(100)
-  await sleep(100)
+  await addInTurns(100)
   await told(all)
   assert.equal(all.length, 104)
   assert.ok(noted.log.filter(each => each === 'begin').length > 5, 'it waited for them all')
