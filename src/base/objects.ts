@@ -2,6 +2,10 @@
 export const ownMember = <V>(value: Readonly<Record<string, V>>, name: string): V | undefined =>
   name in Object.prototype && !Object.hasOwn(value, name) ? undefined : value[name]
 
+/** Whether the value is an object, and no list. */
+export const hasMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** A parsed JSON value; integers beyond a double are bigint. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json }
 
@@ -45,8 +49,7 @@ export function freezeDeep<T>(value: T): T {
 
 /** An object of a document that was not validated: a member may have any type. */
 export type JsonObject = { readonly [name: string]: Json }
-export const isJsonObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isJsonObject = (value: Json | undefined): value is JsonObject => hasMembers(value)
 export const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
 export const jsonItems = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 export const stringOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')

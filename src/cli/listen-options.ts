@@ -74,6 +74,7 @@ interface IssuerFlags {
   readonly roles?: string
   readonly claim: Readonly<Record<string, string>>
   readonly algorithm: readonly string[]
+  readonly boundTokens?: boolean
   /** For `serve`: its ID tokens have roles and claims in the same members as bearer tokens. */
   readonly openid?: string
 }
@@ -96,10 +97,11 @@ const addTokenOptions = (command: Command): Command =>
       collectOption,
       [],
     )
+    .option('--bound-tokens', 'accept only tokens bound to a client certificate or to a key that proves each request')
 
 /** Undefined: no foreign tokens are accepted. Ends with a usage error if the keys are missing. */
 function readIssuerFlags(flags: IssuerFlags): ServeOptions['tokens'] {
-  const { jwks, issuer = '', audience, roles, claim, algorithm } = flags
+  const { jwks, issuer = '', audience, roles, claim, algorithm, boundTokens } = flags
   if (jwks === undefined) return refuseUnusedIssuer(flags)
   return {
     jwks,
@@ -108,14 +110,17 @@ function readIssuerFlags(flags: IssuerFlags): ServeOptions['tokens'] {
     roles,
     ...(Object.keys(claim).length > 0 && { claims: claim }),
     ...(algorithm.length > 0 && { algorithms: algorithm }),
+    ...(boundTokens && { bound: true }),
   }
 }
 
-function refuseUnusedIssuer({ issuer = '', audience, roles, claim, algorithm, openid }: IssuerFlags): undefined {
+function refuseUnusedIssuer(flags: IssuerFlags): undefined {
+  const { issuer = '', audience, roles, claim, algorithm, boundTokens, openid } = flags
   const [unused] = [
     issuer !== '' && '--issuer',
     audience !== undefined && '--audience',
     algorithm.length > 0 && '--algorithm',
+    boundTokens && '--bound-tokens',
     openid === undefined && roles !== undefined && '--roles',
     openid === undefined && Object.keys(claim).length > 0 && '--claim',
   ].filter(Boolean)

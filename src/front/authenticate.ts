@@ -7,12 +7,13 @@
 import { isLoopbackAddress } from '../base/address.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
-import { bearerToken } from '../http/authorization.ts'
 import { parseCookies } from '../http/cookie.ts'
-import { proveCredentials, writeChallengesFor } from '../http/credentials.ts'
+import { proveCredentials, tokenScheme, writeChallengesFor } from '../http/credentials.ts'
 import type { Request } from '../http/message.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
+import type { PossessionProof } from '../service/identity-port.ts'
 import { refuse } from '../service/refusal.ts'
+import { isAddressOf } from './requested-address.ts'
 
 export type AuthenticationContext = Pick<FaceContext, 'identities' | 'settings'>
 
@@ -30,7 +31,16 @@ export function authenticate(request: Request, context: AuthenticationContext, s
 /** Authenticates by the credentials in the request itself. */
 function authenticateAlone(request: Request, context: AuthenticationContext, service?: string): Maybe<Caller> {
   if (hasAmbientCredentials(request)) return authenticateAmbient(request, context, service)
-  const found = proveCredentials(request, context.identities, () => isConfidential(request, context.settings))
+  const { identities, settings } = context
+  const found = proveCredentials<Maybe<Caller | undefined>, PossessionProof>(request, identities, {
+    takesPassword: () => isConfidential(request, settings),
+    proofOf: () => ({
+      jwt: request.fields['dpop'] ?? '',
+      method: request.method,
+      isAddress: address => isAddressOf(request, settings, address),
+      certificate: request.certificate,
+    }),
+  })
   if (found === 'unusable') return refuse({ kind: 'unauthenticated' })
   if (!(found instanceof Promise)) return found ?? refuse({ kind: 'unauthenticated' })
   return found.then(caller => caller ?? refuse({ kind: 'unauthenticated' }))
@@ -67,7 +77,8 @@ export const writeAuthChallenges = (
     realm,
     passwords: isConfidential(request, settings),
     keys: identities.takesKeys?.() ?? false,
-    isTokenInvalid: bearerToken(request.fields['authorization'] ?? '') !== undefined,
+    proofAlgorithms: identities.proofAlgorithms,
+    failed: tokenScheme(request.fields),
   })
 
 type Origin = Pick<Request, 'from'>

@@ -155,6 +155,7 @@ const tokenMembers: MembersOf<Tokens> = {
   issuer: true,
   audience: true,
   algorithms: true,
+  bound: true,
   roles: true,
   claims: true,
 }

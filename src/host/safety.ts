@@ -16,6 +16,11 @@ export interface Tokens extends Places {
   readonly audience?: string | undefined
   /** Default: all supported algorithms, which are asymmetric. */
   readonly algorithms?: readonly string[] | undefined
+  /**
+   * Only tokens bound to the client certificate (RFC 8705) or to a key (RFC 9449) count, so that a
+   * stolen one is useless. Default: false.
+   */
+  readonly bound?: boolean | undefined
 }
 
 export interface SafetyOptions {

@@ -7,11 +7,14 @@
  *      before it is verified.
  *  (3) Another kind of token that the same issuer signs for the same audience is invalid (RFC 8725
  *      §3.11, §3.12): ID tokens, logout tokens, security events.
+ *  (4) A token that is bound to its owner says so with the caller (`token-binding.ts`).
  */
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
+import { hasMembers } from '../base/objects.ts'
 import type { Caller } from '../contract/policy.ts'
 import { Unavailable } from '../service/store.ts'
 import type { LocalKey } from './local-key.ts'
+import { hasBinding, readBinding, type TokenBinding } from './token-binding.ts'
 
 export const tokenAlgorithms: readonly string[] = [
   ...['EdDSA', 'Ed25519', 'ES256', 'ES384', 'ES512'],
@@ -65,6 +68,8 @@ export interface TokenTrust extends Places {
   readonly audience: string
   /** A subset of `tokenAlgorithms`. Default: all of them. */
   readonly algorithms?: readonly string[] | undefined
+  /** Only tokens that are bound to a certificate or a key count. Default: false. */
+  readonly bound?: boolean | undefined
   /** The subject is a person known here, whose claims are added to the token's. */
   readonly ours?: boolean
 }
@@ -76,15 +81,16 @@ export const trustLocalKey = (key: LocalKey, audience: string): TokenTrust => ({
   ours: true,
 })
 
-/**
- * The caller and expiry (milliseconds since 1970) of a token; undefined if it is invalid. Throws
- * `Unavailable`.
- */
-export async function verifyToken(
-  trust: TokenTrust,
-  token: string,
-  now: number,
-): Promise<{ readonly caller: Caller; readonly expires: number } | undefined> {
+export interface VerifiedToken {
+  readonly caller: Caller
+  /** Milliseconds since 1970. */
+  readonly expires: number
+  /** (4) Still to be compared with what the sender of the request owns. */
+  readonly binding: TokenBinding
+}
+
+/** Undefined for an invalid token. Throws `Unavailable`. */
+export async function verifyToken(trust: TokenTrust, token: string, now: number): Promise<VerifiedToken | undefined> {
   // Loaded with the first token, since a public service never needs it.
   const { errors, jwtVerify } = await import('jose')
   try {
@@ -97,7 +103,9 @@ export async function verifyToken(
       clockTolerance: 5,
     })
     if (!isAccessToken(protectedHeader.typ, payload) || !isIssued(payload, now)) return undefined
-    return { caller: readTokenCaller(payload, trust), expires: (payload.exp ?? 0) * 1000 }
+    const binding = readBinding(payload)
+    if (binding === undefined || (trust.bound && !hasBinding(binding))) return undefined
+    return { caller: readTokenCaller(payload, trust), expires: (payload.exp ?? 0) * 1000, binding }
   } catch (thrown) {
     if (thrown instanceof Unavailable) throw thrown
     if (thrown instanceof errors.JOSEError || thrown instanceof TypeError) return undefined // malformed or invalid
@@ -128,9 +136,6 @@ export function readTokenCaller(payload: JWTPayload, { roles = 'roles', claims }
     claims: Object.fromEntries(named.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
   }
 }
-
-export const hasMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * The member with this name (`https://example.org/roles` contains dots), or else the one at the

@@ -13,7 +13,7 @@ import type { Caller } from '../contract/policy.ts'
 import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
 import type { ApiKeys } from './api-key.ts'
-import { type TokenTrust, verifyToken } from './bearer-token.ts'
+import type { TokenTrust } from './bearer-token.ts'
 import { type CertificateNameKind, readCertificateNames } from './certificate-name.ts'
 import type { LocalKey } from './local-key.ts'
 import { createPasswordProof } from './password-proof.ts'
@@ -29,6 +29,8 @@ import {
   verifySession,
 } from './session-cookie.ts'
 import { isSessionEnded, recordSessionEnd, type SessionEnd } from './session-end.ts'
+import { type TokenBinding, unbound } from './token-binding.ts'
+import { callerAlone, createTokenProof, type ProvenCaller, type TokenMemory } from './token-proof.ts'
 
 const rememberMs = 5 * 60_000
 /** (2) */
@@ -55,7 +57,7 @@ export interface IdentitySources {
 }
 
 /** A person whose name was proven by something other than a password. */
-interface ProvenPerson {
+export interface ProvenPerson {
   readonly caller: Caller
   /** The salt that the tags of cookies cover. */
   readonly salt: string
@@ -86,13 +88,7 @@ export function createIdentities(sources: IdentitySources): People {
   const person = (name: string): Promise<ProvenPerson | undefined> =>
     people ? findInPort(people, name) : findInStore(store, name, accepts)
 
-  async function byToken(token: string, tag: string): Promise<Caller | undefined> {
-    const found = await verifyToken(trust, token, clock())
-    if (!found?.caller.subject) return undefined
-    const record = trust.ours ? await person(found.caller.subject) : undefined
-    const claims = { ...record?.caller.claims, ...found.caller.claims }
-    return proven.remember(tag, { ...found.caller, claims }, found.expires)
-  }
+  const { verify, ...ofKeys } = createTokenProof({ store, trust, clock, memory: proven, person })
 
   async function byCertificate(der: Uint8Array, tag: string): Promise<Caller | undefined> {
     const { names, from, until } = readCertificateNames(der, sources.certificateName ?? 'commonName') ?? {
@@ -109,12 +105,15 @@ export function createIdentities(sources: IdentitySources): People {
   }
 
   return {
-    bearer: (token, source) => {
+    bearer: (token, source, certificate) => {
       let tag = source && tags.get(source)
       if (tag === undefined) tag = digest('sha256', token, 'base64url')
       if (source) tags.set(source, tag)
-      return proven.recall(tag) ?? byToken(token, tag)
+      const known = proven.find(tag)
+      if (known?.binding === unbound) return known.caller
+      return known ? callerAlone(known, certificate) : verify(token, tag).then(found => callerAlone(found, certificate))
     },
+    ...ofKeys,
     ...createPasswordProof({ store, key, clock, accepts, onLock, people }),
     known: async name => (await person(name))?.caller,
     certificate: der => {
@@ -193,7 +192,7 @@ async function findInStore(
 }
 
 /** (2) Callers by the tags of their credentials. */
-class ProvenCallers {
+class ProvenCallers implements TokenMemory {
   #known = createMemory()
   readonly #clock: () => number
 
@@ -201,28 +200,36 @@ class ProvenCallers {
     this.#clock = clock
   }
 
+  /** Of credentials that are bound to nothing. */
   recall(tag: string): Caller | undefined {
+    return this.find(tag)?.caller
+  }
+
+  find(tag: string): ProvenCaller | undefined {
     const remembered = this.#known.get(tag)
     const now = this.#clock()
-    return remembered && remembered.since <= now && now < remembered.until ? remembered.caller : undefined
+    return remembered && remembered.since <= now && now < remembered.until ? remembered : undefined
   }
 
   /** @param until in milliseconds since 1970, like the clock */
   remember(tag: string, caller: Caller, until: number, longestMs = rememberMs): Caller {
-    const since = this.#clock()
-    this.#known.set(tag, { caller, since, until: Math.min(until, since + longestMs) })
-    return caller
+    return this.#keep(tag, { caller, binding: unbound }, until, longestMs).caller
+  }
+
+  rememberBound(tag: string, caller: Caller, until: number, binding: TokenBinding): ProvenCaller {
+    return this.#keep(tag, { caller, binding }, until, rememberMs)
   }
 
   forget(): void {
     this.#known = createMemory()
   }
+
+  #keep(tag: string, proven: Pick<ProvenCaller, 'caller' | 'binding'>, until: number, longestMs: number): ProvenCaller {
+    const since = this.#clock()
+    const kept = { ...proven, since, until: Math.min(until, since + longestMs) }
+    this.#known.set(tag, kept)
+    return kept
+  }
 }
 
-/** `since`: remembered so that putting the clock back does not extend it. */
-interface ProvenCaller {
-  readonly caller: Caller
-  readonly since: number
-  readonly until: number
-}
 const createMemory = () => new BoundedCache<string, ProvenCaller>(rememberedMax)

@@ -7,8 +7,9 @@
  *      kind.
  */
 import type { JWTPayload } from 'jose'
+import { hasMembers } from '../base/objects.ts'
 import { Unavailable } from '../service/store.ts'
-import { hasMembers, type TokenTrust, tokenAlgorithms } from './bearer-token.ts'
+import { type TokenTrust, tokenAlgorithms } from './bearer-token.ts'
 import type { SessionEnd } from './session-end.ts'
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'

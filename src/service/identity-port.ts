@@ -6,13 +6,32 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { Caller } from '../contract/policy.ts'
 
+/** What a request says to prove that its sender holds the key of a token (RFC 9449 §4). */
+export interface PossessionProof {
+  /** The field DPoP: one JWT; empty if the field is absent. */
+  readonly jwt: string
+  /** Of the request. */
+  readonly method: string
+  /** Whether this is the address of the request, without its query. */
+  readonly isAddress: (address: string) => boolean
+  /** DER of the peer's own certificate. */
+  readonly certificate?: Uint8Array | undefined
+}
+
 /** Each method gives undefined for invalid credentials, without a reason and in the same time. */
 export interface Identities {
   /**
    * RFC 6750: a token, as the field has it. `source`: the object that carries it, if that is
-   * reused.
+   * reused. `certificate`: DER of the peer's own, for tokens that are bound to it (RFC 8705).
    */
-  bearer(token: string, source?: object): Maybe<Caller | undefined>
+  bearer(token: string, source?: object, certificate?: Uint8Array): Maybe<Caller | undefined>
+  /**
+   * RFC 9449: a token of the scheme DPoP, with the proof that its sender holds the token's key.
+   * Absent if no tokens of this scheme are accepted.
+   */
+  readonly dpop?: (token: string, proof: PossessionProof) => Maybe<Caller | undefined>
+  /** The algorithms of such proofs (RFC 9449 §7.1 `algs`); absent like `dpop`. */
+  readonly proofAlgorithms?: readonly string[]
   /** RFC 7617, and UsernameToken with PasswordText. `from` is the peer's address, for lockout. */
   password(name: string, password: string, from: string): Maybe<Caller | undefined>
   /**

@@ -283,5 +283,5 @@ function prove(fields: Record<string, string>, mayTravel: boolean): string | und
     password: (name: string, password: string) => `password ${name} ${password}`,
     key: (key: string) => `key ${key}`,
   }
-  return proveCredentials(request, prover, () => mayTravel)
+  return proveCredentials(request, prover, { takesPassword: () => mayTravel, proofOf: () => undefined })
 }

@@ -104,7 +104,11 @@ describe('the caller of a token', () => {
   for (const [title, payload, more, roles, claims] of rows)
     test(title, async () => {
       const found = await verifyToken(trustWith(more), await signPayload(payload), now)
-      assert.deepEqual(found, { caller: { subject: 'erin', roles, claims }, expires: (seconds + 60) * 1000 })
+      assert.deepEqual(found, {
+        caller: { subject: 'erin', roles, claims },
+        expires: (seconds + 60) * 1000,
+        binding: {},
+      })
     })
 
   for (const typ of ['JWT', 'jwt', 'at+jwt', 'application/at+jwt'])
