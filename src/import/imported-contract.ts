@@ -11,8 +11,8 @@ import { Malformed } from '../xml/index.ts'
 import { type Loss, Losses } from './loss.ts'
 import { addNarrowerTypes } from './narrower-types.ts'
 import { readPorts } from './read-ports.ts'
-import { SchemaComponents } from './schema-components.ts'
-import { SchemaModel } from './schema-model.ts'
+import { SchemaComponents } from './schema/schema-components.ts'
+import { SchemaModel } from './schema/schema-model.ts'
 
 export interface ImportedContract {
   readonly kind: ReadDescription['kind']

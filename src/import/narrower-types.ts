@@ -5,8 +5,8 @@ import { listReachedTypes } from '../contract/xml-reach.ts'
 import { basesOfBuiltIns, isSimpleType } from '../contract/xml-simple.ts'
 import { type AnyMember, type AnyXmlType, builtInNames, cellTypeOf } from '../contract/xml-type.ts'
 import { schemaNamespaces } from '../describe/read-wsdl.ts'
-import { attributeOf, type SchemaComponents, schemaChild, splitClark, xsNs } from './schema-components.ts'
-import type { SchemaModel } from './schema-model.ts'
+import { attributeOf, type SchemaComponents, schemaChild, splitClark, xsNs } from './schema/schema-components.ts'
+import type { SchemaModel } from './schema/schema-model.ts'
 
 /** The port with those simple types of its schemas that narrow its elements' types. */
 export function addNarrowerTypes(port: Port, model: SchemaModel): Port {

@@ -11,8 +11,9 @@ import {
   type WsdlPart,
 } from '../describe/read-wsdl.ts'
 import type { Losses } from './loss.ts'
-import { splitClark } from './schema-components.ts'
-import { encodingUris, type SchemaModel } from './schema-model.ts'
+import { splitClark } from './schema/schema-components.ts'
+import type { SchemaModel } from './schema/schema-model.ts'
+import { encodingUris } from './schema/standard-types.ts'
 
 /** Reads the bodies of one document; messages with the same parts share a body. */
 export class BodyReader {

@@ -21,8 +21,8 @@ import { findFreeName } from './constant-names.ts'
 import type { Losses } from './loss.ts'
 import { BodyReader, digestParts } from './read-body.ts'
 import { listTransportDemands, listUnknownDemands, readPortPolicy } from './read-policies.ts'
-import { splitClark } from './schema-components.ts'
-import type { SchemaModel } from './schema-model.ts'
+import { splitClark } from './schema/schema-components.ts'
+import type { SchemaModel } from './schema/schema-model.ts'
 
 interface BoundPort {
   readonly name: string

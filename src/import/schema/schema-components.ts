@@ -1,11 +1,11 @@
 /** The components of a set of schemas by kind and name, each with the document that declares it. */
 
-import { type ClarkName, parseClarkName } from '../base/clark-name.ts'
-import { isTrueText } from '../contract/lexical/text.ts'
-import type { NamespaceForm } from '../contract/xml-type.ts'
-import { readDocumentation, type SchemaDocument, schemaNamespaces } from '../describe/read-wsdl.ts'
-import type { Element } from '../xml/index.ts'
-import { findFreeName } from './constant-names.ts'
+import { type ClarkName, parseClarkName } from '../../base/clark-name.ts'
+import { isTrueText } from '../../contract/lexical/text.ts'
+import type { NamespaceForm } from '../../contract/xml-type.ts'
+import { readDocumentation, type SchemaDocument, schemaNamespaces } from '../../describe/read-wsdl.ts'
+import type { Element } from '../../xml/index.ts'
+import { findFreeName } from '../constant-names.ts'
 
 export const xsNs = 'http://www.w3.org/2001/XMLSchema'
 export type ComponentKind = 'element' | 'attribute' | 'complexType' | 'simpleType' | 'group' | 'attributeGroup'
@@ -18,6 +18,7 @@ export interface SchemaComponent {
   /** It was redefined, so no message can name it (Part 1 §4.2.2). */
   readonly isRedefined?: boolean
 }
+
 /** An earlier declaration keeps its place among the others. */
 interface FoundComponent extends SchemaComponent {
   readonly kind: ComponentKind
@@ -88,6 +89,7 @@ export class SchemaComponents {
       else this.#substitutes.set(head, [key])
     }
   }
+
   /** The new names of redefined originals → their former names. */
   readonly #originals = new Map<string, string>()
   /** Kind and name → the name that their next declaration gets. */
@@ -109,6 +111,7 @@ export class SchemaComponents {
       this.#redefined.set(at, renamed.set(key, original))
     }
   }
+
   #of(kind: ComponentKind): Map<string, SchemaComponent> {
     let components = this.#all.get(kind)
     if (!components) this.#all.set(kind, (components = new Map()))
@@ -138,6 +141,7 @@ export class SchemaComponents {
   names(kind: ComponentKind): readonly string[] {
     return [...(this.#all.get(kind)?.keys() ?? [])]
   }
+
   /** The members of a substitution group, including those of further heads, without the head. */
   substitutesOf(head: string, seen: Set<string> = new Set([head])): readonly string[] {
     return (this.#substitutes.get(head) ?? []).flatMap(name => {
@@ -146,6 +150,7 @@ export class SchemaComponents {
       return [name, ...this.substitutesOf(name, seen)]
     })
   }
+
   /** A name for a reader: a redefined original has none of its own. */
   describeComponent(name: string): string {
     const redefined = this.#originals.get(name)
@@ -164,6 +169,7 @@ function listDeclaredComponents({ schema, namespace, location }: SchemaDocument)
     elements: form('elementFormDefault'),
     attributes: form('attributeFormDefault'),
   }
+
   const read = (node: Element, stead?: 'redefine' | 'override'): readonly FoundComponent[] => {
     const name = attributeOf(node, 'name')
     if (name === undefined) return []
@@ -177,6 +183,7 @@ function listDeclaredComponents({ schema, namespace, location }: SchemaDocument)
       : read(node)
   })
 }
+
 /** XML Schema 1.1 Part 1 §3.4.2.2, §3.4.2.3.3. */
 function listUnsaid({ schema, namespace }: SchemaDocument): readonly string[] {
   const of = `of the schema ${namespace || 'without a namespace'}`
@@ -190,6 +197,7 @@ function listUnsaid({ schema, namespace }: SchemaDocument): readonly string[] {
       .map(each => `the notation ${attributeOf(each, 'name') ?? ''} ${of} is left out`),
   ]
 }
+
 /** Simple and complex types share their names (Part 1 §2.5). */
 const spaceOf = (kind: ComponentKind): string => (kind === 'simpleType' || kind === 'complexType' ? 'type' : kind)
 
@@ -201,6 +209,7 @@ function listOwnReferences(node: Element): readonly { readonly at: Element; read
   const derivation = schemaChild(content, 'extension', 'restriction')
   return derivation ? [{ at: derivation, written: attributeOf(derivation, 'base') }] : []
 }
+
 const listGroupReferences = (node: Element, local: string): ReturnType<typeof listOwnReferences> =>
   schemaChildren(node).flatMap(each => [
     ...(each.name.local === local ? [{ at: each, written: attributeOf(each, 'ref') }] : []),
@@ -212,6 +221,7 @@ export function schemaAround(node: Element): Element {
   while (schema.parent && schema.name.local !== 'schema') schema = schema.parent
   return schema
 }
+
 const hasTargetNamespace = (node: Element): boolean => attributeOf(schemaAround(node), 'targetNamespace') !== undefined
 
 /** Splits a name that was read: an attribute that names nothing is read as a local part, too. */

@@ -43,6 +43,7 @@ export function findRecursiveGroups(components: SchemaComponents): ReadonlySet<s
   }
   return keepCircles(leadsTo)
 }
+
 const listReferredGroups = (components: SchemaComponents, node: SchemaComponent['node'], uri: string): string[] =>
   schemaChildren(node).flatMap(child =>
     child.name.local === 'group'

@@ -2,7 +2,7 @@
  * What may replace a type or an element: derived types, and the members of its substitution group,
  * unless `block` forbids it (XML Schema Part 1 §3.3.4, §3.3.6, §3.4.6).
  */
-import type { Element } from '../xml/index.ts'
+import type { Element } from '../../xml/index.ts'
 import {
   attributeOf,
   firstHeadOf,
@@ -42,6 +42,7 @@ export interface DerivedType {
   readonly name: string
   readonly by: Derivation['by']
 }
+
 /** Complex types by the names of their bases, each with the types derived from it directly. */
 export function listDerivedTypes(components: SchemaComponents): ReadonlyMap<string, readonly DerivedType[]> {
   const derived = components.names('complexType').flatMap(name => {
@@ -81,10 +82,12 @@ interface ElementType {
   readonly name?: string
   readonly component?: SchemaComponent
 }
+
 const findType = (components: SchemaComponents, name: string): ElementType => {
   const component = components.find('complexType', name) ?? components.find('simpleType', name)
   return { name, ...(component && { component }) }
 }
+
 /** Undefined: any type. */
 function findElementType(
   components: SchemaComponents,

@@ -1,13 +1,17 @@
 /**
- * One wildcard for attributes in place of several (XML Schema Part 1 §3.10.6). If XML Schema 1.0
- * has no wildcard for the result, `isExact` is false and the result accepts more.
+ * Wildcards, and one for attributes in place of several (XML Schema Part 1 §3.10.6). If XML Schema
+ * 1.0 has no wildcard for the result, `isExact` is false and the result accepts more.
  */
-import type { WildcardNamespaces } from '../contract/xml-type.ts'
+import type { WildcardNamespaces, WildcardProcess } from '../../contract/xml-type.ts'
+import type { Element } from '../../xml/index.ts'
+import { attributeOf } from './schema-components.ts'
+import type { SchemaPlace } from './schema-source.ts'
 
 export interface JoinedNamespaces {
   readonly namespaces: WildcardNamespaces
   readonly isExact: boolean
 }
+
 const asExact = (namespaces: WildcardNamespaces): JoinedNamespaces => ({ namespaces, isExact: true })
 const asWider = (namespaces: WildcardNamespaces): JoinedNamespaces => ({ namespaces, isExact: false })
 
@@ -36,5 +40,23 @@ export function intersectNamespaces(one: WildcardNamespaces, other: WildcardName
   if (one.not === other.not || other.not === '') return asExact(one)
   return one.not === '' ? asExact(other) : asWider(one)
 }
+
 const hasNamespace = (namespaces: Exclude<WildcardNamespaces, 'any'>, uri: string): boolean =>
   'of' in namespaces ? namespaces.of.includes(uri) : uri !== '' && uri !== namespaces.not
+
+export function wildcardOf(node: Element, { form }: SchemaPlace): [WildcardNamespaces, WildcardProcess] {
+  const process = attributeOf(node, 'processContents')
+  const namespaces = wildcardNamespaces(attributeOf(node, 'namespace'), form.uri)
+  return [namespaces, process === 'skip' || process === 'lax' ? process : 'strict']
+}
+
+function wildcardNamespaces(written: string | undefined, target: string): WildcardNamespaces {
+  if (written === undefined || written === '##any') return 'any'
+  if (written === '##other') return { not: target }
+  return {
+    of: written
+      .split(/\s+/)
+      .filter(Boolean)
+      .map(each => (each === '##targetNamespace' ? target : each === '##local' ? '' : each)),
+  }
+}
