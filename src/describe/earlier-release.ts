@@ -1,6 +1,6 @@
 /** An earlier release of a service, with which its current descriptions are compared. */
 import type { Json } from '../base/objects.ts'
-import type { Find } from './read-wsdl.ts'
+import type { Find } from './reader/wsdl-document.ts'
 
 /** A WSDL as read, in the encoding that it declares. */
 export interface PublishedWsdl {

@@ -2,17 +2,17 @@
 export { writeAccessMatrix } from './access-matrix.ts'
 export type { EarlierRelease, LostPromises, PublishedOpenApi, PublishedWsdl } from './earlier-release.ts'
 export { type Address, describeOpenApi, type OpenApiOptions, writeOpenApi } from './openapi.ts'
-export {
-  type Find,
-  type LeftOut,
-  readWsdl11,
-  type WsdlDocument,
-  type WsdlMessage,
-  type WsdlOperation,
-  type WsdlPart,
-  type WsdlPort,
-  type WsdlService,
-} from './read-wsdl.ts'
+export { readWsdl11 } from './reader/read-wsdl.ts'
+export type {
+  Find,
+  LeftOut,
+  WsdlDocument,
+  WsdlMessage,
+  WsdlOperation,
+  WsdlPart,
+  WsdlPort,
+  WsdlService,
+} from './reader/wsdl-document.ts'
 export { writeStateDiagram } from './state-diagram.ts'
 export { type Wsdl11Options, writeWsdl11 } from './wsdl11.ts'
 export { type Wsdl20Options, writeWsdl20 } from './wsdl20.ts'

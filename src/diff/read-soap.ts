@@ -15,7 +15,7 @@ import {
   type SchemaFacets,
   type TypeMembers,
 } from '../contract/xml-type.ts'
-import type { Find } from '../describe/read-wsdl.ts'
+import type { Find } from '../describe/reader/wsdl-document.ts'
 import { readImportedContract } from '../import/imported-contract.ts'
 import { Malformed } from '../xml/index.ts'
 import {

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Find } from '../describe/read-wsdl.ts'
+import type { Find } from '../describe/reader/wsdl-document.ts'
 import { FetchedDocuments } from './fetch-documents.ts'
 
 /** More than any known description has. */

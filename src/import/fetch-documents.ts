@@ -1,6 +1,6 @@
 /** Fetches documents from hosts that a user has named; no other host is ever contacted. */
 import { takeBounded } from '../base/octets.ts'
-import type { Find } from '../describe/read-wsdl.ts'
+import type { Find } from '../describe/reader/wsdl-document.ts'
 
 const documentsMax = 200
 const documentOctetsMax = 64 * 1024 * 1024

@@ -4,7 +4,7 @@ import { listPortElements, listUnionMembers } from '../contract/xml-derivation.t
 import { listReachedTypes } from '../contract/xml-reach.ts'
 import { basesOfBuiltIns, isSimpleType } from '../contract/xml-simple.ts'
 import { type AnyMember, type AnyXmlType, builtInNames, cellTypeOf } from '../contract/xml-type.ts'
-import { schemaNamespaces } from '../describe/read-wsdl.ts'
+import { schemaNamespaces } from '../describe/reader/wsdl-elements.ts'
 import { attributeOf, type SchemaComponents, schemaChild, splitClark, xsNs } from './schema/schema-components.ts'
 import type { SchemaModel } from './schema/schema-model.ts'
 

@@ -3,13 +3,8 @@ import { memoizeOnce } from '../base/memo.ts'
 import type { ExchangeBody } from '../contract/exchange.ts'
 import { hasElementsAlone } from '../contract/xml-members.ts'
 import { type AnyMember, type AnyRootElement, Member, x } from '../contract/xml-type.ts'
-import {
-  schemaNamespaces,
-  type WsdlAttachment,
-  type WsdlMessage,
-  type WsdlOperation,
-  type WsdlPart,
-} from '../describe/read-wsdl.ts'
+import type { WsdlAttachment, WsdlMessage, WsdlOperation, WsdlPart } from '../describe/reader/wsdl-document.ts'
+import { schemaNamespaces } from '../describe/reader/wsdl-elements.ts'
 import type { Losses } from './loss.ts'
 import { splitClark } from './schema/schema-components.ts'
 import type { SchemaModel } from './schema/schema-model.ts'

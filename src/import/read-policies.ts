@@ -17,7 +17,7 @@ import {
   type SubjectConfirmation,
 } from '../contract/endpoint-rule.ts'
 import { isTrueText } from '../contract/lexical/text.ts'
-import type { WsdlBinding, WsdlMessage, WsdlOperation } from '../describe/read-wsdl.ts'
+import type { WsdlBinding, WsdlMessage, WsdlOperation } from '../describe/reader/wsdl-document.ts'
 import { clarkNotation, type Element } from '../xml/index.ts'
 
 /** @param operations the operations of the binding by the names of their exchanges */

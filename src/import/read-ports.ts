@@ -14,7 +14,13 @@ import {
 import { createActionNamer } from '../contract/port-names.ts'
 import { compileUriContent } from '../contract/uri-content.ts'
 import type { AnyRootElement } from '../contract/xml-type.ts'
-import type { WsdlBinding, WsdlBlock, WsdlDocument, WsdlMessage, WsdlOperation } from '../describe/read-wsdl.ts'
+import type {
+  WsdlBinding,
+  WsdlBlock,
+  WsdlDocument,
+  WsdlMessage,
+  WsdlOperation,
+} from '../describe/reader/wsdl-document.ts'
 import { compileAddressTemplate } from '../http/address-template.ts'
 import { isNcName } from '../xml/character.ts'
 import { findFreeName } from './constant-names.ts'

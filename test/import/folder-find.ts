@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { Find } from '../../src/describe/read-wsdl.ts'
+import type { Find } from '../../src/describe/reader/wsdl-document.ts'
 import { type ImportedContract, readImportedContract } from '../../src/import/imported-contract.ts'
 import { Malformed } from '../../src/xml/index.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PortPolicy } from '../../src/contract/endpoint-rule.ts'
-import { policyLimits } from '../../src/describe/policy-lookup.ts'
+import { policyLimits } from '../../src/describe/reader/policy-lookup.ts'
 import { readPortRules } from '../../src/import/port-rule.ts'
 import { importText } from './folder-find.ts'
 

@@ -72,6 +72,7 @@ const image = '<m:content part="b" type="image/gif"/><m:content part="b" type="i
 
 const wsdlCases: readonly (readonly [clause: string, wsdl: string, told: readonly string[]])[] = [
   ['§5.11 attachments', wsdlWith({ input: `<m:multipartRelated>${mimePart(body)}${mimePart(image)}${mimePart('<m:mimeXml part="c"/>')}</m:multipartRelated>` }), []],
+  ['§2.1.3 attachments are read, also where the document requires that', wsdlWith({ input: `<m:multipartRelated w:required="true">${mimePart(body)}${mimePart(image)}${mimePart('<m:mimeXml part="c"/>')}</m:multipartRelated>` }), []],
   ['§5.11 the XML of an attachment', wsdlWith({ input: `<m:multipartRelated>${mimePart(body)}${mimePart('<m:mimeXml part="b"/>')}${mimePart('<m:content part="c"/>')}</m:multipartRelated>` }), ['operation ask, ask: the XML of the attachment b is not checked: it is octets']],
   ['§5.11 an attachment that is not a part', wsdlWith({ input: `<m:multipartRelated>${mimePart(body)}${mimePart('<m:content part="z"/>')}</m:multipartRelated>` }), ['document: ask input: the attachment z is not a part of the message']],
   ['§3.3 another transport than HTTP', wsdlWith({ input: body, transport: 'http://www.w3.org/2010/soapjms/' }), ['port P: is bound to SOAP over http://www.w3.org/2010/soapjms/: it is served over HTTP']],

@@ -1,7 +1,7 @@
 /** B2.13: a WSDL 2.0 describes the same endpoint as the WSDL 1.1, and the one that responds. */
 import type { WsdlMessage, WsdlPort } from '../../describe/index.ts'
-import { readDescription } from '../../describe/read-wsdl.ts'
-import { readWsdl20Services } from '../../describe/read-wsdl20.ts'
+import { readDescription } from '../../describe/reader/read-wsdl.ts'
+import { readWsdl20Services } from '../../describe/reader/read-wsdl20.ts'
 import { Malformed } from '../../xml/index.ts'
 import type { SoapEndpointTarget } from '../discovered-service.ts'
 import type { ProbeExchange } from '../probe-message.ts'

@@ -7,7 +7,7 @@ import type { Port } from '../../contract/exchange.ts'
 import { Resource } from '../../contract/resource.ts'
 import { findContractMistakes } from '../../contract/review.ts'
 import { type Service, service, type Versions } from '../../contract/service.ts'
-import type { Find } from '../../describe/read-wsdl.ts'
+import type { Find } from '../../describe/reader/wsdl-document.ts'
 import type { DescriptionParser } from '../description-text.ts'
 import { type Loss, Losses } from '../loss.ts'
 import {

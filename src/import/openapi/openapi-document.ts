@@ -17,7 +17,7 @@ import {
   ownMember,
   stringOf,
 } from '../../base/objects.ts'
-import type { Find } from '../../describe/read-wsdl.ts'
+import type { Find } from '../../describe/reader/wsdl-document.ts'
 import type { DescriptionParser } from '../description-text.ts'
 import type { Losses } from '../loss.ts'
 

@@ -4,7 +4,7 @@ import { type Json, type JsonObject, objectOf, stringOf } from '../../base/objec
 import { exchange, type Port, type PortExchange, port } from '../../contract/exchange.ts'
 import type { Grant } from '../../contract/policy.ts'
 import { type AnyRootElement, type AnyXmlType, type TypeMembers, x } from '../../contract/xml-type.ts'
-import type { Find } from '../../describe/read-wsdl.ts'
+import type { Find } from '../../describe/reader/wsdl-document.ts'
 import { reasonPhrases } from '../../http/status.ts'
 import type { DescriptionParser } from '../description-text.ts'
 import { type Loss, Losses } from '../loss.ts'

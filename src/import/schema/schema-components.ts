@@ -3,7 +3,8 @@
 import { type ClarkName, parseClarkName } from '../../base/clark-name.ts'
 import { isTrueText } from '../../contract/lexical/text.ts'
 import type { NamespaceForm } from '../../contract/xml-type.ts'
-import { readDocumentation, type SchemaDocument, schemaNamespaces } from '../../describe/read-wsdl.ts'
+import type { SchemaDocument } from '../../describe/reader/wsdl-document.ts'
+import { readDocumentation, schemaNamespaces } from '../../describe/reader/wsdl-elements.ts'
 import type { Element } from '../../xml/index.ts'
 import { findFreeName } from '../constant-names.ts'
 

@@ -8,7 +8,7 @@
 import { memoizeOnce } from '../../base/memo.ts'
 import { capitalize } from '../../contract/lexical/text.ts'
 import { type AnyRootElement, type AnyXmlType, type QualifiedName, RootElement, x } from '../../contract/xml-type.ts'
-import { schemaNamespaces } from '../../describe/read-wsdl.ts'
+import { schemaNamespaces } from '../../describe/reader/wsdl-elements.ts'
 import type { Element } from '../../xml/index.ts'
 import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'

@@ -3,12 +3,13 @@
  * a port, and each message has at most one element. Clauses: WSDL 2.0 Part 1 (§2) and Part 2 (§5).
  */
 
-import { parseClarkName } from '../base/clark-name.ts'
-import { isTrueText } from '../contract/lexical/text.ts'
-import { describeActionPattern } from '../contract/port-names.ts'
-import { clarkNotation } from '../xml/name.ts'
-import type { Element } from '../xml/tree.ts'
+import { parseClarkName } from '../../base/clark-name.ts'
+import { isTrueText } from '../../contract/lexical/text.ts'
+import { describeActionPattern } from '../../contract/port-names.ts'
+import { clarkNotation } from '../../xml/name.ts'
+import type { Element } from '../../xml/tree.ts'
 import { addressingNamespaces, PolicyLookup, policyNamespaces } from './policy-lookup.ts'
+import type { WsdlBinding, WsdlMessage, WsdlOperation, WsdlPart, WsdlPort, WsdlService } from './wsdl-document.ts'
 import {
   attributeValue,
   hasReferenceParameters,
@@ -16,13 +17,7 @@ import {
   readDeclaredAction,
   readDocumentation,
   sentFirst,
-  type WsdlBinding,
-  type WsdlMessage,
-  type WsdlOperation,
-  type WsdlPart,
-  type WsdlPort,
-  type WsdlService,
-} from './read-wsdl.ts'
+} from './wsdl-elements.ts'
 
 /** The services described in a WSDL 2.0; its schemas are read like those of any description. */
 export interface Wsdl20Services {

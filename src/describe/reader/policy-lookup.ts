@@ -4,8 +4,8 @@
  * which WSDLs of 2006 demand addressing. References inside a policy are replaced by the policy that
  * they name (WS-Policy Framework 1.5, policy inclusion).
  */
-import { isTrueText } from '../contract/lexical/text.ts'
-import { Element, type Node } from '../xml/tree.ts'
+import { isTrueText } from '../../contract/lexical/text.ts'
+import { Element, type Node } from '../../xml/tree.ts'
 
 /** WS-Policy 1.2, the drafts of 1.5, and 1.5. */
 export const policyNamespaces: ReadonlySet<string> = new Set([
