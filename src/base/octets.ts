@@ -84,16 +84,52 @@ export function joinOctets(parts: readonly Uint8Array[]): Uint8Array {
   return all
 }
 
+/** After the first pieces, small ones are copied: one octet as a piece takes some 200 of memory. */
+const firstPieces = 64
+const smallPieceOctets = 2048
+const blockOctets = 64 * 1024
+
+/** Octets that are kept as they arrive; their memory is of their size, however small the pieces. */
+export class GatheredOctets {
+  length = 0
+  readonly #parts: Uint8Array[] = []
+  /** Where small pieces go until it is full. */
+  #block: Uint8Array | undefined
+  #used = 0
+
+  add(piece: Uint8Array): void {
+    this.length += piece.length
+    if (piece.length >= smallPieceOctets || this.#parts.length < firstPieces) {
+      this.#endBlock()
+      this.#parts.push(piece)
+      return
+    }
+    if (this.#block && this.#used + piece.length > this.#block.length) this.#endBlock()
+    this.#block ??= new Uint8Array(blockOctets)
+    this.#block.set(piece, this.#used)
+    this.#used += piece.length
+  }
+
+  join(): Uint8Array {
+    this.#endBlock()
+    return joinOctets(this.#parts)
+  }
+
+  #endBlock(): void {
+    if (this.#block) this.#parts.push(this.#block.slice(0, this.#used))
+    this.#block = undefined
+    this.#used = 0
+  }
+}
+
 /** Octets of a stream; undefined if there are more than `max`, and the stream is then cancelled. */
 export async function takeBounded(pieces: AsyncIterable<Uint8Array>, max: number): Promise<Uint8Array | undefined> {
-  const found: Uint8Array[] = []
-  let length = 0
+  const found = new GatheredOctets()
   for await (const piece of pieces) {
-    length += piece.length
-    if (length > max) return undefined
-    found.push(piece)
+    if (found.length + piece.length > max) return undefined
+    found.add(piece)
   }
-  return joinOctets(found)
+  return found.join()
 }
 
 /** The octets that are encoded in one write. */

@@ -25,7 +25,10 @@ export class ReplyReader {
   /** Where the head begins, then the content, then the next chunk. */
   #at = 0
   #searched = 0
-  readonly #chunks: (readonly [from: number, to: number])[] = []
+  /** Where the content of the chunks ends, which moves together as it arrives. */
+  #joined = 0
+  /** Where the content begins. */
+  #from = 0
   #status = 0
   #isOld = false
   #lines: (readonly [string, string])[] = []
@@ -88,7 +91,10 @@ export class ReplyReader {
     if (status === undefined) throw new InvalidHead(`"${start.slice(0, 60)}" is not a status line of HTTP/1.1`)
     this.#at = this.#searched = end + 4
     if (status === '100') this.isInvited = true
-    if (status.startsWith('1') && status !== '101') return true
+    if (status.startsWith('1') && status !== '101') {
+      if (end > headOctetsMax) throw new InvalidHead('the interim responses do not end')
+      return true
+    }
     this.#status = Number(status)
     this.#isOld = minor === '0'
     this.#lines = rest.map(line => {
@@ -97,6 +103,7 @@ export class ReplyReader {
       return [line.slice(0, colon), line.slice(colon + 1).trim()] as const
     })
     this.#framing = this.#findFraming()
+    this.#from = this.#joined = this.#at
     return false
   }
 
@@ -132,7 +139,7 @@ export class ReplyReader {
     const to = from + Number.parseInt(size, 16)
     if (to === from) return this.#endTrailers(from)
     if (this.#arrived.length < to + 2) return false
-    this.#chunks.push([from, to])
+    this.#joined = this.#arrived.move(from, to, this.#joined)
     this.#at = to + 2
     return true
   }
@@ -148,7 +155,7 @@ export class ReplyReader {
   /** All that has arrived of it. */
   #joinContent(): Uint8Array {
     return this.#framing === 'chunked'
-      ? Buffer.concat(this.#chunks.map(([from, to]) => this.#arrived.part(from, to)))
+      ? this.#arrived.part(this.#from, this.#joined)
       : this.#arrived.part(this.#at, this.#arrived.length)
   }
 
@@ -173,6 +180,11 @@ class ReplyOctets {
     }
     this.#octets.set(piece, this.length)
     this.length = length
+  }
+  /** To an earlier place; returns where it ends there. */
+  move(from: number, to: number, at: number): number {
+    this.#octets.copyWithin(at, from, to)
+    return at + to - from
   }
   part(from: number, to: number): Buffer {
     return this.#octets.subarray(from, to)

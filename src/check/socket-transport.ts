@@ -13,6 +13,7 @@ import type { ClientHttp2Session } from 'node:http2'
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { GatheredOctets } from '../base/octets.ts'
 import {
   type Conversation,
   type ConversationLimits,
@@ -262,18 +263,16 @@ class SocketCarrier {
 
 /** What has arrived, up to the octets that are kept of a response. */
 class KeptOctets {
-  readonly #pieces: Uint8Array[] = []
-  #length = 0
+  readonly #octets = new GatheredOctets()
 
   /** Whether more may follow. */
   keep(piece: Uint8Array): boolean {
-    if (this.#length <= replyOctetsMax) this.#pieces.push(piece)
-    this.#length += piece.length
-    return this.#length <= replyOctetsMax
+    if (this.#octets.length <= replyOctetsMax) this.#octets.add(piece)
+    return this.#octets.length <= replyOctetsMax
   }
 
   join(): Buffer {
-    return Buffer.concat(this.#pieces)
+    return Buffer.from(this.#octets.join())
   }
 }
 

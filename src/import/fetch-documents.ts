@@ -48,17 +48,21 @@ function toAddress(location: string, base: string): URL | undefined {
 
 /** A redirect could lead to a host that was not named, so it is an error. */
 async function fetchOctets(address: string): Promise<Uint8Array> {
-  const answer = await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(waitForDocumentMs) }).catch(
-    (thrown: Error) => {
-      throw new Error(
-        `${address} cannot be read: ${thrown.cause instanceof Error ? thrown.cause.message : thrown.message}`,
-      )
-    },
-  )
+  const unreadable = (thrown: unknown): never => {
+    throw new Error(`${address} cannot be read: ${explainFetchFailure(thrown)}`)
+  }
+  const signal = AbortSignal.timeout(waitForDocumentMs)
+  const answer = await fetch(address, { redirect: 'manual', signal }).catch(unreadable)
   if (answer.status >= 300 && answer.status < 400)
     throw new Error(`${address} redirects to ${answer.headers.get('location')}: give that address, and name its host`)
   if (!answer.ok || !answer.body) throw new Error(`${address} responded with status ${answer.status}`)
-  const octets = await takeBounded(answer.body, documentOctetsMax)
+  const octets = await takeBounded(answer.body, documentOctetsMax).catch(unreadable)
   if (!octets) throw new Error(`${address} is longer than ${documentOctetsMax} octets`)
   return octets
+}
+
+function explainFetchFailure(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  if (thrown.name === 'TimeoutError') return `it did not arrive within ${waitForDocumentMs / 1000} s`
+  return thrown.cause instanceof Error ? thrown.cause.message : thrown.message
 }

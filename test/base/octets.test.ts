@@ -1,7 +1,8 @@
 /** The protocol of memory in base/octets.ts: when a source hears that a piece may be freed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { consumePieces, type Pieces, releaseBuffer, watchPieces } from '../../src/base/octets.ts'
+import { consumePieces, type Pieces, releaseBuffer, takeBounded, watchPieces } from '../../src/base/octets.ts'
+import { heldOctets } from '../support/held-memory.ts'
 
 const piece = (octet: number): Uint8Array => Uint8Array.of(octet)
 
@@ -95,4 +96,28 @@ test('memory is freed only if nothing else uses a part of it', () => {
   releaseBuffer(empty.subarray(0, 0))
   releaseBuffer(new Uint8Array(new SharedArrayBuffer(4)))
   assert.deepEqual([slice.length, empty.length], [10, 10])
+})
+
+test('octets that arrive one by one take their own memory, not that of their pieces', async () => {
+  const mebi = 2 ** 20
+  let grown = 0
+  async function* oneByOne(): AsyncGenerator<Uint8Array> {
+    const before = heldOctets()
+    for (let at = 0; at < mebi; at++) yield piece(at & 255)
+    grown = heldOctets() - before
+  }
+  const all = await takeBounded(oneByOne(), mebi)
+  assert.ok(grown < 8 * mebi, `${grown} octets are held`)
+  assert.ok(all?.every((octet, at) => octet === (at & 255)))
+  assert.equal(all?.length, mebi)
+})
+
+test('small and large pieces keep their order', async () => {
+  const sizes = [1, 5000, ...Array<number>(100).fill(3), 5000, 7, 2048, 0, 1]
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for (const [at, size] of sizes.entries()) yield new Uint8Array(size).fill(at)
+  }
+  const octets = sizes.flatMap((size, at) => Array<number>(size).fill(at))
+  assert.deepEqual([...((await takeBounded(pieces(), octets.length)) ?? [])], octets)
+  assert.equal(await takeBounded(pieces(), octets.length - 1), undefined)
 })

@@ -622,6 +622,8 @@ let asked: string[] = []
 const server = createServer((request, response) => {
   asked.push(request.url ?? '')
   if (request.url === '/away.json') response.writeHead(302, { location: 'http://127.0.0.2/x.json' }).end()
+  else if (request.url === '/cut.json')
+    response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy())
   else
     response.end(
       JSON.stringify({ Part: { type: 'object', properties: { fetched: { $ref: 'more.json' } } }, type: 'string' }),
@@ -645,4 +647,6 @@ test('a document is fetched only from hosts that --fetch names', async () => {
     importTo('away.ts', away, { fetch: [host] }),
     /redirects to http:\/\/127\.0\.0\.2\/x\.json: give that address, and name its host/,
   )
+  const cut = write('cut.json', withSchema({ part: { $ref: `http://${host}/cut.json#/Part` } }))
+  await assert.rejects(importTo('cut.ts', cut, { fetch: [host] }), /http:.*\/cut\.json cannot be read: /)
 })
