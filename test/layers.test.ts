@@ -226,7 +226,6 @@ const smallFiles: Readonly<Record<string, string>> = {
   'contract/review/declared-names.ts': 'six reviews share it, and none is above the others',
   'host/node-version.ts': 'it is loaded first, and loads nothing that an older Node lacks',
   'http/write-json.ts': 'no browser loads the readers of http/json.ts',
-  'import/loss.ts': 'every reader of descriptions tells its losses by it',
   'pages/look.ts': 'each mount of the front door is a file',
   'store/read-thread-port.ts': 'both sides of a thread load it, and neither loads the other',
   'starter/own-package.ts': 'the commands ask for it without the texts of a new project',

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { ImportedProjectOptions } from '../starter/descriptions/imported-project.ts'
 import { collectOption } from './option-types.ts'
-import { failUsage } from './usage.ts'
+import { failUsage, writeReaderLine } from './usage.ts'
 
 /** Adds `new`. */
 export function addNewCommand(program: Command): void {
@@ -46,7 +46,7 @@ interface MadeProject {
 
 async function newCommand(folder: string, { from, ...flags }: NewFlags): Promise<void> {
   const { files, notes } = await makeProject(folder, from, flags)
-  for (const note of notes) console.error(note)
+  for (const note of notes) writeReaderLine(note)
   console.log([...files, '', `next: cd ${folder} && npm install && npm test && npm start`].join('\n'))
 }
 

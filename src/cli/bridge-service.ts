@@ -1,6 +1,7 @@
 /** `diglot bridge`: another party's SOAP service as REST, or its REST service as SOAP. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { inspect } from 'node:util'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { messageOf } from '../base/attempt.ts'
 import { memoizeByText } from '../base/memo.ts'
@@ -36,7 +37,7 @@ import {
   reloadOnSignal,
 } from './listen-options.ts'
 import { collectOption, wholeNumberOption } from './option-types.ts'
-import { failUsage } from './usage.ts'
+import { failUsage, writeReaderLine } from './usage.ts'
 
 /** Adds `bridge`. */
 export function addBridgeCommand(program: Command): void {
@@ -114,7 +115,7 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
     contract,
     {
       callerOf,
-      note: line => console.error(line),
+      note: writeReaderLine,
       turnLimit: flags.timeLimit,
       limits,
       ...(replies !== undefined && { later: { replies, limits: laterLimitsOf(flags) } }),
@@ -125,7 +126,7 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
     ...listening,
     data,
     insecure: true, // no people of a seed have passwords here; the flags or the map define the callers
-    onError: (incident, thrown) => console.error(`incident ${incident}:`, thrown),
+    onError: (incident, thrown) => writeReaderLine(`incident ${incident}: ${inspect(thrown)}`),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, async () => {
@@ -134,7 +135,7 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
       process.exit(0)
     })
   reloadOnSignal(server)
-  reloadOnSignal(backend, thrown => console.error(messageOf(thrown)))
+  reloadOnSignal(backend, thrown => writeReaderLine(messageOf(thrown)))
   for (const each of resources ?? []) console.log(describeBridged(each))
   if (replies !== undefined) console.log(`answers come later to ${replies}/replies/`)
   if (!isOpen(contract))
@@ -191,7 +192,7 @@ const callerOptions = ({ timeLimit, longest, longestPassing, authorization }: Br
   fields: authorization === undefined ? {} : { authorization: readFileSync(authorization, 'utf8').trim() },
 })
 function printLosses(losses: readonly Loss[]): void {
-  for (const { place, detail } of losses) console.error(`${place}: ${detail}`)
+  for (const { place, detail } of losses) writeReaderLine(`${place}: ${detail}`)
 }
 
 async function bridgeSoap(
@@ -226,7 +227,7 @@ async function bridgeSoap(
   )
   const leniency = {
     lenient: [...lenient, ...flags.lenient],
-    forgave: createForgivenNotes(line => console.error(line)),
+    forgave: createForgivenNotes(writeReaderLine),
   }
   const ports = contract.ports.map(each => passInputs(each, dressOf(each.port), limits.longestPassing))
   return {

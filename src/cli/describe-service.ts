@@ -1,6 +1,7 @@
 /** `diglot describe`, `docs`, `diff`, `check`, `import`: contracts, our own or another party's. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import { showControls } from '../base/markup.ts'
 import type { CheckFlags } from '../check/command.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { EarlierRelease } from '../describe/earlier-release.ts'
@@ -10,7 +11,7 @@ import type { DocsFlags } from '../docs/docs-command.ts'
 import type { ImportFlags } from '../import/import-command.ts'
 import { findServiceFile, loadService, serviceText } from './locate-service.ts'
 import { addressOption, collectOption, wholeNumberOption } from './option-types.ts'
-import { failUsage, printError, UsageError } from './usage.ts'
+import { failUsage, printError, UsageError, writeReaderLine } from './usage.ts'
 
 const descriptions = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
 
@@ -135,7 +136,7 @@ async function importCommand(file: string, flags: ImportFlags): Promise<void> {
   const { importContract } = await import('../import/import-command.ts')
   await importContract(file, flags, {
     text: text => process.stdout.write(text),
-    note: line => process.stderr.write(`${line}\n`),
+    note: writeReaderLine,
   })
 }
 
@@ -168,7 +169,7 @@ async function readOpenApiOf(file: string) {
 async function printVerdict(judge: () => Promise<{ readonly text: string; readonly status: number }>): Promise<void> {
   try {
     const { text, status } = await judge()
-    process.stdout.write(text)
+    process.stdout.write(showControls(text))
     process.exitCode = status
   } catch (thrown) {
     printError(thrown)

@@ -10,7 +10,7 @@ import {
   type TlsFlags,
 } from './listen-options.ts'
 import { collectOption, createPortOption, pairOption, wholeNumberOption } from './option-types.ts'
-import { failUsage } from './usage.ts'
+import { failUsage, writeReaderLine } from './usage.ts'
 
 /** Adds `mock`. */
 export function addMockCommand(program: Command): void {
@@ -96,7 +96,7 @@ async function mockOpenApi(
   if (as !== undefined)
     failUsage('--as names a person, and an OpenAPI document has none: leave it out, since any credentials are accepted')
   const server = await start(file, { ...flags, examples })
-  for (const line of server.losses) process.stderr.write(`${line}\n`)
+  for (const line of server.losses) writeReaderLine(line)
   announceMock(server, server.operations)
 }
 
@@ -116,7 +116,7 @@ async function mockContract(
     import('../contract/nesting.ts'),
   ])
   const { contract, losses } = await loadMockedContract(file, from)
-  for (const line of losses) process.stderr.write(`${line}\n`)
+  for (const line of losses) writeReaderLine(line)
   const messageSecurity = readMockKeys(flags)
   const server = await start(contract, { ...flags, examples, ...(messageSecurity && { messageSecurity }) })
   announceMock(server, [

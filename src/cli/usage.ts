@@ -2,6 +2,7 @@
 import { fsyncSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
+import { showControls } from '../base/markup.ts'
 
 /**
  * Writes to standard output, and resolves to false if its reader has closed the pipe (`| head`).
@@ -55,9 +56,12 @@ function describeThrown(thrown: unknown): string {
 }
 
 export function printError(thrown: unknown): void {
-  const text = describeThrown(thrown)
+  const text = showControls(describeThrown(thrown))
   process.stderr.write(`diglot: ${text.split('\n').join('\ndiglot: ')}\n`)
 }
+
+/** A line for the reader, with names and texts of others, that is no result. */
+export const writeReaderLine = (line: string): void => void process.stderr.write(`${showControls(line)}\n`)
 
 /** A command that is not understood: its exit status is 2. */
 export class UsageError extends Error {}

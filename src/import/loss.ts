@@ -1,3 +1,5 @@
+import { showControls } from '../base/markup.ts'
+
 /** Parts of the document that the imported contract does not express, each with its place. */
 export interface Loss {
   readonly place: string
@@ -13,10 +15,13 @@ export class Losses {
   readonly #all = new Map<string, Loss>()
 
   add(place: string, detail: string, cause: Loss['cause'] = 'contract'): void {
-    this.#all.set(`${place} ${detail}`, { place, detail, cause })
+    this.#all.set(`${place} ${detail}`, { place: showOnOneLine(place), detail: showOnOneLine(detail), cause })
   }
 
   get all(): readonly Loss[] {
     return [...this.#all.values()]
   }
 }
+
+/** Names and addresses of the document are printed, and written into a comment. */
+const showOnOneLine = (text: string): string => showControls(text).replaceAll('\n', ' ')

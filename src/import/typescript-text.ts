@@ -1,4 +1,5 @@
 /** Pieces of TypeScript as a person would write them: literals, keys, comments. */
+import { showControls } from '../base/markup.ts'
 import type { Loss } from './loss.ts'
 
 /** Lines in the head of the file; the command prints all of them. */
@@ -9,7 +10,12 @@ export const quoteLiteral = (text: string): string =>
     .replace(/[\\']/g, '\\$&')
     .replace(/\n/g, '\\n')
     .replace(/\r/g, '\\r')
-    .replace(/[\u2028\u2029\0]/g, each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
+    .replace(/[\u2028\u2029]|[^\P{C}\u200c\u200d]/gu, escapeUnseen)}'`
+/** One that cannot be seen, or that a file cannot hold. */
+const escapeUnseen = (each: string): string => {
+  const code = (each.codePointAt(0) ?? 0).toString(16)
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
+}
 /** A text, a number, a boolean or a 64-bit integer. */
 export const writeScalarLiteral = (value: unknown): string =>
   typeof value === 'string' ? quoteLiteral(value) : typeof value === 'bigint' ? `${value}n` : String(value)
@@ -24,7 +30,7 @@ export function writeDocComment(text: string | undefined, indent: string): strin
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
-  for (const word of text.replaceAll('*/', '* /').split(' ')) {
+  for (const word of showControls(text).replaceAll('*/', '* /').split(' ')) {
     if (line !== '' && line.length + word.length + 1 > width) {
       lines.push(line)
       line = word

@@ -351,6 +351,54 @@ for (const words of [
     assert.deepEqual(closePipe(...words), { stderr: '', status: 0 })
   })
 
+describe('texts of others do nothing to the terminal on which they are printed', () => {
+  const hostile = '\u001b[31m\u009b2J\u202e\r'
+  const controls = /[^\P{C}\n]/u
+  test('a description that is imported', () => {
+    const document = {
+      openapi: '3.1.0',
+      info: { title: hostile, version: '1', description: hostile },
+      paths: {
+        [`/a${hostile}`]: {
+          get: {
+            operationId: `b${hostile}`,
+            description: hostile,
+            parameters: [{ name: 'c', in: 'query', schema: { enum: [hostile, 'é'] } }],
+            responses: { 200: { description: hostile } },
+          },
+        },
+      },
+    }
+    const file = join(folder, 'hostile.json')
+    writeFileSync(file, JSON.stringify(document))
+    const { stdout, stderr, status } = diglot('import', file)
+    assert.doesNotMatch(stdout, controls)
+    assert.doesNotMatch(stderr, controls)
+    assert.match(stderr, /^GET \/a\ufffd\[31m\ufffd2J\ufffd\ufffd/)
+    assert.match(stdout, /'\\u001b\[31m\\u009b2J\\u202e\\r', 'é'/, 'the value is the same')
+    assert.equal(status, 0)
+  })
+  test('a server that is checked', async () => {
+    const server = createServer(socket => socket.on('error', () => {}).end('HTTP/1.1 9 \u001b[31m\r\n\r\n'))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    assert.ok(typeof address === 'object' && address)
+    const checking = spawn(process.execPath, [
+      '--conditions=diglot-source',
+      join(root, 'src', 'cli.ts'),
+      'check',
+      `http://127.0.0.1:${address.port}`,
+    ])
+    let said = ''
+    checking.stderr.on('data', (octets: Buffer) => {
+      said += octets
+    })
+    await once(checking, 'close')
+    server.close()
+    assert.match(said, /^diglot: .*"HTTP\/1\.1 9 \ufffd\[31m" is not a status line of HTTP\/1\.1\n$/)
+  })
+})
+
 test('diglot reports a port in use in one line', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise(resolve => taken.once('listening', resolve))

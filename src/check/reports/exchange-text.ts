@@ -1,4 +1,5 @@
 /** An exchange as text for a reader: credentials masked, long content cut. */
+import { showControls } from '../../base/markup.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 
 export interface ExchangeText {
@@ -23,9 +24,6 @@ const writeFields = (lines: Iterable<readonly [string, string]>): string =>
 
 const maskField = (name: string, value: string): string =>
   showControls(secretFields.test(name) ? maskSecret(value) : value)
-
-/** Characters that would act on a terminal or hide text, such as ESC, are shown as U+FFFD. */
-export const showControls = (text: string): string => text.replaceAll(/[^\P{C}\n\t]/gu, '\ufffd')
 
 export const maskFields = (fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, maskField(name, value)]))

@@ -2,8 +2,9 @@
  * The report for a reader at a terminal: first the failures, each with its exchange; then what
  * could not be observed.
  */
+import { showControls } from '../../base/markup.ts'
 import type { CheckReport, RuleVerdict } from '../rule.ts'
-import { showControls, writeExchange } from './exchange-text.ts'
+import { writeExchange } from './exchange-text.ts'
 import { countStatuses } from './report-json.ts'
 
 const linesMax = 14
