@@ -5,13 +5,15 @@ export type Choose = (count: number) => number
 
 /**
  * A text that a regular expression of JavaScript matches, readable if the expression allows that.
- * Look-around, back references and bounds of length are not solved: test the text, and try another
- * `more` if it does not match.
+ * Look-around, back references and bounds of length are not solved, and a text of more than
+ * `atomsMax` parts is cut off: test the text, and try another `more` if it does not match.
  * @param more repetitions beyond the fewest that the expression allows
  */
 export function writePatternText({ source, flags }: RegExp, choose: Choose, more: number): string {
   return new PatternWalk([...source], flags, choose, more).alternatives()
 }
+
+const atomsMax = 20_000
 
 class PatternWalk {
   readonly #characters: readonly string[]
@@ -19,6 +21,9 @@ class PatternWalk {
   readonly #choose: Choose
   readonly #more: number
   #at = 0
+  #atoms = 0
+  /** The characters of a class, by what is preferred. */
+  readonly #members = new Map<string, readonly (readonly string[])[]>()
 
   constructor(characters: readonly string[], flags: string, choose: Choose, more: number) {
     this.#characters = characters
@@ -50,7 +55,7 @@ class PatternWalk {
     const after = this.#at
     const count = Math.min(max, min + (max > min ? this.#more : 0))
     let text = count > 0 ? first : ''
-    for (let i = 1; i < count; i++) {
+    for (let i = 1; i < count && this.#atoms < atomsMax; i++) {
       this.#at = from
       text += this.#atom()
     }
@@ -77,6 +82,7 @@ class PatternWalk {
   }
 
   #atom(): string {
+    this.#atoms++
     const character = this.#next()
     if (character === '(') return this.#group()
     if (character === '[') return this.#member(this.#classText())
@@ -120,17 +126,22 @@ class PatternWalk {
 
   /** A character of a class: a letter rather than a digit, a digit rather than a sign. */
   #member(of: string): string {
-    const expression = new RegExp(`^${of}$`, this.#flags)
-    for (const group of readable) {
-      const matches = [...group].filter(each => expression.test(each))
+    const known = this.#members.get(of) ?? this.#listMembers(of)
+    this.#members.set(of, known)
+    for (const matches of known) {
       const chosen = matches[this.#choose(matches.length)]
       if (chosen !== undefined) return chosen
     }
-    for (let code = 0; code < 0x3000; code++) {
-      const character = String.fromCodePoint(code)
-      if (expression.test(character)) return character
-    }
     return ''
+  }
+  #listMembers(of: string): readonly (readonly string[])[] {
+    const expression = new RegExp(`^${of}$`, this.#flags)
+    const groups = readable.map(group => [...group].filter(each => expression.test(each)))
+    for (let code = 0; code < 0x3000 && groups.every(({ length }) => length === 0); code++) {
+      const character = String.fromCodePoint(code)
+      if (expression.test(character)) groups.push([character])
+    }
+    return groups
   }
 
   #peek(): string {

@@ -16,11 +16,22 @@ import {
   type TypeMembers,
   type WildcardNamespaces,
 } from '../contract/xml-type.ts'
-import { createChoose, type ExamplePlace, listExampleTexts, NoExample, placeWithin } from './example-text.ts'
+import {
+  createChoose,
+  type ExamplePlace,
+  hasRoomForOptional,
+  listExampleTexts,
+  NoExample,
+  placeWithin,
+  placeWithRoom,
+  requireShortText,
+  takeRoom,
+} from './example-text.ts'
 
 /** The value of an element, as a handler would provide it. Throws `NoExample`. */
 export function makeMessage(root: AnyRootElement, place: ExamplePlace): unknown {
-  const value = makeFixed(root.type(), root.marks) ?? makeTyped(root.type(), root.name, place, 0)
+  const whole = placeWithRoom(place)
+  const value = makeFixed(root.type(), root.marks) ?? makeTyped(root.type(), root.name, whole, 0)
   if (value === undefined) throw new NoExample(place, 'its type has no finite value')
   return value
 }
@@ -75,10 +86,12 @@ function makeMembers(members: TypeMembers, place: ExamplePlace, depth: number): 
   const made: MemberValues = {}
   for (const [key, member] of Object.entries(members)) {
     const { min, max, isMany } = member.marks
-    const isLeftOut = min === 0 && (depth >= depthOfOptional || isWildcard(member))
+    const mayBeLeftOut = depth >= depthOfOptional || isWildcard(member) || !hasRoomForOptional(place)
+    const isLeftOut = min === 0 && mayBeLeftOut
     const some = Math.max(1, countRequired(member.marks, 1))
     const count = isMany ? Math.min(Math.max(min, isLeftOut ? 0 : some), max) : Number(!isLeftOut)
     const inner = placeWithin(place, key)
+    takeRoom(inner, count)
     const values = Array.from({ length: count }, (_, i) =>
       makeMember(key, member, i === 0 ? inner : { ...inner, item: inner.item + i }, depth + 1),
     )
@@ -180,6 +193,7 @@ function listSimpleTexts(type: AnyXmlType, place: ExamplePlace): readonly string
   const { facets, root } = collectFacets(type)
   if (facets.values) return orderBySeed(facets.values, place)
   const [min, max] = [facets.length ?? facets.minLength, facets.length ?? facets.maxLength]
+  requireShortText(place, min)
   const { definition } = root
   if (definition.kind === 'union') return definition.of.flatMap(each => listSimpleTexts(each, place))
   if (definition.kind === 'list') {

@@ -12,7 +12,35 @@ export interface ExamplePlace {
   readonly idOf: (resource: string, item: number) => string | undefined
   /** Values that the user provides, as text, by name. */
   readonly given: Readonly<Record<string, string>>
+  /** Shared by all places of one example; undefined: it has none yet. */
+  readonly room?: ExampleRoom
 }
+/** How many more values an example may have. */
+interface ExampleRoom {
+  values: number
+}
+/** A larger example helps no reader, and a description may demand any number of values. */
+const valuesMax = 20_000
+const charactersMax = 100_000
+
+/** The place of a whole example. */
+export const placeWithRoom = (place: ExamplePlace): ExamplePlace =>
+  place.room ? place : { ...place, room: { values: valuesMax } }
+/** Half of it is for optional values. */
+export const hasRoomForOptional = ({ room }: ExamplePlace): boolean => !room || room.values > valuesMax / 2
+/** Throws `NoExample`. */
+export function takeRoom(place: ExamplePlace, values: number): void {
+  if (!place.room) return
+  place.room.values -= values
+  if (place.room.values < 0) throw new NoExample(place, `it takes more than ${valuesMax} values`, lowerMinimum)
+}
+/** Throws `NoExample`. */
+export function requireShortText(place: ExamplePlace, length = 0): void {
+  if (length > charactersMax)
+    throw new NoExample(place, `it takes more than ${charactersMax} characters or items`, lowerMinimum)
+}
+const lowerMinimum = 'lower the minimum in a copy of the description'
+
 export const placeWithin = (place: ExamplePlace, name: string): ExamplePlace => ({
   ...place,
   name: place.name === '' ? name : `${place.name}.${name}`,
@@ -21,8 +49,8 @@ export const placeWithin = (place: ExamplePlace, name: string): ExamplePlace => 
 /** No value can be found for the field; the error names the place and the cure. */
 export class NoExample extends Error {
   override readonly name = 'NoExample'
-  constructor(place: ExamplePlace, reason: string) {
-    super(`no example of ${place.name} was found: ${reason}; give one: --example ${place.name}=TEXT`)
+  constructor(place: ExamplePlace, reason: string, cure = `give one: --example ${place.name}=TEXT`) {
+    super(`no example of ${place.name} was found: ${reason}; ${cure}`)
   }
 }
 
@@ -68,6 +96,7 @@ interface TextRules {
 
 /** Texts to try, best first. */
 export function listExampleTexts(place: ExamplePlace, { min = 0, max, expressions = [], xsd }: TextRules): string[] {
+  requireShortText(place, min)
   const choose = createChoose(place)
   const last = place.name.split('.').at(-1) ?? ''
   const words = wordsByName.find(([form]) => form.test(last.toLowerCase().replaceAll(/[^a-z-]/g, '')))?.[1]

@@ -9,10 +9,19 @@ import { Flaw } from '../contract/lexical/flaw.ts'
 import { checkScalar, readScalar } from '../contract/lexical/scalar.ts'
 import { compilePattern } from '../contract/lexical/text.ts'
 import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
-import { createChoose, type ExamplePlace, listExampleTexts, NoExample, placeWithin } from '../describe/example-text.ts'
+import {
+  createChoose,
+  type ExamplePlace,
+  listExampleTexts,
+  NoExample,
+  placeWithin,
+  placeWithRoom,
+  takeRoom,
+} from '../describe/example-text.ts'
 
 /** A value of each field, optional ones included. */
-export const makeExample = (fields: Fields, place: ExamplePlace): Values => completeValue(fields, {}, place)
+export const makeExample = (fields: Fields, place: ExamplePlace): Values =>
+  completeValue(fields, {}, placeWithRoom(place))
 
 /**
  * The value with every required member that it lacks, at any depth; objects that are missing get
@@ -42,7 +51,9 @@ function completeItem(field: AnyField, value: unknown, place: ExamplePlace): unk
 const examples: ShapeCases<unknown, [value: unknown, place: ExamplePlace]> = {
   scalar: (shape, value, place) => value ?? makeScalar(shape, place),
   list: ({ item, min = 0, max = 2 }, value, place) => {
-    const known = Array.isArray(value) ? value : Array.from({ length: Math.min(Math.max(min, 1), max) })
+    const count = Math.min(Math.max(min, 1), max)
+    if (!Array.isArray(value)) takeRoom(place, count)
+    const known = Array.isArray(value) ? value : Array.from({ length: count })
     return known.map((each, i) =>
       completeItem(item, each, value === undefined ? { ...place, item: place.item + i } : place),
     )
@@ -52,7 +63,9 @@ const examples: ShapeCases<unknown, [value: unknown, place: ExamplePlace]> = {
     if (value !== undefined)
       return mapMembers(value as Values, each => (each === null ? null : completeItem(field, each, place)))
     const { min = 0, max = 2 } = shape.entries
-    const places = Array.from({ length: Math.min(Math.max(min, 1), max) }, (_, i) => ({
+    const count = Math.min(Math.max(min, 1), max)
+    takeRoom(place, count)
+    const places = Array.from({ length: count }, (_, i) => ({
       ...place,
       item: place.item + i,
     }))

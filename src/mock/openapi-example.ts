@@ -4,7 +4,16 @@
  */
 import { attempt, isSyntaxError } from '../base/attempt.ts'
 import { isJsonObject, type Json, jsonItems, objectEntries, objectOf, stringOf } from '../base/objects.ts'
-import { createChoose, type ExamplePlace, listExampleTexts, placeWithin } from '../describe/example-text.ts'
+import { matchesPattern } from '../check/ecma-pattern.ts'
+import {
+  createChoose,
+  type ExamplePlace,
+  hasRoomForOptional,
+  listExampleTexts,
+  placeWithin,
+  placeWithRoom,
+  takeRoom,
+} from '../describe/example-text.ts'
 import type { OpenApiDocument } from '../import/openapi/openapi-document.ts'
 import { propertiesOf, readMapFacts, readSchemaFacts, requiredNamesOf } from '../import/openapi/schema-facts.ts'
 
@@ -26,9 +35,10 @@ export function makeContentExample(document: OpenApiDocument, media: Json | unde
 export function makeSchemaExample(
   document: OpenApiDocument,
   given: Json | undefined,
-  place: ExamplePlace,
+  within: ExamplePlace,
   depth = 0,
 ): Json {
+  const place = placeWithRoom(within)
   const facts = readSchemaFacts(document, given)
   const { schema, type, options } = facts
   const own = place.given[place.name]
@@ -39,6 +49,7 @@ export function makeSchemaExample(
   if (declared !== undefined && place.item === 1) return declared
   const listed = jsonItems(schema['enum'])
   if (listed.length > 0) return listed[createChoose(place)(listed.length)] ?? null
+  if (options.length > 0 && depth > depthMax) return null // it is its own option
   if (options.length > 0)
     return nameOption(document, schema, options[0], makeSchemaExample(document, options[0], place, depth + 1))
   const [first = ''] = type.split(' ')
@@ -80,6 +91,7 @@ const makers: Readonly<Record<string, (example: ExampleSchema) => Json>> = {
     const least = Number(schema['minItems'] ?? 0)
     const count =
       depth >= depthOfOptional ? least : Math.min(Math.max(least, itemsOfArray), readBound(schema['maxItems']))
+    takeRoom(place, count)
     return Array.from({ length: depth > depthMax ? 0 : count }, (_, at) =>
       makeSchemaExample(document, schema['items'], { ...place, item: place.item + at }, depth + 1),
     )
@@ -97,10 +109,15 @@ const readBound = (given: Json | undefined, otherwise = Number.POSITIVE_INFINITY
 function makeObject({ document, schema, place, depth }: ExampleSchema): Json {
   const required = requiredNamesOf(schema)
   const isLeftOut = (name: string, given: Json): boolean =>
-    objectOf(document.resolve(given).value)['writeOnly'] === true || (depth >= depthOfOptional && !required.has(name))
+    objectOf(document.resolve(given).value)['writeOnly'] === true ||
+    (!required.has(name) && (depth >= depthOfOptional || !hasRoomForOptional(place)))
   const members = propertiesOf(schema)
     .filter(([name, given]) => depth < depthMax && !isLeftOut(name, given))
-    .map(([name, given]) => [name, makeSchemaExample(document, given, placeWithin(place, name), depth + 1)] as const)
+    .map(([name, given]) => {
+      const within = placeWithin(place, name)
+      takeRoom(within, 1)
+      return [name, makeSchemaExample(document, given, within, depth + 1)] as const
+    })
   const map = members.length === 0 && depth < depthOfOptional ? readMapFacts(document, schema) : undefined
   const within = placeWithin(place, 'example')
   const entries = map
@@ -161,5 +178,6 @@ function makeFormatted(schema: ExampleSchema['schema'], place: ExamplePlace): st
     max,
     expressions: expression ? [expression] : [],
   })
-  return texts.find(text => (expression?.test(text) ?? true) && (max === undefined || text.length <= max)) ?? ''
+  const fits = (text: string): boolean => pattern === '' || matchesPattern(pattern, text) !== false
+  return texts.find(text => fits(text) && (max === undefined || text.length <= max)) ?? ''
 }

@@ -163,7 +163,11 @@ export async function startOpenApiMock(
 function findStranger(people: readonly Person[], role: string | undefined): Caller | undefined {
   if (role === undefined) return undefined
   const found = people.find(each => each.subject === role)
-  if (!found) throw new Error(`no one has the role ${role}: use ${people.map(each => each.subject).join(', ')}`)
+  const known = people.map(each => each.subject).join(', ')
+  if (!found)
+    throw new Error(
+      `no one has the role ${role}: ${known === '' ? 'the contract has no roles: leave it out' : `use ${known}`}`,
+    )
   return { subject: found.subject, roles: found.roles, claims: omitUndefined(found.claims ?? {}) }
 }
 const hasCredentials = ({ headers }: IncomingMessage): boolean =>

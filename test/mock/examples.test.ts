@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { XmlDocument } from 'libxml2-wasm'
 import { shop } from '../../examples/orders/contract.ts'
 import { listPortElements } from '../../src/contract/xml-derivation.ts'
-import { type AnyRootElement, BodyContent, x } from '../../src/contract/xml-type.ts'
+import { type AnyRootElement, BodyContent, type XmlType, x } from '../../src/contract/xml-type.ts'
 import { makeMessage } from '../../src/describe/example-message.ts'
 import type { ExamplePlace } from '../../src/describe/example-text.ts'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
@@ -136,4 +136,33 @@ for (const [mediaTypes, expected] of openTypes)
     const writing = { attach: undefined, attachPart: (_: string, mediaType: string) => void sent.push(mediaType) }
     createPortMessageCodecs()(root, 'document').write(value, writing, soap11)
     assert.deepEqual(sent, [expected])
+  })
+
+const big = x.namespace('urn:big')
+for (const [title, type, reason] of [
+  [
+    '999999999 elements',
+    x.object({ b: x.element(x.int).many(999_999_999) }),
+    /no example of big\.b was found: .*20000 values; lower/,
+  ],
+  [
+    'thousands of thousands of elements',
+    x.object({
+      b: x.element(x.object({ c: x.element(x.object({ d: x.element(x.int).many(1000) })).many(1000) })).many(1000),
+    }),
+    /no example of big\.b\.c\.d was found: .*20000 values; lower/,
+  ],
+  [
+    '999999999 characters',
+    x.object({ b: x.element(x.simple(x.string, { minLength: 999_999_999 })) }),
+    /big\.b was found: .*100000 characters/,
+  ],
+  [
+    'a pattern of 999999999 characters',
+    x.object({ b: x.element(x.simple(x.string, { patterns: ['a{999999999}'] })) }),
+    /no text fits its facets/,
+  ],
+] as const)
+  test(`a message of ${title} has no example, and its error says so at once`, () => {
+    assert.throws(() => makeMessage(big.element('Big', type as XmlType<object>), placeOf('big')), reason)
   })

@@ -359,3 +359,36 @@ describe('RFC 9110 §13 preconditions are judged by the ETag that a GET of the a
     assert.equal((await ask('GET', '/plain/1', { 'if-none-match': '*' })).status, 200)
   })
 })
+
+describe('a hostile schema costs one example no more than a large one', () => {
+  const placeOf = (name: string): ExamplePlace => ({ seed: 1, name, item: 1, idOf: () => undefined, given: {} })
+  const make = (schema: Json, schemas: Json = {}): Json => {
+    const document = open(JSON.stringify({ openapi: '3.1.0', paths: {}, components: { schemas } }))
+    return makeSchemaExample(document, schema, placeOf('it'))
+  }
+  const thousand = (items: Json): Json => ({ type: 'array', minItems: 1000, items })
+
+  test('a pattern that takes exponential time in the engine', () => {
+    assert.match(String(make({ type: 'string', pattern: '^(x+)+y$', minLength: 60 })), /^x{59,}y$/)
+    assert.ok(String(make({ type: 'string', pattern: '^((((a{100}){100}){100}){100}){100}$' })).length < 30_000)
+  })
+  test('thousands of thousands of items', () => {
+    assert.throws(
+      () => make(thousand(thousand(thousand({ type: 'integer' })))),
+      /no example of it .*20000 values; lower/,
+    )
+    assert.throws(() => make({ type: 'array', minItems: 999_999_999, items: {} }), /20000 values; lower/)
+    assert.throws(() => make({ type: 'string', minLength: 999_999_999 }), /100000 characters or items; lower/)
+  })
+  test('many members of its own kind', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 60 }, (_, i) => [`p${i}`, { $ref: '#/components/schemas/A' }]),
+    )
+    const made = make({ $ref: '#/components/schemas/A' }, { A: { type: 'object', properties } })
+    assert.ok(JSON.stringify(made).length < 300_000)
+  })
+  test('an option of itself', () => {
+    const anyOf = [{ $ref: '#/components/schemas/A' }]
+    assert.deepEqual(make({ $ref: '#/components/schemas/A' }, { A: { anyOf } }), {})
+  })
+})
