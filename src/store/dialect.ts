@@ -79,6 +79,8 @@ export interface Dialect {
   }
   /** Octets from the contract, never from a request. */
   readonly octets: (value: Uint8Array) => Sql
+  /** A number from the contract: finite, or an infinity. */
+  readonly number: (value: number | bigint) => Sql
   /** Whether the text contains this part; case matters. */
   readonly contains: (text: Sql, part: Sql) => Sql
   /** In both databases, absent values come first ascending and last descending. */
@@ -131,6 +133,7 @@ export const sqlite: Dialect = {
     ],
   },
   octets: value => sql.raw(`x'${writeHex(value)}'`),
+  number: value => sql.raw(String(value).replace('Infinity', '9e999')), // it has no word for it, and reads this as infinite
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
   ascending: sql`asc`,
   descending: sql`desc`,
@@ -183,6 +186,7 @@ export const postgres: Dialect = {
     continueFrom: (table, counter) => [sql`select setval(${sequenceOf(table, counter)}, ${sql.place(0)}::bigint)`],
   },
   octets: value => sql.raw(`'\\x${writeHex(value)}'::bytea`),
+  number: value => sql.raw(Math.abs(Number(value)) === Infinity ? `'${value}'` : String(value)),
   contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   ascending: sql`asc nulls first`,
   descending: sql`desc nulls last`,

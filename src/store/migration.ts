@@ -210,7 +210,8 @@ function declareColumn({ name, kind }: Column, cell: Cell | undefined, dialect: 
 
 function writeDefault(cell: Exclude<Cell, null>, dialect: Dialect): Sql {
   if (typeof cell === 'string') return sql.lit(cell)
-  return cell instanceof Uint8Array ? dialect.octets(cell) : sql.raw(String(cell))
+  if (cell instanceof Uint8Array) return dialect.octets(cell)
+  return typeof cell === 'boolean' ? sql.raw(String(cell)) : dialect.number(cell)
 }
 
 /** Fills the empty cells of rows that a program without the default has written. */
