@@ -277,6 +277,15 @@ const cases: readonly MistakenCase[] = [
     /x\.n cannot be null: an attribute has no xsi:nil/,
   ],
   [
+    'XML Schema Part 1 §3.2.6 an attribute named xmlns, which is a declaration',
+    app([
+      resource('x', { fields: { ...id, xmlns: t.string(), y: t.object({ xmlns: t.string().attribute() }) } }).rules(
+        read,
+      ),
+    ]),
+    /^(?:(?!x\.xmlns).)*x\.y\.xmlns cannot be an attribute: in XML it declares a namespace/,
+  ],
+  [
     'B7.4 a detail of a fault that cannot be read',
     app([
       js('x', {

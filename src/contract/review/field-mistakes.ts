@@ -26,6 +26,9 @@ export function findResourceFieldMistakes(contract: Service, place: string, fiel
     ...(fieldNameText.test(name)
       ? []
       : [`${place}.${name} is not a valid name of a field: start with a letter, and use letters, digits and "_"`]),
+    ...(name === 'xmlns' && field.isAttribute
+      ? [`${place}.xmlns cannot be an attribute: in XML it declares a namespace, so make it an element`]
+      : []),
     ...findFieldMistakes(contract, `${place}.${name}`, field),
   ])
 }
