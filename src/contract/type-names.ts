@@ -7,7 +7,7 @@
  *  (3) Another type is named after its field: `state` has the type State. If that name is in use,
  *      the name of the surrounding type precedes it (JobState), else a number follows it.
  *  (4) No such name is that of a declared type, of an element or of another such type, whatever the
- *      case of letters: generators make a class, and a file, of each.
+ *      case of letters and the underscores: generators make a class, and a file, of each.
  *  (5) Types with the same definition and the same wish are one type.
  */
 import type { MessageStyle } from './endpoint-rule.ts'
@@ -111,12 +111,12 @@ class Naming implements PublishedTypes {
   /** By the keys of definitions. */
   readonly #names = new Map<string, string>()
   readonly #given = new Set<string>()
-  /** In lower case: names that are given, declared, or those of elements. */
+  /** As classes: names that are given, declared, or those of elements. */
   readonly #taken: Set<string>
 
   constructor(roots: readonly TypeRoot[]) {
     const reserved = roots.flatMap(({ element, fields }) => [element, ...declaredNames(fields)])
-    this.#taken = new Set(reserved.map(name => name.toLowerCase()))
+    this.#taken = new Set(reserved.map(asClassName))
   }
 
   readonly nameOf = (shape: Shape, place: TypePlace): string | undefined =>
@@ -166,7 +166,7 @@ class Naming implements PublishedTypes {
 
   /** The first free name among these; otherwise the first name with the lowest free number. */
   #choose(names: readonly string[]): string {
-    const isFree = (name: string): boolean => !this.#taken.has(name.toLowerCase())
+    const isFree = (name: string): boolean => !this.#taken.has(asClassName(name))
     const free = names.find(isFree)
     if (free !== undefined) return this.#give(free)
     let number = 2
@@ -176,11 +176,13 @@ class Naming implements PublishedTypes {
 
   #give(name: string): string {
     this.#given.add(name)
-    this.#taken.add(name.toLowerCase())
+    this.#taken.add(asClassName(name))
     return name
   }
 }
 
+/** The same text for all names of which JAXB makes one class (JAXB 2.2 §D.2). */
+const asClassName = (name: string): string => name.replace(/(?!^)[_.-]/g, '').toLowerCase()
 const wishedName = ({ wish }: TypePlace): string => capitalize(wish)
 const declaredName = (shape: Shape): string | undefined =>
   foldShape<string | undefined>(shape, {

@@ -52,6 +52,11 @@ const rows: readonly (readonly [title: string, names: readonly string[], expecte
     one({ kind: t.enum('a'), Kind: t.enum('b'), kIND: t.enum('c') }),
     ['Kind', 'Kind2', 'KIND3'],
   ],
+  [
+    'B2.12 an underscore tells no names apart, of which JAXB makes one class',
+    one({ a_1: t.enum('a'), a1: t.enum('b'), b1_: t.enum('c'), b_1: t.enum('d'), job: Job, j_o_b: t.enum('x') }),
+    ['A_1', 'A12', 'B1_', 'B_12', 'Job', 'State', 'J_o_b2'],
+  ],
   ['the same twice is one', one({ a: t.object({ state }), b: t.object({ state }) }), ['A', 'State', 'B']],
   ['another of its name has the name of the type around it', one({ state, job: Job }), ['State', 'Job', 'JobState']],
   [
