@@ -73,8 +73,8 @@ type WithHeaders<All, H> = {
     : never
 }
 
-/** A name that is still free: itself, or followed by underscores. */
-type FreeName<N extends string, Taken> = N extends Taken ? FreeName<`${N}_`, Taken> : N
+/** A name that is still free: itself, or followed by a digit. */
+type FreeName<N extends string, Taken> = N extends Taken ? FreeName<`${N}2`, Taken> : N
 
 /** The identifier of a job or an item; a single resource has one that no request names. */
 type IdParameter = { readonly id: string }

@@ -317,8 +317,8 @@ function joinContent(common: Fields, content: Fields, wrapper: string): ContentF
   return [{ ...common, [wrapper]: isOptional ? field.optional() : field }, wrapper]
 }
 
-/** A free name: the name itself, or with underscores at its end. */
-const freeName = (name: string, used: object): string => (Object.hasOwn(used, name) ? freeName(`${name}_`, used) : name)
+/** A free name: the name itself, or with a digit at its end. JAXB drops underscores. */
+const freeName = (name: string, used: object): string => (Object.hasOwn(used, name) ? freeName(`${name}2`, used) : name)
 
 /** The faults that operations declare, and those of every service, each once. */
 export const everyFault = (all: readonly Message[]): readonly Fault[] =>

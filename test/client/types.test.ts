@@ -237,7 +237,7 @@ test('names that the contract gives, takes or collides with', () => {
       readonly content:
         | { readonly kind: 'letter'; readonly text: string }
         | { readonly kind: 'coin'; readonly worth: bigint }
-      readonly version_: string
+      readonly version2: string
     }
   >(true)
   same<Ask<Store['ListBoxes']>['where'], { readonly page?: number } | undefined>(true)

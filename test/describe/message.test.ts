@@ -101,10 +101,10 @@ test('D5 content with names of control children is in an element of its own', ()
   assert.equal(signatureOf(messageOf('UseThing')?.request.fields ?? {}), 'id version? input')
   assert.equal(messageOf('UseThing')?.request.main, 'input')
   assert.equal(signatureOf(messageOf('ListThings')?.request.fields ?? {}), 'page? size? cursor? sort? where?')
-  assert.equal(signatureOf(messageOf('PutThingMediaType')?.request.fields ?? {}), 'id version? mediaType_ mediaType')
-  assert.equal(messageOf('GetThing')?.version, 'version_')
+  assert.equal(signatureOf(messageOf('PutThingMediaType')?.request.fields ?? {}), 'id version? mediaType2 mediaType')
+  assert.equal(messageOf('GetThing')?.version, 'version2')
   const item = messageOf('GetThing')?.response?.fields['thing']?.shape
-  assert.equal(item?.kind === 'object' && signatureOf(item.fields), 'id page version version_')
+  assert.equal(item?.kind === 'object' && signatureOf(item.fields), 'id page version version2')
 })
 test('D5 siblings have different names, in any contract', () => {
   fc.assert(
