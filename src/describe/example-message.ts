@@ -16,6 +16,7 @@ import {
   type TypeMembers,
   type WildcardNamespaces,
 } from '../contract/xml-type.ts'
+import { writeAttribute } from '../xml/index.ts'
 import {
   createChoose,
   type ExamplePlace,
@@ -51,7 +52,7 @@ function makeTyped(type: AnyXmlType, name: QualifiedName, place: ExamplePlace, d
   }
   if (definition.kind === 'derivable') return makeDerivable(definition.type, definition.derived(), name, place, depth)
   if (!isSimpleType(type))
-    return `<${name.local}${name.uri === '' ? '' : ` xmlns="${name.uri}"`}>example</${name.local}>`
+    return `<${name.local}${name.uri === '' ? '' : ` xmlns=${writeAttribute(name.uri)}`}>example</${name.local}>`
   return makeSimple(type, place)
 }
 
@@ -163,7 +164,7 @@ function makeChoice(members: TypeMembers, place: ExamplePlace, depth: number): M
 
 function makeForeign(namespaces: WildcardNamespaces): string {
   const uri = typeof namespaces === 'object' && 'of' in namespaces ? namespaces.of[0] : 'urn:example:any'
-  return uri ? `<example xmlns="${uri}">example</example>` : '<example>example</example>'
+  return uri ? `<example xmlns=${writeAttribute(uri)}>example</example>` : '<example>example</example>'
 }
 
 // Simple types

@@ -4,6 +4,7 @@
  * reads, or does not exist.
  */
 import { gzipSync } from 'node:zlib'
+import { writeAttribute } from '../../xml/index.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
 import { listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
@@ -149,7 +150,10 @@ export const messageAttacks: readonly CheckRule[] = [
       expectAllRefused(trial, ({ endpoint }) =>
         ['__proto__', 'constructor', 'hasOwnProperty', 'toString'].map(name => {
           const uri = endpoint.document.targetNamespace
-          return [`the operation ${name}`, writeHostileEnvelope(endpoint, `<p:${name} xmlns:p="${uri}"/>`)]
+          return [
+            `the operation ${name}`,
+            writeHostileEnvelope(endpoint, `<p:${name} xmlns:p=${writeAttribute(uri)}/>`),
+          ]
         }),
       ),
   },

@@ -12,13 +12,14 @@ import { inlineWriting } from '../../soap/codecs/values.ts'
 import { writeEnvelope } from '../../soap/envelope.ts'
 import { bindOperations, responseValues } from '../../soap/operations/contract-operation.ts'
 import { soap12 } from '../../soap/version.ts'
+import { writeAttribute } from '../../xml/index.ts'
 
 type MessageWriter = NonNullable<RestOptions['messages']>
 
 /** The child of Body that requests an operation, in document style. */
 export function writeRequestBody(namespace: string, { request: { name, fields } }: Message, row: Values): string {
   const attributes = compileAttributesWriter(fields)?.(row) ?? ''
-  return `<${name} xmlns="${namespace}"${attributes}>${compileRowWriter(fields, '')(row, inlineWriting)}</${name}>`
+  return `<${name} xmlns=${writeAttribute(namespace)}${attributes}>${compileRowWriter(fields, '')(row, inlineWriting)}</${name}>`
 }
 
 export function createMessageView(context: FaceContext): MessageWriter {

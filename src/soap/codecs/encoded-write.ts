@@ -7,7 +7,7 @@ import { listEntries } from '../../contract/map-entries.ts'
 import { foldShape, type ShapeCases } from '../../contract/shape.ts'
 import { placeOfField, placeOfItem, type TypePlace } from '../../contract/type-names.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
-import { escapeText } from '../../xml/index.ts'
+import { escapeText, writeAttribute } from '../../xml/index.ts'
 import { soapPrefix } from '../fault.ts'
 import type { SoapVersion } from '../version.ts'
 import { encodings, type SoapEncoding } from './encoded-read.ts'
@@ -24,9 +24,10 @@ export function compileEncodedWriter(
   types: TypeSpace,
 ): (row: Values, version: SoapVersion) => string {
   const write = compileStructWriter(fields, types)
+  const own = `xmlns:m=${writeAttribute(namespace)} xmlns:t=${writeAttribute(types.uri)}`
   return (row, version) => {
     const encoding = encodings[version.number]
-    const scope = `xmlns:m="${namespace}" xmlns:t="${types.uri}" xmlns:xsi="${xsiUri}" xmlns:xsd="${xsdUri}" xmlns:enc="${encoding.uri}"`
+    const scope = `${own} xmlns:xsi="${xsiUri}" xmlns:xsd="${xsdUri}" xmlns:enc="${encoding.uri}"`
     return `<m:${element} ${scope} ${soapPrefix}:encodingStyle="${encoding.uri}">${write(row, encoding)}</m:${element}>`
   }
 }

@@ -8,7 +8,7 @@ import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
-import { type Cursor, internName } from '../../xml/index.ts'
+import { type Cursor, internName, writeAttribute } from '../../xml/index.ts'
 import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 import { checkEncodings, compileOptionalReader, compileValueReader, refuseContent } from './literal-read.ts'
@@ -114,7 +114,7 @@ export function compileRpcWriter(namespace: string, element: string, fields: Fie
     key,
     write: compileElementWriter(field, key, toXmlName(key), prefix),
   }))
-  const scope = `xmlns:m="${namespace}"${inner === '' ? '' : ` xmlns:t="${inner}"`}`
+  const scope = `xmlns:m=${writeAttribute(namespace)}${inner === '' ? '' : ` xmlns:t=${writeAttribute(inner)}`}`
   const [open, close] = [`<m:${element} ${scope}>`, `</m:${element}>`]
   return (value, writing) => {
     const row = value as Values // the content of a message is a row

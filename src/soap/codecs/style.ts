@@ -3,7 +3,7 @@
 import type { MessageStyle } from '../../contract/endpoint-rule.ts'
 import type { Values } from '../../contract/implement.ts'
 import type { MessagePart } from '../../contract/xml-message.ts'
-import type { Cursor } from '../../xml/index.ts'
+import { type Cursor, writeAttribute } from '../../xml/index.ts'
 import { refuseMessage } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 import { compileEncodedReader } from './encoded-read.ts'
@@ -47,7 +47,8 @@ const compileDocument: CompileCodec = (
   const below = inner === namespace ? '' : 't:'
   const write = compileRowWriter(response?.fields ?? {}, '', below)
   const attributes = compileAttributesWriter(response?.fields ?? {})
-  const scope = below === '' ? `xmlns="${namespace}"` : `xmlns="${namespace}" xmlns:t="${inner}"`
+  const outer = `xmlns=${writeAttribute(namespace)}`
+  const scope = below === '' ? outer : `${outer} xmlns:t=${writeAttribute(inner)}`
   const [open, close] = [`<${response?.name} ${scope}`, `</${response?.name}>`]
   const read = compileRowReader(request.fields, { children: namespace, below: inner, types, form: 'qualified' })
   return {

@@ -129,9 +129,9 @@ export function compileRootWriter<T>(
   content: Field<T, Presence, ValueOrigin, unknown>,
 ): (value: T, writing: LiteralWriting, attributes?: string) => string {
   const open = `<b:${toXmlName(local)}`
+  const scope = ` xmlns:b=${writeAttribute(namespace)}`
   const write = compileElementWriter(content as AnyField, local, open.slice(1), 'b:')
-  return (value, writing, attributes = '') =>
-    `${open} xmlns:b="${namespace}"${attributes}${write(value, writing).slice(open.length)}`
+  return (value, writing, attributes = '') => `${open}${scope}${attributes}${write(value, writing).slice(open.length)}`
 }
 
 /** The declaration of this block in its role; any operation's while the operation is unknown. */

@@ -29,7 +29,7 @@ import { Refused } from '../../service/refusal.ts'
 import type { ItemPage, JobRow, Snapshot } from '../../service/store.ts'
 import { unpackTyped } from '../../service/typed-json.ts'
 import { compileVersionCalls } from '../../service/version-calls.ts'
-import { internName } from '../../xml/index.ts'
+import { internName, writeAttribute } from '../../xml/index.ts'
 import { compileAttributesWriter, compileRowWriter } from '../codecs/literal-write.ts'
 import { messageStyles } from '../codecs/style.ts'
 import { inlineWriting, StreamedPart, typesIn } from '../codecs/values.ts'
@@ -368,7 +368,7 @@ export function faultWordingOf(namespace: string, { request }: Pick<Message, 're
 
 function writeFaultElement(namespace: string, fault: Fault, detail: Values): string {
   const tag = toXmlName(fault.fault)
-  return `<${tag} xmlns="${namespace}"${detailWriterOf(fault)(detail)}</${tag}>`
+  return `<${tag} xmlns=${writeAttribute(namespace)}${detailWriterOf(fault)(detail)}</${tag}>`
 }
 const detailWriterOf = memoizeByObject(({ detail }: Fault): ((value: Values) => string) => {
   const [attributes, children] = [compileAttributesWriter(detail), compileRowWriter(detail, '')]
