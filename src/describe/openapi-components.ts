@@ -8,9 +8,10 @@ export const refTo = (kind: 'responses' | 'parameters' | 'headers' | 'schemas', 
   $ref: `#/components/${kind}/${name}`,
 })
 
+/** A reference without variables is a template, too (RFC 6570 §2). */
 export const linkSchema: JsonSchema = {
   type: 'object',
-  properties: { href: { type: 'string', format: 'uri-reference' }, templated: { type: 'boolean' } },
+  properties: { href: { type: 'string', format: 'uri-template' }, templated: { type: 'boolean' } },
   required: ['href'],
 }
 /**

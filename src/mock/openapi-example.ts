@@ -160,6 +160,7 @@ const textsOfFormats: Readonly<Record<string, (number: number) => string>> = {
   uri: number => `https://example.org/${number}`,
   url: number => `https://example.org/${number}`,
   'uri-reference': number => `/example/${number}`,
+  'uri-template': number => `/example/${number}`,
   uuid: number => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
   byte: () => 'ZXhhbXBsZQ==',
   binary: () => 'example',

@@ -9,7 +9,10 @@ import { describeService } from '../../src/pages/openapi.ts'
 import { startTestService } from '../../src/testing/index.ts'
 import app, { insurer } from './insurer.ts'
 
-const Ajv = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'))('ajv/dist/2020.js').default
+const require = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'))
+const Ajv = require('ajv/dist/2020.js').default
+/** Formats are judged, too (JSON Schema 2020-12 Validation §7). */
+const createValidator = () => require('ajv-formats').default(new Ajv({ strict: false }))
 type Loose = { readonly [name: string]: Loose }
 
 /** Fields of responses that a client acts on, so that a description has them. */
@@ -29,8 +32,8 @@ const closeSchemas = (text: string): string =>
 /** What a description says of the responses of a service. */
 class Description {
   readonly document: Loose
-  readonly #ajv = new Ajv({ strict: false, validateFormats: false })
-  readonly #closed = new Ajv({ strict: false, validateFormats: false })
+  readonly #ajv = createValidator()
+  readonly #closed = createValidator()
   constructor(text: string) {
     this.document = JSON.parse(text)
     this.#ajv.addSchema({ $id: 'all:', components: this.document['components'] })
