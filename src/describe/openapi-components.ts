@@ -187,7 +187,7 @@ export const headerComponents: Members = {
   'Last-Modified': headerComponent('An HTTP date.'),
   'Cache-Control': headerComponent('Whether and how the response may be cached (RFC 9111).'),
   Vary: headerComponent('The request fields that chose the representation.'),
-  Location: headerComponent('The address of the new resource.'),
+  Location: headerComponent('The address of the new resource; of a query, the one that finds the same by GET.'),
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
   'Preference-Applied': headerComponent('The preferences that were honoured (RFC 7240 §3).'),
   'Accept-Ranges': headerComponent('`bytes`: parts of the content may be requested.'),

@@ -393,7 +393,10 @@ class VersionDocument {
         return response(201, 'Created.', this.schemas.item(operation.resource), [...itemHeaders, 'Location'])
       case 'list':
       case 'search':
-        return response(200, 'A page of items.', this.schemas.page(operation.resource), itemHeaders)
+        return response(200, 'A page of items.', this.schemas.page(operation.resource), [
+          ...itemHeaders,
+          ...(method === 'QUERY' ? ['Location'] : []),
+        ])
       case 'createSearch':
         return response(201, 'The search; its results are at Location.', this.schemas.search(operation.resource), [
           'Location',

@@ -348,6 +348,9 @@ for (const release of ['3.1', '3.2'] as const)
       return copy
     }
     await askEverything(ask, () => service.work())
+    if (release === '3.2')
+      for (const criteria of [{ q: 'ida' }, { q: 3 }, { q: 'ida', state: 'none' }])
+        await ask('karl', 'QUERY', '/api/v2/claims', json, criteria) // RFC 10008, which 3.1 cannot describe
     assert.deepEqual([...flaws], [])
     assert.ok(seen.size > 170, `only ${seen.size} were answered`)
   })
