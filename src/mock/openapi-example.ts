@@ -133,16 +133,18 @@ function makeMapName(document: OpenApiDocument, schema: ExampleSchema['schema'],
   return String(makeSchemaExample(document, { type: 'string', ...names }, place))
 }
 
-/** A multiple of what is required, on the lower bound or near it. */
+/** A multiple of what is required: near zero, or the bound that is nearest to it. */
 function makeNumber(schema: ExampleSchema['schema'], place: ExamplePlace, part: number): number {
   const step = readBound(schema['multipleOf'], part === 1 ? 1 : 0.01)
   const above = schema['exclusiveMinimum']
-  const least = typeof above === 'number' ? above + step : readBound(schema['minimum'], 0) + (above === true ? step : 0)
+  const minimum = readBound(schema['minimum'], Number.NEGATIVE_INFINITY)
+  const least = typeof above === 'number' ? above + step : minimum + (above === true ? step : 0)
   const below = schema['exclusiveMaximum']
   const most = typeof below === 'number' ? below - step : readBound(schema['maximum']) - (below === true ? step : 0)
-  const start = Math.ceil(least / step) * step
-  const wish = start + (createChoose(place)(20) + place.item) * (part === 1 ? Math.max(step, 1) : Math.max(step, part))
-  return roundTo(wish <= most ? wish : start)
+  const distance = (createChoose(place)(20) + place.item) * Math.max(step, part)
+  const start = most < 0 ? Math.floor(most / step) * step : Math.ceil(Math.max(least, 0) / step) * step
+  const wish = most < 0 ? start - distance : start + distance
+  return roundTo(least <= wish && wish <= most ? wish : start)
 }
 const roundTo = (value: number): number => Number(value.toFixed(6))
 
@@ -158,8 +160,10 @@ const textsOfFormats: Readonly<Record<string, (number: number) => string>> = {
   ipv4: number => `192.0.2.${1 + (number % 250)}`,
   ipv6: number => `2001:db8::${(1 + number).toString(16)}`,
   uri: number => `https://example.org/${number}`,
+  iri: number => `https://example.org/${number}`,
   url: number => `https://example.org/${number}`,
   'uri-reference': number => `/example/${number}`,
+  'iri-reference': number => `/example/${number}`,
   'uri-template': number => `/example/${number}`,
   uuid: number => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
   byte: () => 'ZXhhbXBsZQ==',

@@ -102,7 +102,8 @@ function readJsonText(text: string | undefined): Json | undefined {
   return value === undefined ? text : value
 }
 function readTypedText(text: string, type: string): Json {
-  if (/^(integer|number)\b/.test(type) && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text)
+  if (/^(integer|number)\b/.test(type) && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text))
+    return parseJson(text).value ?? Number(text)
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
   return text
 }

@@ -10,6 +10,7 @@ import tickets from '../../examples/tickets/service.ts'
 import { type Json, jsonItems, objectOf, stringOf } from '../../src/base/objects.ts'
 import { findMismatch } from '../../src/check/schema-judge.ts'
 import type { ExamplePlace } from '../../src/describe/example-text.ts'
+import { parseJson } from '../../src/http/json.ts'
 import { contentOf, type Request } from '../../src/http/message.ts'
 import { loadAnyParser } from '../../src/import/description-text.ts'
 import { Losses } from '../../src/import/loss.ts'
@@ -294,6 +295,30 @@ describe('a response has what its schema allows', () => {
     ['OpenAPI §4.8.25 but a constant of the schema stays', 'paid', { by: 'card' }],
   ]
   for (const [title, name, value] of rows) test(title, async () => assert.deepEqual(await member(name), value))
+
+  const int64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n }
+  const numbers: readonly (readonly [title: string, schema: object])[] = [
+    ['within 64 bits, which no double has exactly', int64],
+    ['below zero', { exclusiveMaximum: 0 }],
+    ['between two bounds below zero', { minimum: -3, maximum: -2 }],
+    ['above a bound', { exclusiveMinimum: 40 }],
+    ['around zero, in steps', { minimum: -7, maximum: 7, multipleOf: 5 }],
+  ]
+  for (const [title, facets] of numbers)
+    test(`JSON Schema Validation §6.2 a whole number ${title}`, () => {
+      const schema = { type: 'integer', ...facets }
+      for (let item = 0; item < 30; item++) {
+        const place = { seed: item, name: 'n', item, idOf: () => undefined, given: {} }
+        const written = JSON.stringify(makeSchemaExample(document, schema, place))
+        assert.equal(findMismatch({}, schema as never, parseJson(written).value ?? null), undefined, written)
+      }
+    })
+  test('JSON Schema Validation §7.3 the formats of references and templates', () => {
+    for (const format of ['uri-reference', 'iri-reference', 'uri-template', 'iri', 'uri']) {
+      const place = { seed: 1, name: 'n', item: 1, idOf: () => undefined, given: {} }
+      assert.match(String(makeSchemaExample(document, { type: 'string', format }, place)), /^\S*\/\S*$/)
+    }
+  })
   test('RFC 9110 §8.8.3 a declared ETag is a tag of the content', async () => {
     const [one, again, other] = await Promise.all([answered(1), answered(1), answered(2)])
     assert.match(String(one.fields['etag']), /^"[0-9a-f]{16}"$/)

@@ -15,6 +15,7 @@ const document = new OpenApiDocument('{"openapi":"3.1.0"}', 'api.json', how)
 const integer = { type: 'integer' }
 const kinds: readonly (readonly [schema: JsonObject, value: Json])[] = [
   [integer, 7],
+  [integer, 2n ** 63n - 1n],
   [{ type: 'number' }, 1.5],
   [{ type: 'array', items: integer }, [7, 8]],
   [
