@@ -394,6 +394,7 @@ async function openPeople(
     await openStore(app, options, {
       warn: detail => logger.warn({ detail }, 'stored values are longer than the contract allows'),
       undone: detail => logger.warn({ detail }, 'the start waits for the database'),
+      former: detail => logger.warn({ detail }, 'a former primary of the database accepts changes'),
     }),
     each => each.close(),
   )

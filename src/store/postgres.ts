@@ -43,6 +43,7 @@ import { RecentTrouble } from './recent-trouble.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { fillRows } from './row-filling.ts'
 import { listUnfilled, searchBuildOf } from './search-growth.ts'
+import type { TellFormer } from './server-finder.ts'
 import type { ServerRole } from './server-list.ts'
 import { compileStoreSchema, SqlReader, type StoreSchema } from './sql-access.ts'
 import type { Statement } from './statement.ts'
@@ -66,6 +67,7 @@ export interface PostgresOptions extends Retention {
   readonly warn?: WarnOfLength
   /** Called if the start waits for another session and tries again. */
   readonly undone?: TellUndone
+  readonly former?: TellFormer
 }
 /** For bringing the database to the contract's shape. */
 const migrationTimeoutMs = 3_600_000
@@ -108,7 +110,7 @@ export async function openPostgresStore(
   options: PostgresOptions = {},
 ): Promise<Store> {
   const time = options.work ?? defaultBounds.work
-  const { writes, reads, probe, close } = openSessions(to, options.connections ?? 10, time)
+  const { writes, reads, probe, close } = openSessions(to, options.connections ?? 10, time, options.former)
   const schema: StoreSchema = compileStoreSchema(service, postgres, work =>
     reads.run(noTransaction, on => work(new SqlReader(schema, on))),
   )
@@ -170,14 +172,14 @@ export async function openPostgresStore(
  * checks whether the database is up, which distinguishes a database that is down from a busy one. A
  * given pool serves all of them.
  */
-function openSessions(to: string | PostgresPool, connections: number, time: number) {
+function openSessions(to: string | PostgresPool, connections: number, time: number, former?: TellFormer) {
   if (typeof to !== 'string') {
     const all = new Sessions(to, time)
     return { writes: all, reads: all, probe: all, close: () => all.close() }
   }
   const pools: PostgresPool[] = []
   const open = (max: number): Sessions => {
-    const pool = createPool(to, 'primary', max, time)
+    const pool = createPool(to, 'primary', max, time, pools.length === 0 ? former : undefined)
     pools.push(pool)
     return new Sessions(pool, time)
   }
@@ -297,8 +299,8 @@ const migrationLock: Statement = {
   straight: true,
   recurs: false,
 }
-function createPool(url: string, role: ServerRole, max: number, time: number): PostgresPool {
-  return openPool(url, role, {
+function createPool(url: string, role: ServerRole, max: number, time: number, former?: TellFormer): PostgresPool {
+  const settings = {
     max,
     pipeline: true,
     connectionTimeoutMillis: transactionTimeoutMs,
@@ -309,5 +311,6 @@ function createPool(url: string, role: ServerRole, max: number, time: number): P
     // transaction's locks no longer than this.
     idle_in_transaction_session_timeout: time,
     ...keepAliveOptions,
-  })
+  }
+  return openPool(url, role, settings, former)
 }

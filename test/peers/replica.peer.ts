@@ -5,8 +5,11 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { ServerFinder } from '../../src/store/server-finder.ts'
+import { parseServerList, type ServerRole } from '../../src/store/server-list.ts'
 import { proxy, type Way } from '../proxy.ts'
 import { type Answer, ask, type Question } from './curl-request.ts'
 import { type Database, database, noDatabase, standbyOf } from './database.ts'
@@ -18,6 +21,19 @@ const merge = { 'content-type': 'application/merge-patch+json' }
 const bodyOf = ({ content }: Answer) => JSON.parse(content.toString('utf8'))
 const held = 'select pg_wal_replay_pause()'
 const resumed = 'select pg_wal_replay_resume()'
+
+/** A port that leads to another, each octet of which arrives late. */
+async function delayed(port: number): Promise<number> {
+  const server = createServer(near => {
+    const far = connect(port, '127.0.0.1')
+    for (const socket of [near, far]) socket.on('error', () => {})
+    near.pipe(far).on('close', () => near.destroy())
+    far.on('data', piece => setTimeout(() => near.write(piece), 100)).on('close', () => near.destroy())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  atEnd(() => server.close())
+  return (server.address() as AddressInfo).port // it listens on TCP
+}
 
 async function until(holds: () => Promise<boolean>, what: string, seconds = 30): Promise<void> {
   const end = performance.now() + seconds * 1000
@@ -224,6 +240,21 @@ describe('an address that names a primary and its standby', { skip: noDatabase()
     assert.equal(bodyOf(await asked(path)).stock, 3)
     await until(async () => (await asked('/health/ready')).status === 200, 'it is ready')
     assert.equal(running.process.exitCode, null)
+  })
+
+  it('a former primary that comes back gets no connection, even if it answers first', async () => {
+    const primary = await database()
+    const standby = await standbyOf(primary)
+    await standby.ask('select pg_promote()')
+    const late = await delayed(standby.port)
+    const list = parseServerList(`postgres://tests@127.0.0.1:${primary.port},127.0.0.1:${late}/postgres`)
+    assert.ok(list)
+    const told: string[] = []
+    const find = async (role: ServerRole) => (await new ServerFinder(list, role, says => told.push(says)).find()).port
+    assert.deepEqual([await find('primary'), await find('any')], [late, late])
+    assert.match(told[0] ?? '', new RegExp(`^127\\.0\\.0\\.1:${primary.port} takes changes, but is a former primary`))
+    await standby.stop('SIGQUIT')
+    await assert.rejects(find('primary'), /no server is a primary .*its timeline is 1, and another server has 2/)
   })
 
   it('a start names the servers that it tried, and their roles', async () => {

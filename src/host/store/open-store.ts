@@ -11,6 +11,7 @@ import type { WarnOfLength } from '../../store/long-values.ts'
 import type { MigrationWish, TellUndone } from '../../store/migration.ts'
 import { createFolderOf } from '../../store/private-file.ts'
 import type { RateWindows } from '../../store/rate-windows.ts'
+import type { TellFormer } from '../../store/server-finder.ts'
 import { isSqliteError } from '../../store/write-queue.ts'
 import type { RetentionDays, ServeOptions } from '../options.ts'
 import { ensurePostgresAddress, explainStoreFailure, StoreFailure } from './store-failure.ts'
@@ -57,6 +58,7 @@ export interface StartWatch {
   /** For stored values that are longer than the contract allows. */
   readonly warn?: WarnOfLength
   readonly undone?: TellUndone
+  readonly former?: TellFormer
 }
 
 /** Opens the database of a service, as `serve` does. */
