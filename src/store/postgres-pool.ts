@@ -13,7 +13,7 @@ import { parseServerList, type ServerRole } from './server-list.ts'
  * starting workers for one costs more than it gains.
  */
 const sessionText =
-  'set bytea_output = hex; set extra_float_digits = 1; set standard_conforming_strings = on; set max_parallel_workers_per_gather = 0'
+  'set bytea_output = hex; set extra_float_digits = 1; set standard_conforming_strings = on; set gin_fuzzy_search_limit = 0; set max_parallel_workers_per_gather = 0'
 
 /**
  * If several servers are named, a connection does not outlast this, for its server may have become

@@ -397,6 +397,26 @@ test('values are the same whatever a database sets for its other programs', only
   assert.deepEqual(found && !isFormer(found) && found.value, values)
 })
 
+test('a search finds every match, however few a database lets its other programs find', only, async t => {
+  const notes = resource('notes', {
+    fields: { id: t_.id('n'), text: t_.string({ max: 99 }) },
+  }).rules({ search: ['text'], allow: { read: [anyone] } })
+  const contract = service('notebook', { namespace: 'urn:notebook', resources: [notes], versions: { v1: {} } })
+  const place = await running.place()
+  const store = await openPostgresStore(contract, `${place.url}%20-c%20gin_fuzzy_search_limit%3D3`)
+  t.after(async () => {
+    await store.close()
+    await place.remove()
+  })
+  // More than are looked up in the index, as 'hay' is in each.
+  await place.direct?.(
+    `insert into "notes" ("id", "_version", "_created", "_modified", "text", "text#words") select 'n-' || i, 1, i, i, 'hay', 'hay' from generate_series(1, 10500) as of(i)`,
+  )
+  assert.equal(await store.fill?.(), true)
+  const query = { filters: [], within: 'all', sort: [], size: 3, counted: true, words: ['hay'] } as const
+  assert.equal((await store.read(reader => reader.list('notes', query))).total, undefined)
+})
+
 test("a start may fill a table for longer than the role's limit for a statement", only, async t => {
   const place = await running.place()
   t.after(() => place.remove())
