@@ -395,6 +395,11 @@ async function openPeople(
       warn: detail => logger.warn({ detail }, 'stored values are longer than the contract allows'),
       undone: detail => logger.warn({ detail }, 'the start waits for the database'),
       former: detail => logger.warn({ detail }, 'a former primary of the database accepts changes'),
+      unprepared: () =>
+        logger.warn(
+          { cure: 'let it keep them (PgBouncer 1.21: max_prepared_statements), or pool sessions' },
+          'a pooler of the database does not keep prepared statements: each statement is planned anew',
+        ),
     }),
     each => each.close(),
   )

@@ -10,6 +10,8 @@
  *      to another.
  *  (4) A connection that cannot be made is `Unavailable`, whatever the server's reason: a password
  *      that is being changed, a certificate that has expired, a database that is being replaced.
+ *  (5) A pooler that gives each transaction another session may not know which statements that one
+ *      has prepared: then no statement is prepared any more.
  */
 
 import { createHash } from 'node:crypto'
@@ -93,12 +95,17 @@ export class Sessions {
   readonly #pool: PostgresPool
   readonly #time: number
   readonly #running = new Set<Promise<unknown>>()
+  readonly #tellUnprepared: () => void
   #closed = false
   #cause: unknown
+  /** (5) */
+  #prepares = true
 
-  constructor(pool: PostgresPool, time: number) {
+  /** @param tellUnprepared is called if statements are no longer prepared */
+  constructor(pool: PostgresPool, time: number, tellUnprepared: () => void = ignore) {
     this.#pool = pool
     this.#time = time
+    this.#tellUnprepared = tellUnprepared
     //  (2) A server that is told to stop may say so in the same packet as its readiness, before a
     //      caller could listen.
     pool.on?.('connect', client => client.on('error', ignore))
@@ -147,6 +154,7 @@ export class Sessions {
       } catch (thrown) {
         if (!(thrown instanceof DatabaseFailure || thrown instanceof Collision)) throw thrown
         const cause = thrown instanceof Collision ? thrown : thrown.cause
+        if (isOfOtherSession(cause)) this.#endPreparing()
         if (isKeyTaken(cause) && tries === takenTriesMax) refuse(duplicateKey)
         if (!isTransient(cause)) throw this.#toStoreError(cause)
         if (tries === triesMax || performance.now() + wait > until) throw new Unavailable(1, cause)
@@ -156,8 +164,13 @@ export class Sessions {
     }
   }
 
+  #endPreparing(): void {
+    if (this.#prepares) this.#tellUnprepared()
+    this.#prepares = false
+  }
+
   async #runOnce<T>(begin: string, work: StatementWork<T>, until: number): Promise<T> {
-    const session = new PooledTransaction(until)
+    const session = new PooledTransaction(until, this.#prepares)
     try {
       const answer = await Promise.race([this.#transaction(session, begin, work), session.late])
       session.release()
@@ -209,6 +222,7 @@ const bareQuery = memoizeByText((text): PostgresQuery => ({ text, rowMode: 'arra
 
 class PooledTransaction implements StatementRunner {
   readonly #timer: NodeJS.Timeout
+  readonly #prepares: boolean
   #client: PostgresClient | undefined
   #last: Promise<unknown> = Promise.resolve()
   #isOver = false
@@ -223,7 +237,8 @@ class PooledTransaction implements StatementRunner {
   /** Rejects when its time is up; then the connection is closed, whatever it still owes: (1). */
   readonly late: Promise<never>
 
-  constructor(until: number) {
+  constructor(until: number, prepares: boolean) {
+    this.#prepares = prepares
     const { promise, reject } = Promise.withResolvers<never>()
     this.#timer = setTimeout(reject, Math.max(0, until - performance.now()), new Unavailable(1, late))
     this.late = promise
@@ -297,7 +312,7 @@ class PooledTransaction implements StatementRunner {
 
   rows(of: Statement, values: readonly Cell[]): Promise<readonly Cells[]> {
     if (this.#hasWorkEnded) throw createEndedError()
-    const query: PostgresQuery = Object.create(sharedQueryOf(of))
+    const query: PostgresQuery = Object.create(this.#prepares ? sharedQueryOf(of) : bareQuery(of.text))
     query.values = [...boundParameters(of, values)]
     return this.#query(query)
   }
@@ -360,6 +375,9 @@ export const staleReadMark = 'diglot: what was read has changed'
 const isStaleRead = (thrown: unknown): boolean =>
   errorCodeOf(thrown) === '22P02' && thrown instanceof Error && thrown.message.includes(staleReadMark)
 
+/** invalid_sql_statement_name and duplicate_prepared_statement. */
+export const isOfOtherSession = (thrown: unknown): boolean => ['26000', '42P05'].includes(errorCodeOf(thrown))
+
 /**
  * A collision, serialization_failure or deadlock_detected: the same work may succeed when it runs
  * again.
@@ -368,6 +386,7 @@ const isTransient = (thrown: unknown): boolean =>
   thrown instanceof Collision ||
   isStaleRead(thrown) ||
   isKeyTaken(thrown) ||
+  isOfOtherSession(thrown) ||
   ['40001', '40P01'].includes(errorCodeOf(thrown))
 
 /**
@@ -389,12 +408,10 @@ const isOfDropped = (thrown: unknown): boolean => ['42703', '42P01'].includes(er
 
 /**
  * PostgreSQL Appendix A: connections (08), what a standby does not support or a plan older than its
- * table (0A000), resources (53), intervention (57), system errors (58), read-only, what took longer
- * than the server allows (25P03, 25P04), and prepared statements of another session (26000, 42P05),
- * which a pooler may give to a transaction; and the codes of sockets and pools.
+ * table (0A000), resources (53), intervention (57), system errors (58), read-only, and what took
+ * longer than the server allows (25P03, 25P04); and the codes of sockets and pools.
  */
-const unreachableState =
-  /^(08|0A000|53|57|58|25006|25P0[34]|26000|42P05)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
+const unreachableState = /^(08|0A000|53|57|58|25006|25P0[34])|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
 const lostMessage = /terminat|timeout|not queryable|closed/i
 const isLost = (thrown: unknown): boolean =>
   thrown instanceof Error &&

@@ -68,6 +68,8 @@ export interface PostgresOptions extends Retention {
   /** Called if the start waits for another session and tries again. */
   readonly undone?: TellUndone
   readonly former?: TellFormer
+  /** Called if statements are no longer prepared, since a pooler does not keep them. */
+  readonly unprepared?: () => void
 }
 /** For bringing the database to the contract's shape. */
 const migrationTimeoutMs = 3_600_000
@@ -110,7 +112,7 @@ export async function openPostgresStore(
   options: PostgresOptions = {},
 ): Promise<Store> {
   const time = options.work ?? defaultBounds.work
-  const { writes, reads, probe, close } = openSessions(to, options.connections ?? 10, time, options.former)
+  const { writes, reads, probe, close } = openSessions(to, time, options)
   const schema: StoreSchema = compileStoreSchema(service, postgres, work =>
     reads.run(noTransaction, on => work(new SqlReader(schema, on))),
   )
@@ -172,16 +174,21 @@ export async function openPostgresStore(
  * checks whether the database is up, which distinguishes a database that is down from a busy one. A
  * given pool serves all of them.
  */
-function openSessions(to: string | PostgresPool, connections: number, time: number, former?: TellFormer) {
+function openSessions(
+  to: string | PostgresPool,
+  time: number,
+  { connections = 10, former, unprepared }: PostgresOptions,
+) {
   if (typeof to !== 'string') {
     const all = new Sessions(to, time)
     return { writes: all, reads: all, probe: all, close: () => all.close() }
   }
   const pools: PostgresPool[] = []
   const open = (max: number): Sessions => {
-    const pool = createPool(to, 'primary', max, time, pools.length === 0 ? former : undefined)
+    const isFirst = pools.length === 0 // one of them tells
+    const pool = createPool(to, 'primary', max, time, isFirst ? former : undefined)
     pools.push(pool)
-    return new Sessions(pool, time)
+    return new Sessions(pool, time, isFirst ? unprepared : undefined)
   }
   const half = Math.floor(connections / 2)
   const writes = open(connections - half)

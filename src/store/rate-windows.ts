@@ -7,7 +7,7 @@
  */
 import type { Count, Counted } from '../service/limiter.ts'
 import { openPool } from './postgres-pool.ts'
-import { keepAliveOptions } from './postgres-sessions.ts'
+import { isOfOtherSession, keepAliveOptions } from './postgres-sessions.ts'
 
 export interface RateWindows {
   count(counts: readonly Count[]): Promise<readonly Counted[]>
@@ -51,10 +51,16 @@ export async function openRateWindows(url: string): Promise<RateWindows> {
     throw thrown
   }
   const sweeping = setInterval(() => void pool.query(forgetText).catch(() => {}), removeEveryMs).unref()
+  let prepared: { readonly name?: string } = { name: 'count' }
   return {
     count: async counts => {
       const columns = [counts.map(each => each.key), counts.map(each => each.span), counts.map(each => each.by)]
-      const { rows } = await pool.query({ name: 'count', text: countText, values: columns, rowMode: 'array' })
+      const query = { text: countText, values: columns, rowMode: 'array' as const }
+      const { rows } = await pool.query({ ...query, ...prepared }).catch((thrown: unknown) => {
+        if (!isOfOtherSession(thrown)) throw thrown
+        prepared = {}
+        return pool.query(query)
+      })
       const windows = new Map(rows.map(([key, sum, left]) => [key, { count: Number(sum), leftMs: Number(left) }]))
       return counts.map(({ key, by }) => windows.get(key) ?? { count: by, leftMs: 0 })
     },

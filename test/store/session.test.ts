@@ -154,11 +154,7 @@ describe('(4) a connection that the server refuses is unavailable, whatever its 
 })
 
 describe('(1) a connection that no longer serves is unavailable, and is closed', () => {
-  const reasons = [
-    ['25P04', 'terminating connection due to transaction timeout'],
-    ['26000', 'prepared statement "diglot 1" does not exist'],
-    ['42P05', 'prepared statement "diglot 1" already exists'],
-  ] as const
+  const reasons = [['25P04', 'terminating connection due to transaction timeout']] as const
   for (const [code, message] of reasons)
     test(`${code} ${message}`, async () => {
       const released: unknown[] = []
@@ -175,6 +171,35 @@ describe('(1) a connection that no longer serves is unavailable, and is closed',
       await unavailable(made.run(beginWrite, on => on.run(statement, [])))
       assert.deepEqual(released, [true])
     })
+})
+
+describe('(5) a statement that another session has prepared, or has not, runs again unprepared', () => {
+  const reasons = [
+    ['26000', 'prepared statement "diglot 1" does not exist'],
+    ['42P05', 'prepared statement "diglot 1" already exists'],
+  ] as const
+  for (const begin of [beginRead, beginWrite])
+    for (const [code, message] of reasons)
+      test(`${message}, in a transaction that does "${begin}"`, async () => {
+        const sent: string[] = []
+        const released: unknown[] = []
+        const client: PostgresClient = {
+          query: async ({ text, name }) => {
+            sent.push(`${text}${name === undefined ? '' : ', prepared'}`)
+            if (name !== undefined) throw Object.assign(new Error(message), { code })
+            return { rows: [] }
+          },
+          release: broken => void released.push(broken),
+          on: () => {},
+          off: () => {},
+        }
+        let told = 0
+        const made = new Sessions({ connect: async () => client, end: async () => {} }, time, () => told++)
+        for (let i = 0; i < 2; i++) await made.run(begin, on => on.run(statement, []))
+        const done = [begin, 'select 1', 'commit']
+        assert.deepEqual(sent, [begin, 'select 1, prepared', 'rollback', ...done, ...done])
+        assert.deepEqual([released, told], [[false, false, false], 1])
+      })
 })
 
 describe('an error of the work itself is unchanged, and is thrown once, whatever it looks like', () => {

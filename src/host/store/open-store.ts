@@ -59,6 +59,7 @@ export interface StartWatch {
   readonly warn?: WarnOfLength
   readonly undone?: TellUndone
   readonly former?: TellFormer
+  readonly unprepared?: () => void
 }
 
 /** Opens the database of a service, as `serve` does. */

@@ -68,10 +68,12 @@ const fileCure = (reason: string): string => {
 }
 
 const usualServerCure = 'check that it runs, and its address, name and credentials'
-/** PostgreSQL Appendix A: duplicate_table and insufficient_privilege. */
+/** PostgreSQL Appendix A: duplicate_table, protocol_violation and insufficient_privilege. */
 const serverCures: Readonly<Record<string, string>> = {
   '42P07':
     'another program has this table: give the service a database or a schema of its own (?options=-c%20search_path%3D…)',
+  '08P01':
+    'if it is PgBouncer, let it ignore_startup_parameters = lock_timeout,idle_in_transaction_session_timeout, and set both for the role',
   '42501': 'let the owner of the tables run diglot migrate --apply, or grant this user the right',
 }
 
