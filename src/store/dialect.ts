@@ -65,6 +65,8 @@ export interface Dialect {
   }
   /** Yields a row if this table exists. */
   readonly hasTable: (table: string) => Sql
+  /** The names of the indexes that serve queries. */
+  readonly indexNames: Sql
   readonly boolean: (value: boolean) => Cell
   /** A 64-bit integer, from its digits. */
   readonly wholeNumber: (digits: string) => Cell
@@ -122,6 +124,7 @@ export const sqlite: Dialect = {
   uncompressed: () => [],
   small: number => number,
   hasTable: table => sql`select 1 from sqlite_master where type = 'table' and name = ${literal(table)}`,
+  indexNames: sql`select "name" from sqlite_master where type = 'index'`,
   boolean: value => (value ? 1 : 0),
   wholeNumber: digits => BigInt(digits),
   counting: {
@@ -178,6 +181,8 @@ export const postgres: Dialect = {
   ],
   small: number => sql`${number}::integer`,
   hasTable: table => sql`select 1 from pg_tables where schemaname = current_schema() and tablename = ${literal(table)}`,
+  indexNames: sql`select relname from pg_class join pg_index on indexrelid = pg_class.oid
+    where relnamespace = current_schema()::regnamespace and indisvalid`,
   boolean: value => value,
   wholeNumber: digits => digits,
   counting: {

@@ -7,6 +7,7 @@
  *      program that starts next to a newer one keeps it, too.
  *  (3) If the database can (`buildsConcurrently`), a start postpones the indexes of large tables:
  *      they are built while others read and write.
+ *  (4) An index that somebody else removed, or that a restore did not make, is made again.
  */
 import { type Difference, listUndeclared, tableKey } from './contract-differences.ts'
 import {
@@ -48,6 +49,18 @@ const listUnmade = ({ tables }: ListIndexSchema, shape: DatabaseShape): readonly
 const dropIndex = (index: string, modifier: Sql = sql``): Sql =>
   sql`drop index ${modifier}if exists ${quoteName(index)}`
 
+/**
+ * (4) Removes from `shape` the indexes that are no longer in the database.
+ * @returns their names
+ */
+export function* findLostIndexes({ dialect, tables }: ListIndexSchema, shape: DatabaseShape): Steps<readonly string[]> {
+  const known = shape.get('index')
+  if (!known) return []
+  const there = new Set((yield { text: dialect.indexNames }).map(([name]) => String(name)))
+  const declared = [...tables.values()].flatMap(table => table.indexes.map(({ name }) => name))
+  return declared.filter(name => !there.has(name) && known.delete(name))
+}
+
 /** Tables that lack an index and are so large that it is postponed. Call it before any change. */
 export function* findLargeTables(schema: ListIndexSchema, shape: DatabaseShape): Steps<ReadonlySet<string>> {
   const large = new Set<string>()
@@ -57,11 +70,15 @@ export function* findLargeTables(schema: ListIndexSchema, shape: DatabaseShape):
   return large
 }
 
-/** @param tell called with each index that is postponed */
+/**
+ * @param lost as `findLostIndexes` found them
+ * @param tell called with each index that is postponed
+ */
 export function* growIndexes(
   schema: ListIndexSchema,
   shape: DatabaseShape,
   large: ReadonlySet<string>,
+  lost: readonly string[],
   tell?: (says: string, text: string) => void,
 ): Steps {
   const { dialect, tables } = schema
@@ -76,6 +93,7 @@ export function* growIndexes(
     if (large.has(table.name)) {
       const { text } = compileStatement(dialect, createIndex(table, index, dialect, sql`concurrently `), false)
       tell?.(`create the index ${name}, while the service runs`, text)
+      if (lost.includes(name)) yield forgetShape('index', name)
       continue
     }
     yield { text: dropIndex(name) }

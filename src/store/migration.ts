@@ -27,7 +27,7 @@ import { type DatabaseShape, forgetShape, readShape, rememberShape, type Steps, 
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { dropNamed } from './dropped-names.ts'
 import type { ItemStatements } from './item-rows.ts'
-import { findDuplicates, findLargeTables, growIndexes } from './list-index-growth.ts'
+import { findDuplicates, findLargeTables, findLostIndexes, growIndexes } from './list-index-growth.ts'
 import { findLongValues, type WarnOfLength } from './long-values.ts'
 import {
   declareRecordTables,
@@ -100,6 +100,7 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
     table.length === 0
       ? new Map([['store', new Map(Object.entries(storeShape))]])
       : readShape(yield { text: shapeRows })
+  const lost = yield* findLostIndexes(schema, shape)
   const large = yield* findLargeTables(schema, shape)
   const differences = [
     ...(yield* findDifferences(schema, shape, wish)),
@@ -120,7 +121,7 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
   for (const name of drop ?? []) yield* dropNamed(shape, name)
   const stale = new Map<string, readonly string[]>()
   for (const [name, items] of schema.items) stale.set(name, yield* growTable(items, dialect, shape, drop !== undefined))
-  yield* growIndexes(schema, shape, large, wish?.tell)
+  yield* growIndexes(schema, shape, large, lost, wish?.tell)
   yield* growSearches(schema, shape, stale)
   yield* bounds
 }

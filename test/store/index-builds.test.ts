@@ -249,3 +249,20 @@ test('the completed share of a build only grows, through all phases that Postgre
   assert.deepEqual([shares[0], shares.at(-1)], [0, 1])
   assert.equal(measureBuild('building index', 0.5), 0.25, 'as an index of words tells it')
 })
+
+test('(4) an index of a large table that somebody removed is built again, once', only, async t => {
+  const { open, watcher } = await fillPlace(t)
+  assert.equal(await (await open()).fill?.(), true)
+  const built = await look(watcher)
+  const again = await open()
+  assert.equal(await again.fill?.(), true)
+  assert.deepEqual(await look(watcher), built)
+  await watcher.query('drop index "notes#color"')
+  const told: string[] = []
+  await open({ isPlan: true, drop: [], now: 0, tell: says => told.push(says) })
+  assert.deepEqual(told, ['create the index notes#color, while the service runs'])
+  const later = await open()
+  assert.equal(await look(watcher), undefined)
+  assert.equal(await later.fill?.(), true)
+  assert.deepEqual((await look(watcher))?.[1], true)
+})

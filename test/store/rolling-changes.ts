@@ -177,6 +177,29 @@ export const rollingChanges: readonly Case[] = [
     },
   ],
   [
+    'a unique key whose index somebody has removed is made again by a start, or what stands in its way is named',
+    async place => {
+      const contract = notes(older, { unique: [['text']] })
+      const lose = async (ids: readonly string[]): Promise<void> => {
+        const store = await place.open(contract)
+        await place.direct?.('drop index "notes#=(text)"')
+        await store.write(async writer => {
+          for (const id of ids) await writer.put('notes', id, { text: 'same', id }, {}, undefined, 1)
+        })
+        await store.close()
+      }
+      await lose(['n-1'])
+      const store = await place.open(contract)
+      await assert.rejects(
+        store.write(writer => writer.put('notes', 'n-2', { text: 'same', id: 'n-2' }, {}, undefined, 1)),
+        (thrown: unknown) => thrown instanceof Refused && thrown.refusal.kind === 'conflict',
+      )
+      await store.close()
+      await lose(['n-3'])
+      await refused(place, contract, /notes: text must be unique, and these items have the same: n-1, n-3/)
+    },
+  ],
+  [
     'a rolling change: a unique key is kept by two programs at once, under the names of either',
     async place => {
       const one = await place.open(notes(older, { unique: [['text']] }))

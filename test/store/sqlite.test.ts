@@ -56,6 +56,7 @@ storeCases(
     'the contract has': forgets,
     'a rolling change': forgets,
     'files that an older program': forgets,
+    'a unique key whose index': forgets,
   },
 )
 
