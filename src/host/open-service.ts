@@ -28,6 +28,7 @@ import type { Identities } from '../service/identity-port.ts'
 import type { JobContext } from '../service/job.ts'
 import { LargeWork } from '../service/large-work.ts'
 import { countAbandonedCalls, createLaterLedger } from '../service/later-ledger.ts'
+import type { TellReplica } from '../service/read-replica.ts'
 import { type Store, Unavailable } from '../service/store.ts'
 import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
@@ -39,8 +40,8 @@ import { createMounts, type MountParts } from './mounts.ts'
 import { addFillGauges, addWorkGauges } from './operations/gauges.ts'
 import { InstanceLease } from './operations/instance-lease.ts'
 import { instrumentCalls } from './operations/instrumentation.ts'
-import { changeFields, errorFields } from './operations/log.ts'
-import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
+import { changeFields, errorFields, type Logger } from './operations/log.ts'
+import { addReplicaGauge, addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
 import { answerInTrace, createSpans, findTraceFields, type Spans } from './operations/open-telemetry.ts'
 import { OutageLog } from './operations/outage-log.ts'
 import { OverloadGuard } from './operations/overload.ts'
@@ -136,6 +137,7 @@ export async function openService(
   committed.push(deliveries.changes.wake, deliveries.sinks.wake)
   const door = await openDoor(site, context, holdings, { ...deliveries, replies }, figures)
   addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
+  if (replica) addReplicaGauge(figures, replica)
   for (const { name, help, read, type, aggregator } of app.figures ?? [])
     figures.addGauge(name, help, read, type, aggregator)
   addWorkGauges(figures, { store, feed: deliveries.changes, sinks: deliveries.sinks, clock })
@@ -236,6 +238,12 @@ function startWork({ app, options, world, opened }: Site, store: Store) {
   return { slow, workers, recent, turns, largeWork }
 }
 
+function logReplica(logger: Logger, ...[unused, thrown]: Parameters<TellReplica>): void {
+  const cause = thrown instanceof Unavailable ? (thrown.cause ?? thrown) : thrown
+  if (unused === undefined) logger.info({}, 'the replica is read again')
+  else logger.warn({ why: unused, ...(cause !== undefined && errorFields(cause)) }, 'the replica is not read')
+}
+
 function createContext(
   { app, options, world, spans, protectedAt }: Site,
   { store, replica, limits, callers }: Holdings,
@@ -247,6 +255,7 @@ function createContext(
   const calls = createServiceCalls(app, {
     store,
     replica,
+    tellReplica: (unused, cause) => logReplica(world.logger, unused, cause),
     limiter: limits.limiter,
     clock,
     id: createItemIdentifier,

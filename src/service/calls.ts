@@ -41,7 +41,7 @@ import { endWithTurn } from './item-walk.ts'
 import { cancelJob, getAnswer, getJob, getResult, startJob } from './job.ts'
 import type { Limiter } from './limiter.ts'
 import type { Outcome } from './outcome.ts'
-import { withReplica } from './read-replica.ts'
+import { type FollowingStore, type TellReplica, withReplica } from './read-replica.ts'
 import { getExternal, getFile, getItem, listItems, type ReadContext, readAction } from './reads.ts'
 import { type Doubt, refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
@@ -62,7 +62,8 @@ import { actOnItem, createItem, putItemFile, removeItem, replaceItem, type Write
 export interface ServiceParts {
   readonly store: Store
   /** Operations that only read try it first. */
-  readonly replica?: Pick<Store, 'read'> | undefined
+  readonly replica?: FollowingStore | undefined
+  readonly tellReplica?: TellReplica
   readonly limiter: Limiter
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -88,7 +89,7 @@ export interface ServiceParts {
 
 export function createServiceCalls(app: Implementation, parts: ServiceParts): Calls {
   const { clock } = parts
-  const read = parts.replica ? withReplica(parts.store, parts.replica, clock) : parts.store
+  const read = parts.replica ? withReplica(parts.store, parts.replica, clock, parts.tellReplica) : parts.store
   const readOf = createExternalStores(app, read)
   const about = createFactFinder(app, parts)
   const changes = new Changes(app, parts, about)

@@ -208,7 +208,18 @@ function addUsage(one: Usage | undefined, other: Usage | undefined): Usage | und
 }
 
 /** A standby for safe operations. */
-export type Replica = Pick<Store, 'read' | 'usage' | 'close'>
+export type Replica = Pick<Store, 'read' | 'usage' | 'close'> & {
+  /** Milliseconds since the last change that it has; 0 if it is no standby. */
+  lagMs(): Promise<number>
+}
+
+/** A standby that has begun since its primary's last change does not know when that was. */
+const lagOfStandby: Statement = {
+  text: `select extract(epoch from clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))::float8 * 1000 where pg_is_in_recovery()`,
+  places: [],
+  straight: true,
+  recurs: true,
+}
 
 /**
  * A copy of the same database that is only read: a standby, which gets the contract's shape from
@@ -227,6 +238,7 @@ export async function openPostgresReplica(
   )
   const replica: Replica = {
     read: <T>(work: ReadWork<T>) => sessions.run(beginRead, on => work(new SqlReader(schema, on))),
+    lagMs: async () => Number((await sessions.run(noTransaction, on => on.first(lagOfStandby, [])))?.[0] ?? 0),
     usage: () => sessions.usage(),
     close: async () => {
       await sessions.close()

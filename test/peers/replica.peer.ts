@@ -187,6 +187,22 @@ describe('a standby that serves reads', { skip: noDatabase() }, () => {
     }
   })
 
+  it('its lag is among the metrics, and grows while it does not follow', async () => {
+    const lag = async (): Promise<number> => {
+      const { content } = await asked('/metrics')
+      return Number(/^diglot_replica_lag_seconds (\S+)$/m.exec(content.toString('utf8'))?.[1])
+    }
+    await made('Late')
+    await followed()
+    assert.ok((await lag()) < 2)
+    await standby.ask(held)
+    await made('Later')
+    await until(async () => (await lag()) > 2, 'its lag grows')
+    await standby.ask(resumed)
+    await followed()
+    assert.ok((await lag()) < 10)
+  })
+
   it('the primary is lost: reads continue, changes are unavailable until a promotion, and none is lost', async () => {
     const path = await made('Outlives')
     const { etag = '' } = (await set(path, 7)).fields

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
-import { withReplica } from '../../src/service/read-replica.ts'
+import { lagMaxMs, withReplica } from '../../src/service/read-replica.ts'
 import { refuse } from '../../src/service/refusal.ts'
-import { type StoreReader, Unavailable } from '../../src/service/store.ts'
+import { type Store, type StoreReader, Unavailable } from '../../src/service/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 
 const createProduct = (id: string, name: string) => ({ id, name, price: '1.00', stock: 1 })
@@ -80,4 +80,65 @@ test('a replica that does not respond delays one read a second; when it is back 
   gone = false
   now += 1000
   assert.deepEqual([await read(), await read()], ['old', 'old'])
+})
+
+test('a replica that has not followed for minutes is read only while the original cannot be', async () => {
+  const { store, copy } = await openBoth()
+  let now = 10_000
+  let lag = 1000
+  let isGone = false
+  const told: unknown[] = []
+  const original: Store = {
+    ...openSqliteStore(app.contract, ':memory:'),
+    read: async work => {
+      if (isGone) throw new Unavailable()
+      return store.read(work)
+    },
+  }
+  const following = { read: copy.read.bind(copy), lagMs: async () => lag }
+  const both = withReplica(
+    original,
+    following,
+    () => now,
+    unused => told.push(unused),
+  )
+  const readLater = async (): Promise<unknown> => {
+    now += 5000
+    await both.read(reader => readName(reader, 'p-1')) // looks at the lag beside it
+    return both.read(reader => readName(reader, 'p-1'))
+  }
+  assert.equal(await readLater(), 'old')
+  lag = lagMaxMs + 1
+  assert.equal(await readLater(), 'new')
+  isGone = true
+  assert.equal(await readLater(), 'old')
+  isGone = false
+  lag = 0
+  assert.equal(await readLater(), 'old')
+  assert.deepEqual(told, ['late', undefined])
+})
+
+test('that a replica is unreachable, or read again, is told once', async () => {
+  const { store, copy } = await openBoth()
+  let now = 10_000
+  let isGone = true
+  const told: unknown[] = []
+  const lost = {
+    read: async <T>(work: (reader: StoreReader) => T | Promise<T>): Promise<T> => {
+      if (isGone) throw new Unavailable()
+      return copy.read(work)
+    },
+  }
+  const both = withReplica(
+    store,
+    lost,
+    () => now,
+    unused => told.push(unused),
+  )
+  for (const gone of [true, true, false, false]) {
+    isGone = gone
+    now += 1000
+    await both.read(reader => readName(reader, 'p-1'))
+  }
+  assert.deepEqual(told, ['unreachable', undefined])
 })

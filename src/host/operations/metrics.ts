@@ -8,6 +8,7 @@ import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import { memoizeOnce } from '../../base/memo.ts'
 import type { MountName } from '../../front/entry.ts'
 import type { Call } from '../../service/call.ts'
+import type { FollowingStore } from '../../service/read-replica.ts'
 import type { Store, Usage } from '../../service/store.ts'
 
 /** Upper bounds of the histogram's buckets: from a read in memory to a client's time limit. */
@@ -133,6 +134,14 @@ export function addStoreGauges(figures: Metrics, stores: readonly (readonly [str
     'gauge',
     'max',
   )
+}
+
+export function addReplicaGauge(figures: Metrics, replica: FollowingStore): void {
+  const read = async () => {
+    const lagMs = await replica.lagMs?.()
+    return lagMs === undefined ? [] : [{ labels: {}, value: lagMs / 1000 }]
+  }
+  figures.addGauge('diglot_replica_lag_seconds', 'Age of the last change that the replica has.', read, 'gauge', 'max')
 }
 
 /** A store that is busy or out of reach has no figures, and does not delay others. */

@@ -6,6 +6,7 @@ import { attempt } from '../../base/attempt.ts'
 import type { Implementation } from '../../contract/implement.ts'
 import { computeInStore } from '../../service/computed-values.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../../service/limiter.ts'
+import type { FollowingStore } from '../../service/read-replica.ts'
 import { type Store, type TellFilling, Unavailable } from '../../service/store.ts'
 import type { WarnOfLength } from '../../store/long-values.ts'
 import type { MigrationWish, TellUndone } from '../../store/migration.ts'
@@ -140,7 +141,7 @@ const fillAgainMs = 1000
 export async function openReplica(
   app: Implementation,
   { database, replica }: Pick<ServeOptions, 'database' | 'replica'>,
-): Promise<Pick<Store, 'read' | 'usage' | 'close'> | undefined> {
+): Promise<(FollowingStore & Pick<Store, 'usage' | 'close'>) | undefined> {
   if (replica === undefined) return undefined
   if (!database)
     throw new StoreFailure('a replica is a standby of a PostgreSQL database: give the address of that database, too')
