@@ -1,5 +1,5 @@
 /** The bounds of a bridge: calls to the backend at once, and the size of its answers. */
-import type { HttpOptions } from '../client/http-transport.ts'
+import type { HttpOptions } from '../client/connection-pool.ts'
 import { longestDefault } from '../client/transport.ts'
 import type { LineBounds } from '../service/waiting-lines.ts'
 

@@ -6,8 +6,9 @@
  */
 import type { OctetDecoder, Pieces } from '../base/octets.ts'
 import { PassingOctets } from '../base/passing-octets.ts'
+import type { HttpOptions } from '../client/connection-pool.ts'
 import { TransportFailure } from '../client/errors.ts'
-import { createHttpPool, type HttpOptions } from '../client/http-transport.ts'
+import { createHttpPool } from '../client/http-transport.ts'
 import { type ArrivingOctets, longestDefault, type TransportResponse } from '../client/transport.ts'
 import type { HttpFields } from '../http/message.ts'
 import { describeGarbage, type PortAnswer } from './port-caller.ts'
