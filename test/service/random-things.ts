@@ -47,7 +47,7 @@ export const isCompared = ({ shape }: AnyField): boolean =>
   !['list', 'map', 'object', 'union', 'bytes'].includes(shape.kind)
 
 /** Anyone may do anything to its one resource, `things`. */
-export function describeThings(fields: Fields): Service {
+export function describeThings(fields: Fields, namespace = 'urn:test'): Service {
   const compared = Object.keys(fields).filter(name => isCompared(fields[name]!))
   const all = [anyone]
   const things = resource('things', { fields: { id: t.id('x'), ...fields } }).rules({
@@ -56,5 +56,5 @@ export function describeThings(fields: Fields): Service {
     sort: compared as never,
     allow: { read: all, create: all, change: all, remove: all },
   })
-  return service('test', { namespace: 'urn:test', resources: [things] }) as unknown as Service // only names are narrower
+  return service('test', { namespace, resources: [things] }) as unknown as Service // only names are narrower
 }
