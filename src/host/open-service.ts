@@ -79,6 +79,8 @@ export interface OpenService {
   readonly logger: World['logger']
   /** A refused connection: the reason, and the address of its peer. */
   readonly refused: (reason: string, from: string) => void
+  /** A request that was refused by its octets. */
+  readonly misread: (refusal: { readonly status: number; readonly detail: string }, from: string) => void
   readonly token: Server['token']
   /** @param leave ends something else meanwhile, such as a listener */
   close(limit: number, leave?: (limit: number) => Promise<unknown>): Promise<void>
@@ -157,6 +159,7 @@ export async function openService(
     failed,
     logger: site.world.logger,
     refused: (reason, from) => door.refusedConnections.record(reason, { from }),
+    misread: ({ status, detail }, from) => door.refusedRequests.record(detail, { from, status }),
     token: (subject, roles) => issueToken(key, app.contract.service, subject, roles, clock()),
     close: async (limit, leave) => {
       stopUpkeep()
@@ -329,6 +332,7 @@ async function openDoor(
   const load = opened.adopt(new OverloadGuard(options.overload), each => each.stop())
   const outages = new OutageLog(world.logger)
   const refusedConnections = new OutageLog(world.logger, 'refused a connection')
+  const refusedRequests = new OutageLog(world.logger, 'refused a request')
   const mounts = createMounts(context, {
     people,
     openid,
@@ -362,8 +366,9 @@ async function openDoor(
     outages.flush()
     world.waits.flush()
     refusedConnections.flush()
+    refusedRequests.flush()
   }
-  return { answer, load, refusedConnections, drain, flush }
+  return { answer, load, refusedConnections, refusedRequests, drain, flush }
 }
 
 const siteOf = ({ docs }: ServiceOptions) =>

@@ -25,6 +25,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     }),
     onError: service.failed,
     onRefusal: service.refused,
+    onBadRequest: service.misread,
   })
   addFrontGauges(figures, load, listener)
   return {

@@ -16,6 +16,7 @@
  */
 import type * as http2 from 'node:http2'
 import type { Socket } from 'node:net'
+import { errorCodeOf } from '../base/attempt.ts'
 import { type Content, type HttpFields, noContent, type Request, type Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { joinFieldLines, measureFieldLines } from './field-lines.ts'
@@ -61,7 +62,10 @@ export class Http2Session {
     this.certificate = peer.certificate
     this.scheme = peer.scheme
     wire.on('stream', (stream, _headers, _flags, lines) => this.#begin(stream, lines))
-    wire.on('error', () => {})
+    wire.on('error', error => {
+      // Not those of the socket: a client that is gone is no news.
+      if (errorCodeOf(error).startsWith('ERR_HTTP2_')) context.onRefusal(`HTTP/2: ${error.message}`, this.from)
+    })
     wire.on('remoteSettings', () => this.#countControl())
     wire.on('ping', () => this.#countControl())
     // A client that closes its side sends no more requests; half a request that it leaves behind
@@ -117,6 +121,8 @@ export class Http2Session {
 
   /** With an error, because Node turns a code alone into NO_ERROR. */
   #calmDown(): void {
+    if (this.wire.destroyed) return
+    this.context.onRefusal('an HTTP/2 client sends too many resets, streams, SETTINGS or PING', this.from)
     this.wire.destroy(new Error('the client floods this connection'), enhanceYourCalm)
   }
 }
@@ -152,9 +158,14 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     this.#request = request
     // The target has its own limit, which the face checks.
     const size = measureFieldLines(lines) - request.target.length
-    if (size > context.limits.fields) this.#serve(writeRefusal(limitRefusals.fields(context.limits)))
-    else if (hasSpaceAtEnds(lines)) this.#serve(writeRefusal(refusals.fieldEnds))
+    if (size > context.limits.fields) this.#serveRefusal(limitRefusals.fields(context.limits))
+    else if (hasSpaceAtEnds(lines)) this.#serveRefusal(refusals.fieldEnds)
     else this.#ask(request)
+  }
+
+  #serveRefusal(refusal: ServerRefusal): void {
+    this.#session.context.onBadRequest(refusal, this.from)
+    this.#serve(writeRefusal(refusal))
   }
 
   #ask(request: Request): void {
@@ -219,6 +230,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
 
   refuse(refusal: ServerRefusal): void {
     this.#content?.abort(refusal.detail)
+    this.#session.context.onBadRequest(refusal, this.from)
     if (this.#isAnswered) this.#reset(cancel)
     else this.#answer(writeRefusal(refusal))
   }

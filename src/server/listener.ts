@@ -59,6 +59,11 @@ export interface ListenOptions {
   readonly onError?: ((error: unknown, request?: Request) => void) | undefined
   /** Called for each connection that is refused, with the reason and the address of its peer. */
   readonly onRefusal?: ((reason: string, from: string) => void) | undefined
+  /**
+   * Called for each request that is refused by its octets: `serve` does not see it, or loses its
+   * content.
+   */
+  readonly onBadRequest?: ((refusal: ServerRefusal, from: string) => void) | undefined
 }
 
 export interface HttpListener {

@@ -5,6 +5,7 @@ import { HeldOctets } from './held-octets.ts'
 import { ResponseHeadWriter } from './http1/response-head.ts'
 import { WriteBatch } from './http1/write-batch.ts'
 import { defaultLimits, type ServerLimits } from './limits.ts'
+import type { ServerRefusal } from './refusals.ts'
 
 /** A service as seen by the code that brings requests. */
 export type Serve = (request: Request) => Response | Promise<Response>
@@ -28,6 +29,8 @@ export interface ServerContext {
   readonly onError: (error: unknown, request?: Request) => void
   /** Called for each connection that is refused, with the reason and the address of its peer. */
   readonly onRefusal: (reason: string, from: string) => void
+  /** Called for each request that is refused before, or while, `serve` has it. */
+  readonly onBadRequest: (refusal: ServerRefusal, from: string) => void
   /** Octets of contents that are still arriving. */
   readonly held: HeldOctets
   /** Everything that waits for a peer. */
@@ -48,6 +51,7 @@ export interface ServerContextOptions {
   readonly limits?: Partial<ServerLimits> | undefined
   readonly onError?: ServerContext['onError'] | undefined
   readonly onRefusal?: ServerContext['onRefusal'] | undefined
+  readonly onBadRequest?: ServerContext['onBadRequest'] | undefined
 }
 
 export function createServerContext(serve: Serve, options: ServerContextOptions): ServerContext {
@@ -58,6 +62,7 @@ export function createServerContext(serve: Serve, options: ServerContextOptions)
     limits,
     onError: options.onError ?? (() => {}),
     onRefusal: options.onRefusal ?? (() => {}),
+    onBadRequest: options.onBadRequest ?? (() => {}),
     held: new HeldOctets(limits.held),
     waiting: new Set(),
     heads: new ResponseHeadWriter(Math.floor(limits.idle / 1000)),

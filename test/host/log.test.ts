@@ -84,6 +84,33 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     ])
     assert.ok(ask)
   })
+  test('requests that are refused by their octets have a line a second for each reason, with address and status', async () => {
+    const { lines, server } = await startHosted({ limits: { fields: 4000 } })
+    const secret = 'x-a: secret'
+    const send = async (octets: string): Promise<string> => {
+      const socket = connect(server.port, '127.0.0.1')
+      socket.write(octets)
+      const [answer] = await once(socket, 'data')
+      socket.destroy()
+      return String(answer).slice(9, 12)
+    }
+    const long = `GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'a'.repeat(5000)}\r\n\r\n`
+    const chunks =
+      'POST /soap/v1 HTTP/1.1\r\nhost: a\r\ncontent-type: text/xml\r\ntransfer-encoding: chunked\r\n\r\n-1\r\n'
+    const folded = `GET / HTTP/1.1\r\nhost: a\r\n${secret}\r\n more\r\n\r\n`
+    assert.deepEqual(await Promise.all([send(folded), send(folded), send(long)]), ['400', '400', '431'])
+    assert.equal(await send(chunks), '400')
+    await sleep(1100)
+    const shown = told(lines, 'refused a request').map(each => ({ ...each, error: String(each['error']).slice(0, 20) }))
+    assert.deepEqual(shown, [
+      { from: '127.0.0.1', status: 400, error: 'a field line is not ' },
+      { from: '127.0.0.1', status: 431, error: 'the fields take more' },
+      { from: '127.0.0.1', status: 400, error: 'the chunked coding o' },
+      { error: 'a field line is not ', suppressed: 1 },
+    ])
+    assert.doesNotMatch(JSON.stringify(lines), /secret/)
+  })
+
   test('a probe that learns that the service is not ready does not count as an unserved request', async () => {
     const { ask, lines } = await startHosted({ overload: { concurrent: 0 } })
     assert.equal((await ask('GET', '/health/ready')).status, 503)

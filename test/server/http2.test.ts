@@ -499,6 +499,28 @@ suite('attacks', { concurrency: 4 }, () => {
       { limits: { resets: 20, resetRate: 1 } },
     ))
 
+  for (const [title, octets, reason] of [
+    ['a flood', frame(4, 0, 0), /^an HTTP\/2 client sends too many resets, streams, SETTINGS or PING$/],
+    ['an invalid frame', frame(4, 0, 1), /^HTTP\/2: Protocol error$/],
+  ] as const)
+    test(`docs/operations.md: the end of a connection by ${title} is reported once, with its reason`, async () => {
+      const refused: string[] = []
+      await withServer(
+        hello,
+        async ({ port }) => {
+          const socket = dial(port, '127.0.0.1').on('error', () => {})
+          socket.resume().write(preface)
+          while (!socket.closed) {
+            socket.write(octets)
+            await after(1)
+          }
+        },
+        { onRefusal: (reason, from) => refused.push(`${from} ${reason}`) },
+      )
+      assert.equal(refused.length, 1)
+      assert.match(refused[0]?.replace('127.0.0.1 ', '') ?? '', reason)
+    })
+
   const floods: readonly (readonly [title: string, octets: Buffer])[] = [
     ['SETTINGS', frame(4, 0, 0)],
     ['PING', frame(6, 0, 0, Buffer.alloc(8))],

@@ -1,6 +1,6 @@
 /**
- * Lines about responses with 503, about refused connections, and about work that waits. What it
- * guards:
+ * Lines about responses with 503, about refused connections and requests, and about work that
+ * waits. What it guards:
  *  (1) Each of them is in the log with its cause: in its own line, or in the count of that cause's
  *      next line.
  *  (2) A cause has at most one line a second (for work: a minute), so that an outage does not fill

@@ -292,6 +292,7 @@ export class Http1Connection implements Turn {
     const { socket } = this
     if (this.#isEnding || !socket.writable) return void socket.destroy()
     this.#isEnding = true
+    this.context.onBadRequest(refusal, this.from)
     socket.write(writeFinalResponse(writeRefusal(refusal)))
     this.linger()
   }

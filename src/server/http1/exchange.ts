@@ -95,6 +95,7 @@ export class Http1Exchange implements ContentOwner {
   refuse(refusal: ServerRefusal): void {
     this.content?.abort(refusal.detail)
     this.#isLast = true
+    this.#turn.context.onBadRequest(refusal, this.#turn.from)
     if (!this.#isAnswered) this.#answer(writeRefusal(refusal), true)
   }
 
