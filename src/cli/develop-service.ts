@@ -43,7 +43,7 @@ async function devCommand(file: string | undefined, flags: DevFlags): Promise<vo
   if (file === undefined && (await findServiceFile()) === undefined) await loadService(file)
   const checks = flags.types ? startTypeCheck() : []
   const ended = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
       ended.abort()
       for (const child of checks) child.kill(signal)
@@ -157,8 +157,9 @@ async function serveForDevelopment(file: string | undefined, flags: DevFlags): P
   const [app, { startService }] = await Promise.all([loadService(file), import('../host/serve.ts')])
   const { port, data } = flags
   const server = await startService(app, { port, host: '127.0.0.1', ...(data !== undefined && { data }) })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void server.close(1000).then(() => process.exit(0)))
+  const end = (): void => void server.close(1000).then(() => process.exit(0))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end)
+  process.once('disconnect', end) // the process that restarts it was killed
   console.log([...describeAddresses(app, server.url), ...(await describeTokens(app, server, data))].join('\n'))
 }
 

@@ -57,7 +57,7 @@ async function workCommand(
     failUsage('a database in memory has only jobs that start there: give --data the file of the service')
   const [{ startWorkers: work }, app] = await Promise.all([import('../host/serve.ts'), loadService(file)])
   const working = await work(app, { ...flags, work: jobs })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => void working.close().then(() => process.exit(0)))
   console.log(`working on ${app.contract.jobs.map(job => job.job).join(', ') || 'nothing: the contract has no jobs'}`)
 }

@@ -197,6 +197,33 @@ test('diglot dev prints links and tokens, serves each change, and ends on Ctrl-C
   await assert.rejects(fetch(String(last)), 'nothing serves any more')
 })
 
+for (const signal of ['SIGHUP', 'SIGKILL'] as const)
+  test(`diglot dev leaves no service behind when it gets ${signal}`, { timeout: 60_000 }, async t => {
+    const folder = makeFolder(t, `{ service: './clinic.ts', port: 0 }`)
+    const child = spawn(process.execPath, [...cli, 'dev', '--no-types', '--data', 'dev.sqlite'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    let [said, failed] = ['', '']
+    child.stderr.on('data', piece => {
+      failed += piece
+    })
+    const closed = once(child.stdout, 'close') // the service has it, too
+    const listening = Promise.withResolvers<string>()
+    child.stdout.on('data', piece => {
+      said += piece
+      const [, url] = /WSDL: (\S+)\n/.exec(said) ?? []
+      if (url !== undefined) listening.resolve(url)
+    })
+    const wsdl = await listening.promise
+    child.kill(signal)
+    await closed
+    await assert.rejects(fetch(wsdl), 'nothing serves any more')
+    assert.doesNotMatch(failed, /\n {4}at /)
+    if (signal === 'SIGHUP') assert.equal(child.exitCode ?? (await once(child, 'close'))[0], 0)
+  })
+
 test('diglot bridge --role admits callers by API keys that are created while it runs', {
   timeout: 120_000,
 }, async t => {
