@@ -10,6 +10,11 @@ export const createBehindOption = (): Option =>
     .makeOptionMandatory()
     .argParser((text: string, before: BehindAddresses = {}): BehindAddresses => {
       const [, port = '', address = text] = /^([^=:/]+)=(https?:.*)$/i.exec(text) ?? []
+      const known = before[port]
+      if (known !== undefined)
+        failUsage(
+          `--to gives ${port === '' ? 'the backend' : port} two addresses, ${known} and ${address}: give one of them`,
+        )
       return { ...before, [port]: address }
     })
 

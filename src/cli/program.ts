@@ -1,5 +1,7 @@
 /** All commands of `diglot`, as one value: the command line parses it, completions walk it. */
+import { statSync } from 'node:fs'
 import { Command } from 'commander'
+import { attempt } from '../base/attempt.ts'
 import { addNewCommand } from './begin-project.ts'
 import { addBridgeCommand } from './bridge-service.ts'
 import { addCompletionCommand } from './complete-words.ts'
@@ -13,6 +15,7 @@ import { addMigrateCommand } from './migrate-database.ts'
 import { addMockCommand } from './mock-service.ts'
 import { addRelayCommand } from './relay-messages.ts'
 import { addServeCommand } from './serve-service.ts'
+import { failUsage } from './usage.ts'
 import { addRecordCommands } from './work-and-records.ts'
 
 /** A program that throws where commander would exit. */
@@ -24,6 +27,7 @@ export function createProgram(): Command {
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'diglot: ').replace(...newHint)) })
     .configureHelp({ subcommandTerm: each => `${each.name()} ${each.usage()}` })
     .hook('preAction', (_, command) => applyConfig(command))
+    .hook('preAction', (_, command) => requireFiles(command))
   addNewCommand(program)
   addServeCommand(program)
   addDevCommand(program)
@@ -40,6 +44,21 @@ export function createProgram(): Command {
   nameHelp(program, 'diglot')
   return program
 }
+
+/** A folder is found before anything is done, and named with its option. */
+function requireFiles(command: Command): void {
+  for (const option of command.options) {
+    if (!/<[a-z ]*\bfile\b/.test(option.flags)) continue
+    const values: unknown[] = [command.getOptionValue(option.attributeName())].flat()
+    const folder = values.find(each => typeof each === 'string' && isFolder(each))
+    if (folder !== undefined) failUsage(`${option.long} ${folder} is a folder: give a file`)
+  }
+}
+const isFolder = (path: string): boolean =>
+  attempt(
+    () => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
+    () => true,
+  ) ?? false
 
 /** The names that other programs have for `new`. */
 const newHint = [

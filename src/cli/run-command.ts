@@ -1,11 +1,12 @@
 /** Runs one command, and determines its exit status; `cli.ts` loads this. */
 import { expandProxyFlag } from './listen-options.ts'
 import { createProgram } from './program.ts'
-import { exitStatusOf, ignoreClosedPipe } from './usage.ts'
+import { exitStatusOf, ignoreClosedPipe, requireNoEmptyWord } from './usage.ts'
 
 export async function runCommand(words: readonly string[]): Promise<void> {
   ignoreClosedPipe()
   try {
+    requireNoEmptyWord(words.slice(2))
     await createProgram().parseAsync(expandProxyFlag(words))
   } catch (thrown) {
     process.exitCode = exitStatusOf(thrown)

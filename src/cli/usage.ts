@@ -69,3 +69,16 @@ export class UsageError extends Error {}
 export function failUsage(text: string): never {
   throw new UsageError(text)
 }
+
+/**
+ * An empty word is a shell variable that is not set: no option means anything by it, and some would
+ * take it for their default, or for a database that is gone when the command ends.
+ */
+export function requireNoEmptyWord(words: readonly string[]): void {
+  const at = words.findIndex(word => word === '' || /^--[\w-]+=$/.test(word))
+  if (at < 0) return
+  const [word = '', before = ''] = [words[at], words[at - 1]]
+  const option = word === '' ? (before.startsWith('-') ? before : '') : word.slice(0, -1)
+  const what = option === '' ? 'an argument' : `the value of ${option}`
+  failUsage(`${what} is empty: give one, or leave it out (a variable of the shell may be unset)`)
+}

@@ -57,6 +57,26 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ['a missing argument', ['new'], 2, /missing required argument 'folder'\nsee diglot new --help\n$/],
   ['a missing name of a person', ['people', 'add'], 2, /^diglot: no name is given: write it after the service\n$/],
   ['a missing name behind a service', ['people', 'add', orders], 2, /^diglot: no name is given/],
+  ...(['--tls-key', '--jwks', '--keys', '--message-key'].map(option => [
+    `a folder for ${option}`,
+    ['serve', orders, option, root],
+    2,
+    new RegExp(`^diglot: ${option} .* is a folder: give a file\\n$`),
+  ]) as [string, string[], number, RegExp][]),
+  [
+    'two addresses of one backend',
+    ['bridge', orders, '--to', 'P=http://127.0.0.1:1', '--to', 'P=http://127.0.0.1:2'],
+    2,
+    /^diglot: --to gives P two addresses, http:\/\/127\.0\.0\.1:1 and http:\/\/127\.0\.0\.1:2: give one of them\n$/,
+  ],
+  ['an empty value', ['serve', orders, '--data', ''], 2, /^diglot: the value of --data is empty: give one, or leave/],
+  [
+    'an empty value after =',
+    ['token', '--subject='],
+    2,
+    /^diglot: the value of --subject is empty: give one, or leave/,
+  ],
+  ['an empty argument', ['new', ''], 2, /^diglot: an argument is empty: give one, or leave it out/],
   ['a missing copy', ['backup', orders], 2, /^diglot: no copy is given/],
   ['an invalid port', ['serve', orders, '--port', '70000'], 2, /whole number from 0 to 65535/],
   ['no file', ['serve', 'nowhere.ts'], 1, /nowhere\.ts not found: give the file/],
@@ -112,8 +132,8 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   [
     'a folder as database',
     ['serve', orders, '--port', '0', '--data', folder],
-    1,
-    /^diglot: the database file [^\n]* cannot be opened: unable to open database file: check the path[^\n]*\n$/,
+    2,
+    /^diglot: --data [^\n]* is a folder: give a file\n$/,
   ],
   [
     'a database that is another file',
