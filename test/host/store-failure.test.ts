@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import hello from '../../examples/hello/service.ts'
+import { messageOf } from '../../src/base/attempt.ts'
 import { openLimiter, openStore } from '../../src/host/store/open-store.ts'
 import { ensurePostgresAddress, explainStoreFailure, StoreFailure } from '../../src/host/store/store-failure.ts'
 
@@ -97,6 +98,20 @@ for (const [address, role] of [
   ['postgres://one,two/shop?target_session_attrs=standby', 'any'],
 ] as const)
   test(`a usable address: ${address}`, () => ensurePostgresAddress(address, role))
+
+for (const [code, cure] of [
+  ['08P01', /: if it is PgBouncer, let it ignore_startup_parameters = /],
+  ['25006', /: it is a standby, or set to read-only: give the address of the primary/],
+  ['42501', /: let the owner of the tables run diglot migrate --apply/],
+  ['53300', /: an instance needs 12 connections: /],
+  ['57P03', /: check that it runs/],
+] as const)
+  test(`a server that refuses with ${code} is reported with its cure`, () => {
+    const refusal = Object.assign(new Error('it does not'), { code })
+    const explained = explainStoreFailure(refusal, 'postgres://shop:secret@one.example/shop', '')
+    assert.match(messageOf(explained), /^the database at one\.example cannot be used: it does not: /)
+    assert.match(messageOf(explained), cure)
+  })
 
 test('a server that accepts connections and says nothing is reported with place and cure', async t => {
   const sockets: Socket[] = []

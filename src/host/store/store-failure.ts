@@ -68,12 +68,16 @@ const fileCure = (reason: string): string => {
 }
 
 const usualServerCure = 'check that it runs, and its address, name and credentials'
-/** PostgreSQL Appendix A: duplicate_table, protocol_violation and insufficient_privilege. */
+/** PostgreSQL Appendix A. */
 const serverCures: Readonly<Record<string, string>> = {
   '42P07':
     'another program has this table: give the service a database or a schema of its own (?options=-c%20search_path%3D…)',
   '08P01':
     'if it is PgBouncer, let it ignore_startup_parameters = lock_timeout,idle_in_transaction_session_timeout, and set both for the role',
+  '25006':
+    'it is a standby, or set to read-only: give the address of the primary, or of all servers, or reset default_transaction_read_only',
+  '53300':
+    'an instance needs 12 connections: end others, raise max_connections or the limit of the role or the database, or put PgBouncer in front',
   '42501': 'let the owner of the tables run diglot migrate --apply, or grant this user the right',
 }
 
