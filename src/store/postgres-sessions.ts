@@ -134,7 +134,7 @@ export class Sessions {
   }
 
   #toStoreError(thrown: unknown): unknown {
-    if (isLost(thrown) || isBusy(thrown) || isOfDropped(thrown)) this.#keepCause(thrown)
+    if (isLost(thrown) || isRefusedNow(thrown)) this.#keepCause(thrown)
     return toStoreError(thrown)
   }
   #keepCause(cause: unknown): unknown {
@@ -333,7 +333,7 @@ class PooledTransaction implements StatementRunner {
    * it now.
    */
   abandon(thrown: unknown): void {
-    if ((thrown instanceof Unavailable && !isBusy(this.failed) && !isOfDropped(this.failed)) || isLost(this.failed)) {
+    if ((thrown instanceof Unavailable && !isRefusedNow(this.failed)) || isLost(this.failed)) {
       this.#giveBack(true)
       return
     }
@@ -407,6 +407,16 @@ export const isBusy = (thrown: unknown): boolean => errorCodeOf(thrown) === '55P
 const isOfDropped = (thrown: unknown): boolean => ['42703', '42P01'].includes(errorCodeOf(thrown))
 
 /**
+ * program_limit_exceeded, if the server has no transaction number left: it accepts no change until
+ * a VACUUM has freed some. The message may be in any language.
+ */
+export const isOutOfNumbers = (thrown: unknown): boolean =>
+  errorCodeOf(thrown) === '54000' && /^GetNew(TransactionId|MultiXactId)$/.test(String(Object(thrown).routine))
+
+/** What the server refuses for a while, on a good connection. */
+const isRefusedNow = (thrown: unknown): boolean => isBusy(thrown) || isOfDropped(thrown) || isOutOfNumbers(thrown)
+
+/**
  * PostgreSQL Appendix A: connections (08), what a standby does not support or a plan older than its
  * table (0A000), resources (53), intervention (57), system errors (58), read-only, and what took
  * longer than the server allows (25P03, 25P04); and the codes of sockets and pools.
@@ -418,5 +428,5 @@ const isLost = (thrown: unknown): boolean =>
   (unreachableState.test(errorCodeOf(thrown)) || (errorCodeOf(thrown) === '' && lostMessage.test(thrown.message)))
 
 function toStoreError(thrown: unknown): unknown {
-  return isLost(thrown) || isBusy(thrown) || isOfDropped(thrown) ? new Unavailable(1, thrown) : thrown
+  return isLost(thrown) || isRefusedNow(thrown) ? new Unavailable(1, thrown) : thrown
 }

@@ -32,6 +32,7 @@ import {
   beginRead,
   beginWrite,
   isBusy,
+  isOutOfNumbers,
   keepAliveOptions,
   noTransaction,
   type PostgresPool,
@@ -91,7 +92,8 @@ const takesChanges: Statement = {
  * PostgreSQL Appendix A: disk_full, io_error, data_corrupted, index_corrupted. The query that
  * checks whether the database is up needs none of what fails here.
  */
-const isTrouble = (thrown: unknown): boolean => /^(53100|58030|XX00[12])$/.test(errorCodeOf(thrown))
+const isTrouble = (thrown: unknown): boolean =>
+  /^(53100|58030|XX00[12])$/.test(errorCodeOf(thrown)) || isOutOfNumbers(thrown)
 
 const checkWritable = (probe: Sessions, timeMs: number): Promise<boolean> =>
   probe

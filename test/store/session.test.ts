@@ -173,6 +173,34 @@ describe('(1) a connection that no longer serves is unavailable, and is closed',
     })
 })
 
+describe('program_limit_exceeded', () => {
+  const reasons = [
+    ['GetNewTransactionId', 'no numbers of transactions are left', true],
+    ['GetNewMultiXactId', 'no numbers of shared locks are left', true],
+    ['_bt_check_third_page', 'a value is too long for an index', false],
+  ] as const
+  for (const [routine, what, isUnavailable] of reasons)
+    test(`${what}: ${isUnavailable ? 'unavailable' : 'the error of the work'}, on a good connection`, async () => {
+      const released: unknown[] = []
+      const refusal = Object.assign(new Error('in any language'), { code: '54000', routine })
+      const client: PostgresClient = {
+        query: async ({ text }) => {
+          if (text !== statement.text) return { rows: [] }
+          throw refusal
+        },
+        release: broken => void released.push(broken),
+        on: () => {},
+        off: () => {},
+      }
+      const made = new Sessions({ connect: async () => client, end: async () => {} }, time)
+      const thrown = await made.run(beginWrite, on => on.run(statement, [])).catch((thrown: unknown) => thrown)
+      assert.equal(thrown instanceof Unavailable ? thrown.cause : thrown, refusal)
+      assert.equal(thrown instanceof Unavailable, isUnavailable)
+      await made.close()
+      assert.deepEqual(released, [false])
+    })
+})
+
 describe('(5) a statement that another session has prepared, or has not, runs again unprepared', () => {
   const reasons = [
     ['26000', 'prepared statement "diglot 1" does not exist'],
