@@ -121,6 +121,8 @@ async function askService<T>(
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CheckImpossible(`${address} is not an http or https address: give one such as https://shop.example`)
+  if (url.username !== '' || url.password !== '')
+    throw new CheckImpossible('the address contains credentials: give them by --caller NAME:PASSWORD')
   const profile = flags.profile === undefined ? {} : await loadProfile(flags.profile)
   const isWsdl = /wsdl/i.test(url.search)
   const isFile = (given: string): boolean => !/^https?:|^\//.test(given) || existsSync(given)

@@ -248,6 +248,12 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ['a check without an address', ['check'], 2, /^diglot: the address is missing/],
   ['a check of an invalid address', ['check', 'ftp://a'], 2, /^diglot: ftp:\/\/a is not an http or https address/],
   [
+    'a check of an address with credentials',
+    ['check', 'http://ann:secret@localhost:9/'],
+    2,
+    /^diglot: the address contains credentials: give them by --caller NAME:PASSWORD\n$/,
+  ],
+  [
     'a check of a closed port',
     ['check', 'http://127.0.0.1:1'],
     2,
