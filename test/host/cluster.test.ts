@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -150,10 +150,12 @@ describe('diglot serve --workers 2', async () => {
 })
 
 test('a service that cannot start ends with the cause, and leaves no process', async () => {
-  const { said, ended } = startCli('serve', orders, '--port', '0', '--data', folder, '--workers', '2')
+  const data = join(folder, 'other.sqlite')
+  writeFileSync(data, 'a text that is no database')
+  const { said, ended } = startCli('serve', orders, '--port', '0', '--data', data, '--workers', '2')
   assert.equal(await ended, 1)
   assert.equal(said.out, '')
-  assert.match(said.err, /^diglot: .*unable to open database file|is a directory|diglot: /)
+  assert.match(said.err, /^diglot: the database file .*other\.sqlite cannot be opened: file is not a database/)
 })
 
 test('A8.1 a limit over instances is exact, and needs one query for many requests', async () => {
