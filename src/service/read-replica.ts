@@ -6,7 +6,6 @@
  * has not followed for minutes is read only while the original cannot be.
  */
 
-import type {} from '../base/maybe.ts'
 import { Refused } from './refusal.ts'
 import { type ReadWork, type Store, Unavailable } from './store.ts'
 
