@@ -1,7 +1,8 @@
 /** Descriptions of a service, all generated from its contract. None refers to another document. */
 export { writeAccessMatrix } from './access-matrix.ts'
 export type { EarlierRelease, LostPromises, PublishedOpenApi, PublishedWsdl } from './earlier-release.ts'
-export { type Address, describeOpenApi, type OpenApiOptions, writeOpenApi } from './openapi.ts'
+export { describeOpenApi, writeOpenApi } from './openapi/openapi.ts'
+export type { Address, OpenApiOptions } from './openapi/version-facts.ts'
 export { readWsdl11 } from './reader/read-wsdl.ts'
 export type {
   Find,

@@ -3,7 +3,7 @@
  * parameters are not on the wire: `/orders/{id}` and `/orders/{order}` are the same path.
  */
 import { isJsonObject, type Json, type JsonObject, jsonItems, objectOf, ownMember, stringOf } from '../base/objects.ts'
-import { jsonPatchSchema } from '../describe/openapi-components.ts'
+import { jsonPatchSchema } from '../describe/openapi/openapi-components.ts'
 import { writeJson } from '../http/json.ts'
 import { impliedType } from '../import/openapi/schema-facts.ts'
 import {

@@ -1,6 +1,6 @@
 /** `/openapi.json`: the description of the HTTP face. */
 import type { Implementation } from '../contract/implement.ts'
-import type { OpenApiVersion } from '../describe/openapi-releases.ts'
+import type { OpenApiVersion } from '../describe/openapi/openapi-releases.ts'
 import type { Coding } from '../front/compression.ts'
 import type { Mount } from '../front/entry.ts'
 import { createPages } from '../front/page.ts'
@@ -19,7 +19,7 @@ export async function describeService(
   address?: string,
   release: OpenApiVersion = '3.1',
 ): Promise<string> {
-  const { writeOpenApi } = await import('../describe/openapi.ts')
+  const { writeOpenApi } = await import('../describe/openapi/openapi.ts')
   return writeOpenApi(contract, {
     ...(address !== undefined && { address }),
     ...(faultsBehind && { faultsBehind }),

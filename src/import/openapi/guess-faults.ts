@@ -2,7 +2,7 @@
 
 import { type Json, type JsonObject, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import { builtInFaults, type Fault, fault } from '../../contract/fault.ts'
-import { refusalMembers } from '../../describe/openapi-components.ts'
+import { refusalMembers } from '../../describe/openapi/openapi-components.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import type { RestOperation } from './operations.ts'

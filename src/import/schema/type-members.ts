@@ -1,5 +1,5 @@
 /** Members of a complex type: parts with the keys that they would like, and their final keys. */
-import type { AnyMember, AnyXmlType, TypeMembers } from '../../contract/xml-type.ts'
+import type { AnyMember, AnyXmlType, Particle, TypeMembers } from '../../contract/xml-type.ts'
 import { findFreeName } from '../constant-names.ts'
 
 /** A part of a type and the key that it would like. */
@@ -41,7 +41,9 @@ export const keysOf = (type: AnyXmlType): ReadonlySet<string> => new Set(members
 export const textOfType = (type: AnyXmlType): AnyXmlType | undefined =>
   membersOf(type).flatMap(([, { particle }]) => (particle.kind === 'text' ? [particle.type] : []))[0]
 
-export const listWildcards = (members: readonly (readonly [string, AnyMember])[]) =>
+export const listWildcards = (
+  members: readonly (readonly [string, AnyMember])[],
+): readonly Extract<Particle, { readonly kind: 'any' | 'anyAttribute' }>[] =>
   members.flatMap(([, { particle }]) => (particle.kind === 'anyAttribute' ? [particle] : []))
 
 /** In James Clark's notation. */

@@ -2,13 +2,13 @@
  * What OpenAPI 3.2 can express and 3.1 cannot: the method QUERY, the items of a stream, and nested
  * tags.
  */
-import { omitUndefined } from '../base/objects.ts'
-import { isCallable } from '../contract/job.ts'
-import { capitalize } from '../contract/lexical/text.ts'
-import { listOperations } from '../contract/operation.ts'
-import type { Service } from '../contract/service.ts'
-import { type PublicTexts, pickTexts } from '../contract/texts.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { omitUndefined } from '../../base/objects.ts'
+import { isCallable } from '../../contract/job.ts'
+import { capitalize } from '../../contract/lexical/text.ts'
+import { listOperations } from '../../contract/operation.ts'
+import type { Service } from '../../contract/service.ts'
+import { type PublicTexts, pickTexts } from '../../contract/texts.ts'
+import type { JsonSchema } from '../json-schema.ts'
 import { describeFeed, describePages } from './openapi-changes.ts'
 import type { Members } from './openapi-components.ts'
 

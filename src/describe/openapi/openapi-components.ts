@@ -1,7 +1,7 @@
 /** The parts common to the OpenAPI documents of all services: problems, headers, parameters. */
-import type { Json } from '../base/objects.ts'
+import type { Json } from '../../base/objects.ts'
 
-import { identifierSchema, type JsonSchema } from './json-schema.ts'
+import { identifierSchema, type JsonSchema } from '../json-schema.ts'
 
 export type Members = Readonly<Record<string, Json>>
 export const refTo = (kind: 'responses' | 'parameters' | 'headers' | 'schemas', name: string): JsonSchema => ({

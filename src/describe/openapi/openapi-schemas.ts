@@ -1,13 +1,13 @@
 /** The schemas of one version: items and their drafts, pages, jobs, outputs, problems. */
-import type { Fault } from '../contract/fault.ts'
-import type { Fields } from '../contract/field.ts'
-import { type FilterField, findFilterField } from '../contract/filter-field.ts'
-import { capitalize } from '../contract/lexical/text.ts'
-import { listNested } from '../contract/nesting.ts'
-import { type Operation, singularOf } from '../contract/operation.ts'
-import type { Resource } from '../contract/resource.ts'
-import { jobFields, toXmlName } from '../contract/xml-message.ts'
-import { type JsonSchema, requiredMembers, Schemas, scalarSchema } from './json-schema.ts'
+import type { Fault } from '../../contract/fault.ts'
+import type { Fields } from '../../contract/field.ts'
+import { type FilterField, findFilterField } from '../../contract/filter-field.ts'
+import { capitalize } from '../../contract/lexical/text.ts'
+import { listNested } from '../../contract/nesting.ts'
+import { type Operation, singularOf } from '../../contract/operation.ts'
+import type { Resource } from '../../contract/resource.ts'
+import { jobFields, toXmlName } from '../../contract/xml-message.ts'
+import { type JsonSchema, requiredMembers, Schemas, scalarSchema } from '../json-schema.ts'
 import { linksSchema, type Members, problemMembers, problemXml } from './openapi-components.ts'
 
 export class VersionSchemas {

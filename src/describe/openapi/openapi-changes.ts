@@ -1,5 +1,5 @@
 /** The feed of changes in OpenAPI: its pages, and the stream, which 3.1 cannot describe. */
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from '../json-schema.ts'
 import { linksSchema, type Members, refTo } from './openapi-components.ts'
 
 const int64: JsonSchema = { type: 'integer', format: 'int64' }
