@@ -55,8 +55,11 @@ export function createTokenProof({ store, trust, clock, memory, person }: TokenP
     return memory.rememberBound(tag, { ...found.caller, claims }, found.expires, found.binding)
   }
 
-  const isFirstUse = (key: string, { id, until }: VerifiedProof): Promise<boolean> =>
-    store.write(writer => writer.remember(proofSpace, `${key} ${id}`, { value: '', expires: until }, clock()))
+  /** In the caller's turn, like any change, so that a flood of proofs delays no other caller. */
+  const isFirstUse = (key: string, { id, until }: VerifiedProof, caller: string): Promise<boolean> =>
+    store.write(writer => writer.remember(proofSpace, `${key} ${id}`, { value: '', expires: until }, clock()), {
+      caller,
+    })
 
   async function dpop(token: string, presented: PossessionProof): Promise<Caller | undefined> {
     const tag = hash('sha256', token, 'base64url')
@@ -65,7 +68,7 @@ export function createTokenProof({ store, trust, clock, memory, person }: TokenP
     if (found === undefined || key === undefined || !matchesBinding(found.binding, { ...presented, key }))
       return undefined
     const proof = await verifyProof(presented, { token, key }, clock())
-    return proof && (await isFirstUse(key, proof)) ? found.caller : undefined
+    return proof && (await isFirstUse(key, proof, found.caller.subject ?? '')) ? found.caller : undefined
   }
 
   // Only an issuer binds tokens to keys.

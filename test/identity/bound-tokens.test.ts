@@ -3,7 +3,6 @@
  * (proofs), each check as a row, over the whole service and real sockets.
  */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { createHash, randomUUID, X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as askTls } from 'node:https'
@@ -19,11 +18,18 @@ import {
   SignJWT,
 } from 'jose'
 import type { ServeOptions } from '../../src/host/serve.ts'
+import { createTokenProof } from '../../src/identity/token-proof.ts'
+import type { Store } from '../../src/service/store.ts'
 import { type Answer, bearer, startHosted } from '../host/hosted-service.ts'
+import { makeCertificates } from '../support/certificates.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-bound-'))
 after(() => rmSync(folder, { recursive: true }))
 const pathOf = (name: string) => join(folder, name)
+const hasCertificates = makeCertificates(folder, [
+  ['bank', '/CN=bank'],
+  ['thief', '/CN=thief'],
+])
 
 const now = Date.UTC(2026, 10, 21)
 const seconds = now / 1000
@@ -47,7 +53,7 @@ const getOrder =
 const soap = { 'content-type': 'application/soap+xml' }
 
 describe('RFC 8705 §3 a token that is bound to a client certificate', {
-  skip: certificates() ? false : 'skipped: no openssl here',
+  skip: hasCertificates ? false : 'skipped: no openssl here',
 }, async () => {
   const tls = { key: pathOf('server.key'), certificate: pathOf('server.pem'), authorities: pathOf('ca.pem') }
   const thumbprint = (name: string) =>
@@ -256,6 +262,29 @@ describe('RFC 9449 a token that is bound to a key', async () => {
     assert.doesNotMatch(String(refusal.fields['www-authenticate']), /DPoP/)
   })
 
+  test('§11.1 a proof is recorded in the turn of its caller, so that a flood of them delays no other', async () => {
+    const turns: unknown[] = []
+    const store = {
+      write: async (work: (writer: object) => unknown, turn: unknown) => {
+        turns.push(turn)
+        return await work({ remember: () => true })
+      },
+    } as unknown as Store
+    const found = {
+      caller: { subject: 'erin', roles: [], claims: {} },
+      binding: { key: thumbprint },
+      since: 0,
+      until: now,
+    }
+    const { dpop } = createTokenProof({
+      ...{ store, clock: () => now, memory: { find: () => found, rememberBound: () => found } },
+      ...{ trust: { keys: async () => issuer.publicKey, issuer: '', audience: '' }, person: async () => undefined },
+    })
+    const proof = { jwt: await prove({}), method: 'GET', isAddress: () => true }
+    assert.equal((await dpop?.(token, proof))?.subject, 'erin')
+    assert.deepEqual(turns, [{ caller: 'erin' }])
+  })
+
   test('`bound`: a token that anybody could use is refused', async () => {
     const { ask, server } = await start({ tokens: { ...tokens, bound: true } })
     assert.equal((await ask('GET', order, bearer(await issueToken()))).status, 401)
@@ -263,18 +292,3 @@ describe('RFC 9449 a token that is bound to a key', async () => {
     assert.equal((await ask('GET', order, { authorization: `DPoP ${token}`, dpop })).status, 200)
   })
 })
-
-/** An authority, a server, two clients; false without openssl. */
-function certificates(): boolean {
-  const run = (words: string) => execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' })
-  const fresh = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2'
-  try {
-    run(`req -x509 ${fresh} -subj /CN=authority -keyout ca.key -out ca.pem`)
-    run(`req -x509 ${fresh} -subj /CN=server -addext subjectAltName=IP:127.0.0.1 -keyout server.key -out server.pem`)
-    for (const name of ['bank', 'thief'])
-      run(`req -x509 -CA ca.pem -CAkey ca.key ${fresh} -subj /CN=${name} -keyout ${name}.key -out ${name}.pem`)
-    return true
-  } catch {
-    return false
-  }
-}

@@ -1,6 +1,6 @@
 /** Rules A5.1, A5.3, A5.4: each kind of credentials, over the whole service and real sockets. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { argon2Sync } from 'node:crypto'
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as askTls } from 'node:https'
@@ -18,6 +18,7 @@ import { issueSession, verifySession } from '../../src/identity/session-cookie.t
 import { safeLocalPath } from '../../src/pages/login-answers.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { basic, bearer, form, json, startHosted } from '../host/hosted-service.ts'
+import { makeCertificates } from '../support/certificates.ts'
 import { assertInSomeTry } from '../support/cost.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-who-'))
@@ -448,7 +449,12 @@ describe('guessing', () => {
   })
 })
 
-describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here' }, async () => {
+const hasCertificates = makeCertificates(folder, [
+  ['clara', '/CN=clara'],
+  ['mail', '/CN=x', ' -addext subjectAltName=URI:clara'],
+  ['stranger', '/CN=stranger'],
+])
+describe('A5.4 TLS', { skip: hasCertificates ? false : 'skipped: no openssl here' }, async () => {
   const pathOf = (name: string) => join(folder, name)
   const tls = { key: pathOf('server.key'), certificate: pathOf('server.pem'), authorities: pathOf('ca.pem') }
   const over = (port: number, who: string | undefined, method = 'GET', fields: Record<string, string> = {}) =>
@@ -544,23 +550,3 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
     assert.match(String(kept?.fields['error']), /the key in .*turned\.key is not PEM/)
   })
 })
-
-/** An authority, a server, people; false without openssl. */
-function certificates(): boolean {
-  const run = (words: string) => execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' })
-  const fresh = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2'
-  try {
-    run(`req -x509 ${fresh} -subj /CN=authority -keyout ca.key -out ca.pem`)
-    run(`req -x509 ${fresh} -subj /CN=server -addext subjectAltName=IP:127.0.0.1 -keyout server.key -out server.pem`)
-    run(`req -x509 ${fresh} -subj /CN=clara -keyout selfmade.key -out selfmade.pem`)
-    for (const [name, subject, more] of [
-      ['clara', '/CN=clara', ''],
-      ['mail', '/CN=x', ' -addext subjectAltName=URI:clara'],
-      ['stranger', '/CN=stranger', ''],
-    ] as const)
-      run(`req -x509 -CA ca.pem -CAkey ca.key ${fresh} -subj ${subject}${more} -keyout ${name}.key -out ${name}.pem`)
-    return true
-  } catch {
-    return false
-  }
-}

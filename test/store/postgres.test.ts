@@ -28,6 +28,10 @@ storeCases(running.name, () => running.place())
 const { url } = running
 const only = { skip: url === undefined && 'PGlite has no connections to lose' }
 const townTurn = { item: 'towns t-1', caller: 'ann' }
+const searchedNotes = resource('notes', {
+  fields: { id: t_.id('n'), text: t_.string({ max: 99 }) },
+}).rules({ search: ['text'], allow: { read: [anyone] } })
+const notebook = service('notebook', { namespace: 'urn:notebook', resources: [searchedNotes], versions: { v1: {} } })
 const put = (store: Store, id: string, seen?: number, name = id) =>
   store.write(writer =>
     writer.put('towns', id, { id, name }, {}, seen === undefined ? undefined : { version: seen }, 1),
@@ -130,13 +134,9 @@ for (const [name, list, ranges] of cursorLists)
   })
 
 test('(1) a search over a large table gets its index after the start, and again if making it failed', only, async t => {
-  const notes = resource('notes', {
-    fields: { id: t_.id('n'), text: t_.string({ max: 99 }) },
-  }).rules({ search: ['text'], allow: { read: [anyone] } })
-  const contract = service('notebook', { namespace: 'urn:notebook', resources: [notes], versions: { v1: {} } })
   const place = await running.place()
   t.after(() => place.remove())
-  await (await place.open(contract)).close()
+  await (await place.open(notebook)).close()
   const indexes = (): Promise<Record<string, unknown>[]> =>
     ask(
       `select indexname as name, indexdef as text from pg_indexes
@@ -150,7 +150,7 @@ test('(1) a search over a large table gets its index after the start, and again 
       `drop index "${made['name']}"; ${more}
         update "_shape" set "is" = replace("is", ',"filled":true', '') where "of" = 'index'`,
     )
-  const store = await place.open(contract)
+  const store = await place.open(notebook)
   t.after(() => store.close())
   for (const left of ['', `create index "${made['name']}" on "notes" ("id");`]) {
     await lose(left)
@@ -398,12 +398,8 @@ test('values are the same whatever a database sets for its other programs', only
 })
 
 test('a search finds every match, however few a database lets its other programs find', only, async t => {
-  const notes = resource('notes', {
-    fields: { id: t_.id('n'), text: t_.string({ max: 99 }) },
-  }).rules({ search: ['text'], allow: { read: [anyone] } })
-  const contract = service('notebook', { namespace: 'urn:notebook', resources: [notes], versions: { v1: {} } })
   const place = await running.place()
-  const store = await openPostgresStore(contract, `${place.url}%20-c%20gin_fuzzy_search_limit%3D3`)
+  const store = await openPostgresStore(notebook, `${place.url}%20-c%20gin_fuzzy_search_limit%3D3`)
   t.after(async () => {
     await store.close()
     await place.remove()

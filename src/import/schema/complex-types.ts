@@ -22,6 +22,9 @@ import { encodingUris } from './standard-types.ts'
 import { keyParts, keysOf, membersOf, nameOfAttribute, type Part, textOfType } from './type-members.ts'
 import { recordUnchecked } from './unchecked-rules.ts'
 
+/** What a type is made of, besides its name. */
+type ComplexContent = Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'>
+
 export class ComplexTypes {
   readonly #source: SchemaSource
   readonly #simple: SimpleTypes
@@ -49,7 +52,7 @@ export class ComplexTypes {
     const isMixed = [node, schemaChild(node, 'complexContent')].some(each => each && hasTrue(each, 'mixed'))
     if (isMixed) return x.anyType
     const isAbstract = isRedefined || hasTrue(node, 'abstract')
-    const define = (definition: Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'>): AnyXmlType => {
+    const define = (definition: ComplexContent): AnyXmlType => {
       const complex: ComplexDefinition = { kind: 'complex', name, form: form ?? around.form, isAbstract, ...definition }
       return name ? new NamedType(complex) : new XmlType(complex)
     }
@@ -82,7 +85,7 @@ export class ComplexTypes {
     derivation: Element,
     around: SchemaPlace,
     baseName: string,
-    define: (definition: Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'>) => AnyXmlType,
+    define: (definition: ComplexContent) => AnyXmlType,
   ): AnyXmlType {
     const type = this.#source.typeOf(baseName, around.place)
     if (type.definition.kind !== 'complex') {
@@ -128,7 +131,7 @@ export class ComplexTypes {
     )
   }
 
-  #simpleContent(content: Element, around: SchemaPlace): Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'> {
+  #simpleContent(content: Element, around: SchemaPlace): ComplexContent {
     const derivation = schemaChild(content, 'extension', 'restriction')
     if (!derivation) return { members: {}, isUnordered: false, base: undefined }
     const name = this.#source.components.resolve(derivation, attributeOf(derivation, 'base'), around.form.uri)
@@ -158,11 +161,7 @@ export class ComplexTypes {
   }
 
   /** @param base the type that this content extends */
-  #ownContent(
-    node: Element,
-    around: SchemaPlace,
-    base?: AnyXmlType,
-  ): Pick<ComplexDefinition, 'members' | 'isUnordered'> {
+  #ownContent(node: Element, around: SchemaPlace, base?: AnyXmlType): Omit<ComplexContent, 'base'> {
     const taken = base ? keysOf(base) : new Set<string>()
     const group = schemaChild(node, 'sequence', 'choice', 'all', 'group')
     const { parts, isUnordered } = group ? this.#groups.contentOf(group, around) : { parts: [], isUnordered: false }
