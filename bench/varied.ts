@@ -289,6 +289,12 @@ function pageOf(drawn: number, positions: readonly Position[], clerk: string) {
 
 // A million requests
 
+const itemAsk = (draw: Draw, head: string): Ask =>
+  asking(() => {
+    const id = `o-g${draw()}`
+    return { request: requestOf(`/api/orders/${id}`, [head]), contains: `"id":"${id}"` }
+  })
+
 /** What a million random GETs leave in memory, and what the collector takes of the time: of a server that did no more. */
 async function million(data: string, { clerk }: Heads): Promise<Row[]> {
   const diglot = await start('diglot', 'diglot.ts', [data])
@@ -296,21 +302,17 @@ async function million(data: string, { clerk }: Heads): Promise<Row[]> {
 }
 
 async function countMillion(diglot: Target, clerk: string): Promise<Row[]> {
-  const draw = createDraw('million')
-  const ask = asking(() => {
-    const id = `o-g${draw()}`
-    return { request: requestOf(`/api/orders/${id}`, [clerk]), contains: `"id":"${id}"` }
-  })
+  const ask = itemAsk(createDraw('million'), clerk)
   const line = await Line.open(diglot.port, 16)
   const tenth = quick ? 500 : 100_000
   const megabytes: number[] = []
   await line.ask(ask, tenth)
-  const [spent, collected] = [await cpu(diglot), await collectorTime(diglot)]
+  const [spent, collected] = [await cpu(diglot), (await askCollector(diglot)).collector]
   for (let i = 0; i < 9; i++) {
     await line.ask(ask, tenth)
     megabytes.push(resident(diglot))
   }
-  const share = ((await collectorTime(diglot)) - collected) / ((await cpu(diglot)) - spent)
+  const share = ((await askCollector(diglot)).collector - collected) / ((await cpu(diglot)) - spent)
   line.close()
   const most = Math.max(...megabytes)
   const what = `${(tenth * 10).toLocaleString('en')} GETs, uniform`
@@ -332,10 +334,37 @@ async function countMillion(diglot: Target, clerk: string): Promise<Row[]> {
   ]
 }
 
-/** Microseconds that the collector has had. */
-function collectorTime({ process: child }: Target): Promise<number> {
+interface Collected {
+  /** Microseconds that the collector has had. */
+  readonly collector: number
+  /** Octets of the old generation. */
+  readonly old: number
+}
+function askCollector({ process: child }: Target): Promise<Collected> {
   return new Promise(resolve => {
-    child.once('message', said => resolve((said as { collector: number }).collector))
+    child.once('message', said => resolve(said as Collected))
     child.send('collector')
   })
+}
+
+/** Octets that a random GET adds to the old generation: a collection of all generations must free them again. */
+export async function measurePromoted(data: string, count: number): Promise<number> {
+  const diglot = await start('diglot', 'diglot.ts', [data])
+  try {
+    const line = await Line.open(diglot.port, 16)
+    const ask = itemAsk(createDraw('promoted', count), await signHead(data, 'clara'))
+    await line.ask(ask, 30_000)
+    let promoted = 0
+    let { old } = await askCollector(diglot)
+    for (let i = 0; i < 10; i++) {
+      await line.ask(ask, 2000)
+      const before = old
+      old = (await askCollector(diglot)).old
+      promoted += Math.max(0, old - before)
+    }
+    line.close()
+    return promoted / 20_000
+  } finally {
+    stop(diglot)
+  }
 }

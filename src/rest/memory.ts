@@ -42,6 +42,11 @@ export interface ItemDocument {
   /** The last caller found to see these links and fields. */
   caller: Caller
   shown: (SelectedItem & { readonly variant: Variant }) | undefined
+  /**
+   * The one kept before it for the same item. Not an array: V8 would make its elements in the old
+   * generation, because each array is kept, and then also all documents that are never kept.
+   */
+  earlier: ItemDocument | undefined
 }
 
 /** A page of a collection as this caller would see it. */
@@ -65,7 +70,7 @@ export interface RememberedPage {
 
 export class RestMemory {
   readonly #heads = new WeakMap<LastingFields, Map<Operation, ParsedHead>>()
-  readonly #documents = new WeakMap<Snapshot, ItemDocument[]>()
+  readonly #documents = new WeakMap<Snapshot, ItemDocument>()
   readonly #pages = new Map<string, RememberedPage>()
   readonly #variants = new Map<string, string>()
   readonly #coded = new Map<string, Uint8Array>()
@@ -92,17 +97,17 @@ export class RestMemory {
   }
 
   /** A store gives the same snapshot for an unchanged item (`store/row-cache.ts`). */
-  documentsOf(item: Snapshot): readonly ItemDocument[] {
-    return this.#documents.get(item) ?? []
+  findDocument(item: Snapshot, isSought: (document: ItemDocument) => boolean): ItemDocument | undefined {
+    for (let each = this.#documents.get(item); each; each = each.earlier) if (isSought(each)) return each
+    return undefined
   }
   keepDocument(item: Snapshot, document: ItemDocument): void {
     if (!isShared(item)) return
-    const remembered = this.#documents.get(item)
-    if (!remembered) this.#documents.set(item, [document])
-    else {
-      if (remembered.length >= restLimits.documentsKept) remembered.shift()
-      remembered.push(document)
-    }
+    document.earlier = this.#documents.get(item)
+    this.#documents.set(item, document)
+    let oldest: ItemDocument | undefined = document
+    for (let kept = 1; oldest && kept < restLimits.documentsKept; kept++) oldest = oldest.earlier
+    if (oldest) oldest.earlier = undefined
   }
 
   findPage(key: string): RememberedPage | undefined {

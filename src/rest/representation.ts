@@ -26,32 +26,31 @@ import { fileVersionTag, representationTag } from './tags.ts'
 export function buildItemDocument(exchange: Exchange, resource: string, item: Snapshot): ItemDocument {
   const view = exchange.edition.views.get(resource)
   if (!view) throw new Error(`${resource} is not a resource of ${exchange.edition.version}`)
-  const remembered = exchange.face.memory.documentsOf(item)
-  const { place } = exchange
-  if (view.steady)
-    for (const each of remembered)
-      if (each.edition === exchange.edition && each.base === place && each.caller === exchange.caller) return each
-  return composeDocument(exchange, view, item, remembered, place)
+  const { edition, place, caller } = exchange
+  const same = view.steady
+    ? exchange.face.memory.findDocument(
+        item,
+        each => each.edition === edition && each.base === place && each.caller === caller,
+      )
+    : undefined
+  return same ?? composeDocument(exchange, view, item, place)
 }
 
-function composeDocument(
-  exchange: Exchange,
-  view: ResourceView,
-  item: Snapshot,
-  remembered: readonly ItemDocument[],
-  place: string,
-): ItemDocument {
+function composeDocument(exchange: Exchange, view: ResourceView, item: Snapshot, place: string): ItemDocument {
   const { edition, base, caller } = exchange
   const viewer = { caller, now: exchange.entry.now }
   const offered = offeredLinks(view, item, viewer, callsOf(exchange))
   const { mask } = offered
-  const same = remembered.find(each => each.edition === edition && each.base === place && each.mask === mask)
+  const same = exchange.face.memory.findDocument(
+    item,
+    each => each.edition === edition && each.base === place && each.mask === mask,
+  )
   if (same) {
     same.caller = caller
     return same
   }
   const document = new ItemRepresentation(view, item, { base, place }, offered)
-  const composed: ItemDocument = { edition, base: place, mask, document, caller, shown: undefined }
+  const composed: ItemDocument = { edition, base: place, mask, document, caller, shown: undefined, earlier: undefined }
   // A change may still be rolled back.
   if (exchange.isSafe) exchange.face.memory.keepDocument(item, composed)
   return composed

@@ -8,11 +8,13 @@ import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { XmlDocument, XsdValidator } from 'libxml2-wasm'
+import { fillOrders } from '../../bench/growth-data.ts'
 import { type Ask, compare, type Found, inFolder, paired, peersInstalled, start, stop } from '../../bench/harness.ts'
 import { orderAsk } from '../../bench/rest.ts'
 import { orderXml, shop } from '../../bench/servers/shop.ts'
 import { call, wsdlFor } from '../../bench/soap.ts'
 import { compareStarts } from '../../bench/start.ts'
+import { measurePromoted } from '../../bench/varied.ts'
 import { binder, events, message, saxesEvents, time } from '../../bench/xml.ts'
 import { writeXsd } from '../../src/describe/xsd.ts'
 
@@ -39,6 +41,15 @@ describe('no measurement has become much slower', { skip: process.platform !== '
       } finally {
         for (const each of [ours, theirs]) stop(each)
       }
+    }))
+
+  it('GETs of random items leave little in the old generation', () =>
+    inFolder(async folder => {
+      const data = join(folder, 'orders.sqlite')
+      await fillOrders({ data }, 30_000)
+      const octets = await measurePromoted(data, 30_000)
+      console.log(`${octets.toFixed(0)} octets for each GET, at most 900`)
+      assert.ok(octets <= 900, `${octets.toFixed(0)} octets for each GET; more than 900 would be promoted only to die`)
     }))
 
   it('a start to the first response, compared with Fastify', () =>

@@ -170,11 +170,12 @@ test('a few documents of one item are remembered, of which the oldest goes first
   const item = snapshot('t-1')
   const documents = Array.from({ length: restLimits.documentsKept + 1 }, (_, mask) => ({ mask }) as ItemDocument)
   for (const document of documents) memory.keepDocument(item, document)
-  assert.deepEqual(memory.documentsOf(item), documents.slice(1))
-  assert.deepEqual(memory.documentsOf(snapshot('t-1')), [], 'another snapshot has its own')
+  const findAll = (of: Snapshot) => documents.filter(each => memory.findDocument(of, document => document === each))
+  assert.deepEqual(findAll(item), documents.slice(1))
+  assert.deepEqual(findAll(snapshot('t-1')), [], 'another snapshot has its own')
   const alone = { ...snapshot('t-2') }
-  memory.keepDocument(alone, { mask: 0 } as ItemDocument)
-  assert.deepEqual(memory.documentsOf(alone), [], 'nor are those of a snapshot that is not given again')
+  memory.keepDocument(alone, documents[0] as ItemDocument)
+  assert.deepEqual(findAll(alone), [], 'nor are those of a snapshot that is not given again')
 })
 
 test('compressed octets share one bound, and are counted anew once the oldest have gone', () => {
