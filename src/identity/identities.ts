@@ -107,8 +107,10 @@ export function createIdentities(sources: IdentitySources): People {
   return {
     bearer: (token, source, certificate) => {
       let tag = source && tags.get(source)
-      if (tag === undefined) tag = digest('sha256', token, 'base64url')
-      if (source) tags.set(source, tag)
+      if (tag === undefined) {
+        tag = digest('sha256', token, 'base64url')
+        if (source) tags.set(source, tag)
+      }
       const known = proven.find(tag)
       if (known?.binding === unbound) return known.caller
       return known ? callerAlone(known, certificate) : verify(token, tag).then(found => callerAlone(found, certificate))

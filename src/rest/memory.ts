@@ -97,9 +97,8 @@ export class RestMemory {
   }
 
   /** A store gives the same snapshot for an unchanged item (`store/row-cache.ts`). */
-  findDocument(item: Snapshot, isSought: (document: ItemDocument) => boolean): ItemDocument | undefined {
-    for (let each = this.#documents.get(item); each; each = each.earlier) if (isSought(each)) return each
-    return undefined
+  lastDocument(item: Snapshot): ItemDocument | undefined {
+    return this.#documents.get(item)
   }
   keepDocument(item: Snapshot, document: ItemDocument): void {
     if (!isShared(item)) return

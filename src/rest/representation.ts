@@ -26,25 +26,28 @@ import { fileVersionTag, representationTag } from './tags.ts'
 export function buildItemDocument(exchange: Exchange, resource: string, item: Snapshot): ItemDocument {
   const view = exchange.edition.views.get(resource)
   if (!view) throw new Error(`${resource} is not a resource of ${exchange.edition.version}`)
+  const last = exchange.face.memory.lastDocument(item)
   const { edition, place, caller } = exchange
-  const same = view.steady
-    ? exchange.face.memory.findDocument(
-        item,
-        each => each.edition === edition && each.base === place && each.caller === caller,
-      )
-    : undefined
-  return same ?? composeDocument(exchange, view, item, place)
+  if (view.steady)
+    for (let each = last; each; each = each.earlier)
+      if (each.edition === edition && each.base === place && each.caller === caller) return each
+  return composeDocument(exchange, view, item, place, last)
 }
 
-function composeDocument(exchange: Exchange, view: ResourceView, item: Snapshot, place: string): ItemDocument {
+/** @param last the one remembered last for this item */
+function composeDocument(
+  exchange: Exchange,
+  view: ResourceView,
+  item: Snapshot,
+  place: string,
+  last: ItemDocument | undefined,
+): ItemDocument {
   const { edition, base, caller } = exchange
   const viewer = { caller, now: exchange.entry.now }
   const offered = offeredLinks(view, item, viewer, callsOf(exchange))
   const { mask } = offered
-  const same = exchange.face.memory.findDocument(
-    item,
-    each => each.edition === edition && each.base === place && each.mask === mask,
-  )
+  let same = last
+  while (same && !(same.edition === edition && same.base === place && same.mask === mask)) same = same.earlier
   if (same) {
     same.caller = caller
     return same

@@ -170,7 +170,11 @@ test('a few documents of one item are remembered, of which the oldest goes first
   const item = snapshot('t-1')
   const documents = Array.from({ length: restLimits.documentsKept + 1 }, (_, mask) => ({ mask }) as ItemDocument)
   for (const document of documents) memory.keepDocument(item, document)
-  const findAll = (of: Snapshot) => documents.filter(each => memory.findDocument(of, document => document === each))
+  const findAll = (of: Snapshot) => {
+    const found: ItemDocument[] = []
+    for (let each = memory.lastDocument(of); each; each = each.earlier) found.unshift(each)
+    return found
+  }
   assert.deepEqual(findAll(item), documents.slice(1))
   assert.deepEqual(findAll(snapshot('t-1')), [], 'another snapshot has its own')
   const alone = { ...snapshot('t-2') }
