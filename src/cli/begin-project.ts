@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { ImportedProjectOptions } from '../starter/descriptions/imported-project.ts'
-import { collectOption } from './option-types.ts'
+import { foldersOption, hostsOption } from './option-types.ts'
 import { failUsage, writeReaderLine } from './usage.ts'
 
 /** Adds `new`. */
@@ -22,10 +22,10 @@ export function addNewCommand(program: Command): void {
     .option(
       '--documents <folder>',
       'a folder with documents that the description imports by address; repeatable',
-      collectOption,
+      foldersOption,
       [],
     )
-    .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
+    .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', hostsOption, [])
     .action(newCommand)
 }
 

@@ -36,7 +36,7 @@ import {
   readListenFlags,
   reloadOnSignal,
 } from './listen-options.ts'
-import { collectOption, wholeNumberOption } from './option-types.ts'
+import { collectOption, foldersOption, hostsOption, wholeNumberOption } from './option-types.ts'
 import { failUsage, writeReaderLine } from './usage.ts'
 
 /** Adds `bridge`. */
@@ -47,8 +47,8 @@ export function addBridgeCommand(program: Command): void {
     .argument('<description>', 'its WSDL or OpenAPI 3, in a file or at an address of a host that --fetch names')
     .addOption(createBehindOption())
     .option('--map <contract.ts>', 'the contract to serve: written by diglot import, then edited')
-    .option('--from <folder>', 'a folder with documents that the description refers to; repeatable', collectOption, [])
-    .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
+    .option('--from <folder>', 'a folder with documents that the description refers to; repeatable', foldersOption, [])
+    .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', hostsOption, [])
     .option('--role <name>', 'a role whose callers may call; repeatable', collectOption, [])
     .option('--anyone', 'admit all callers, without credentials')
     .option(

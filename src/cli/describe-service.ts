@@ -10,7 +10,7 @@ import type { LoadedContract } from '../diff/diff-sources.ts'
 import type { DocsFlags } from '../docs/docs-command.ts'
 import type { ImportFlags } from '../import/import-command.ts'
 import { findServiceFile, loadService, serviceText } from './locate-service.ts'
-import { addressOption, collectOption, wholeNumberOption } from './option-types.ts'
+import { addressOption, collectOption, foldersOption, hostsOption, wholeNumberOption } from './option-types.ts'
 import { failUsage, printError, UsageError, writeReaderLine } from './usage.ts'
 
 const descriptions = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
@@ -123,10 +123,10 @@ function addImportCommand(program: Command): void {
     .option(
       '--from <folder>',
       'a folder with documents that the description imports by address; repeatable',
-      collectOption,
+      foldersOption,
       [],
     )
-    .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
+    .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', hostsOption, [])
     .option('--operations', 'OpenAPI only: write each operation as an exchange, for the client of diglot/openapi')
     .option('--force', 'replace the file, and discard edits in it')
     .action(importCommand)

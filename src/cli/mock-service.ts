@@ -9,7 +9,7 @@ import {
   readTlsFlags,
   type TlsFlags,
 } from './listen-options.ts'
-import { collectOption, createPortOption, pairOption, wholeNumberOption } from './option-types.ts'
+import { createPortOption, foldersOption, pairOption, wholeNumberOption } from './option-types.ts'
 import { failUsage, writeReaderLine } from './usage.ts'
 
 /** Adds `mock`. */
@@ -42,7 +42,7 @@ export function addMockCommand(program: Command): void {
     .option(
       '--from <folder>',
       'a folder with documents that a description imports by address; repeatable',
-      collectOption,
+      foldersOption,
       [],
     )
     .addOption(createProxyOption())

@@ -1,4 +1,5 @@
 /** The values that options may have; any other is a usage error. */
+import { statSync } from 'node:fs'
 import { InvalidArgumentError, Option } from 'commander'
 
 export const wholeNumberOption =
@@ -16,6 +17,17 @@ export const createPortOption = (): Option =>
     .default(8080)
     .argParser(wholeNumberOption(0, 65535))
 export const collectOption = (text: string, before: readonly string[]): string[] => [...before, text]
+export const foldersOption = (text: string, before: readonly string[]): string[] => {
+  if (!statSync(text, { throwIfNoEntry: false })?.isDirectory())
+    throw new InvalidArgumentError('must be the path of a folder')
+  return [...before, text]
+}
+/** Hosts whose documents may be fetched. */
+export const hostsOption = (text: string, before: readonly string[]): string[] => {
+  if (/[/?#@\\\s]/.test(text) || !URL.parse(`https://${text}`))
+    throw new InvalidArgumentError('must be a host alone, such as api.example.org or localhost:8081')
+  return [...before, text]
+}
 export const pairOption = (text: string, before: Readonly<Record<string, string>>): Record<string, string> => {
   const [name, ...value] = text.split('=')
   if (!name || value.length === 0) throw new InvalidArgumentError('must be NAME=VALUE')

@@ -79,6 +79,10 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ['an empty argument', ['new', ''], 2, /^diglot: an argument is empty: give one, or leave it out/],
   ['a missing copy', ['backup', orders], 2, /^diglot: no copy is given/],
   ['an invalid port', ['serve', orders, '--port', '70000'], 2, /whole number from 0 to 65535/],
+  ['a folder that is not there', ['import', 'shop.wsdl', '--from', 'none'], 2, /'none' is invalid.*path of a folder/],
+  ['a file in place of a folder', ['mock', orders, '--from', orders], 2, /path of a folder/],
+  ['an address as a host', ['import', 'shop.wsdl', '--fetch', 'http://x.example/'], 2, /host alone, such as api/],
+  ['a host that is none', ['new', 'shop', '--from', 'shop.wsdl', '--fetch', 'x:99999'], 2, /host alone/],
   ['no file', ['serve', 'nowhere.ts'], 1, /nowhere\.ts not found: give the file/],
   [
     'a file that is not a service',
