@@ -272,6 +272,8 @@ function readExchange(
     return undefined
   }
   const isEncoded = input.use === 'encoded' || output?.use === 'encoded'
+  if (isEncoded && style === 'document')
+    losses.add(place, 'is document/encoded: its messages are literal, without references or stated types (R2706)')
   const body = (message: WsdlMessage, local: string) =>
     style === 'rpc'
       ? bodies.readCall(message, local, namespace, isEncoded)
@@ -366,8 +368,9 @@ const readFaults = (
   place: string,
   model: SchemaModel,
   losses: Losses,
-): readonly ReadFault[] =>
-  faults.flatMap(({ fault, namespace: uri, parts, isBound, documentation }) => {
+): readonly ReadFault[] => {
+  const taken = new Set<string>()
+  return faults.flatMap(({ fault, namespace: uri, parts, isBound, documentation }) => {
     const [part, ...others] = parts
     const root = part && readPartElement({ namespace: uri, ...part }, place, model)
     const named = `the fault ${fault || 'without a name'}`
@@ -378,9 +381,13 @@ const readFaults = (
         `${named} has its first part alone: ${others.map(each => each.name).join(', ')} left out`,
         'document',
       )
-    if (root) model.addComment(root, documentation)
-    return root ? [{ fault, root, isBound }] : []
+    if (!part || !root) return []
+    model.addComment(root, documentation)
+    const name = findFreeName(fault || part.name, each => taken.has(each))
+    taken.add(name)
+    return [{ fault: name, root, isBound }]
   })
+}
 
 /** A fault of a portType that its binding has only as a header block is that block (§3.7). */
 function joinHeaderFaults(

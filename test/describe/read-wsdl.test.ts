@@ -374,6 +374,12 @@ const remarks: readonly (readonly [string, string, string, string, RegExp])[] = 
     '<s:body use="literal" namespace="urn:t" part="p"/>',
     /^body: unknown attribute part/,
   ],
+  ['A.4.2', 'element="t:e"', 'document', '<s:body use="none"/>', /^body: use must be literal or encoded/],
+  ['A.4.2', 'element="t:e"', 'document', '<s:body use="literal"/><s:bodies/>', /^unknown element bodies/],
+  ['A.4.1', 'element="t:e"', 'document', '<s:body use="literal"/><part name="q"/><prat/>', /^unknown element prat/],
+  ['R2306', 'element="t:e" type="xs:int"', 'document', '<s:body use="literal"/>', /^o input: part p: .* both/],
+  ['§3.5', 'element="t:e"', 'document', '<s:body use="literal" parts="q"/>', /^o input: its message has no part q/],
+  ['§3.5', 'element="t:e"', 'document', '<s:body use="literal" parts="p q"/>', /^o input: its message has no part q/],
 ]
 for (const [rule, part, style, body, remark] of remarks)
   test(`B2.12 ${rule} a forbidden construct with a clear meaning is remarked`, () => {
@@ -387,4 +393,36 @@ for (const [rule, part, style, body, remark] of remarks)
     assert.deepEqual(found.flaws, [])
     assert.equal(found.remarks.length, 1)
     assert.match(found.remarks[0] ?? '', remark)
+    const [operation] = found.services[0]?.ports[0]?.operations ?? []
+    assert.deepEqual(
+      operation?.input?.parts.map(({ name }) => name),
+      ['p'],
+    )
+  })
+
+/** [rule, the operation of the portType, the faults of its binding, the flaws, the remarks] */
+const declared = '<input message="t:m"/><output message="t:m"/>'
+const mistakes: readonly (readonly [string, string, string, readonly string[], readonly string[]])[] = [
+  [
+    '§2.4.4 a fault twice',
+    `${declared}${'<fault name="F" message="t:m"/>'.repeat(2)}`,
+    '',
+    ['o: fault F is declared twice'],
+    [],
+  ],
+  ['§2.4.4 a fault without a name', `${declared}<fault message="t:m"/>`, '', ['o: a fault has no name'], []],
+  ['§2.5 a fault that is only bound', declared, '<fault name="G"/>', [], ['o: fault G is bound, but not declared']],
+  ['§2.4.2 a second input', `${declared}<input message="t:m"/>`, '', [], ['operation o: only the first input counts']],
+  ['§2.3 a part twice', '<input message="t:two"/>', '', ['o input: part p is declared twice'], []],
+]
+for (const [title, operation, faults, flaws, remarked] of mistakes)
+  test(`B2.12 ${title} is told`, () => {
+    const part = '<part name="p" type="xs:int" xmlns:xs="http://www.w3.org/2001/XMLSchema"/>'
+    const found = read(
+      definitions(`<message name="m">${part}</message><message name="two">${part}${part}</message>
+        <portType name="P"><operation name="o">${operation}</operation></portType>
+        <binding name="b" type="t:P" ${soap11}><s:binding style="rpc"/><operation name="o">${faults}</operation></binding>
+        <service name="s"><port name="p" binding="t:b"/></service>`),
+    )
+    assert.deepEqual([found.flaws, found.remarks], [flaws, remarked])
   })

@@ -37,6 +37,9 @@ const schemaCases: readonly (readonly [clause: string, schema: string, told: rea
   ['1.1 §3.10.2.2 namespaces and names that a wildcard excludes', schemaWith(rootWith('<xs:sequence><xs:any notNamespace="##local"/></xs:sequence><xs:anyAttribute notQName="t:a"/>')), ['element r: a wildcard accepts names that notNamespace excludes: ##local', 'element r: a wildcard accepts names that notQName excludes: t:a']],
   ['1.1 Part 2 §3.4.26–§3.4.28 types that narrow older ones', schemaWith(['dateTimeStamp', 'yearMonthDuration', 'dayTimeDuration', 'anyAtomicType'].map(name => `<xs:element name="${name}" type="xs:${name}"/>`).join('') + one), []],
   ['1.1 §3.12 alternatives', schemaWith('<xs:complexType name="B"/><xs:element name="r" type="t:B"><xs:alternative test="@x" type="t:B"/></xs:element>'), ['element r: has the same type whatever its attributes are (xs:alternative)']],
+  ['§3.15.6 two declarations of a name', schemaWith(`${one}${int('e')}${int('e', 'nillable="true"')}`), ['document: element {urn:t}e is declared twice, in different ways: the first declaration counts']],
+  ['§3.15.6 one declaration twice, with other prefixes and comments', schemaWith(`${one}${int('e')}<xs:element name="e" type="y:int" xmlns:y="${schemas}"><xs:annotation/></xs:element>`), []],
+  ['§3.15.3 a prefix that is not declared', schemaWith(rootWith(sequence('<xs:element name="a" type="zz:int"/>'))), ['element r, element a: the type zz:int is not declared: its elements are XML']],
   ['1.1 §3.4.2.3.3 open content', schemaWith(rootWith(`<xs:openContent><xs:any/></xs:openContent>${sequence(int('a'))}`)), ['element r: has no elements but those that are declared (xs:openContent)']],
   ['1.1 §3.4.2.3.3 closed content', schemaWith(rootWith(`<xs:openContent mode="none"/>${sequence(int('a'))}`)), []],
   ['1.1 §3.4.2.3.3 content that is open by default', schemaWith(`<xs:defaultOpenContent><xs:any/></xs:defaultOpenContent>${one}`), ['document: types of the schema urn:t have no elements but those that are declared (xs:defaultOpenContent)']],
@@ -81,8 +84,15 @@ const wsdlCases: readonly (readonly [clause: string, wsdl: string, told: readonl
   ['§2.1.3 a required extension of a port', wsdlWith({ input: body, port: '<e:encrypt w:required="1"/>' }), ['port P: the extension {urn:e}encrypt is required, and left out']],
   ['§2.1.3 a required extension of a message', wsdlWith({ input: `${body}<e:encrypt w:required="true"/>` }), ['binding B: the extension {urn:e}encrypt is required, and left out']],
   ['§2.1.3 an extension that is not required', wsdlWith({ input: body, binding: '<e:encrypt/><e:other w:required="false"/>' }), []],
+  ['§3.5 document/encoded', wsdlWith({ input: '<s:body use="encoded" parts="a"/>' }), ['operation ask: is document/encoded: its messages are literal, without references or stated types (R2706)']],
+  ['§2.4.4 a fault without a name', wsdlWith({ input: body, fault: '<fault message="t:H"/>' }), ['document: ask: a fault has no name']],
   ['§3.6 further parts of a fault', wsdlWith({ input: body, fault: '<fault name="No" message="t:F"/>' }), ['operation ask: the fault No has its first part alone: g left out']],
 ] // biome-ignore format: a table
+test('WSDL 1.1 §2.4.4 faults without a name, or of one name, have names in the contract', () => {
+  const faults = `<fault message="t:H"/>${'<fault name="No" message="t:F"/>'.repeat(2)}`
+  const [port] = importText(wsdlWith({ input: body, fault: faults })).ports
+  assert.deepEqual(Object.keys(port?.exchanges['ask']?.faults ?? {}), ['h', 'No', 'No2'])
+})
 for (const [clause, wsdl, told] of wsdlCases)
   test(`WSDL 1.1 ${clause}`, () => {
     assert.deepEqual(tellsOf(wsdl), told)

@@ -5,6 +5,7 @@ import type { WsdlAttachment, WsdlBlock, WsdlFault, WsdlHeader, WsdlMessage, Wsd
 import {
   attributeValue,
   listMimeParts,
+  listRepeated,
   mime,
   readDocumentation,
   soapChildren,
@@ -41,9 +42,8 @@ export class MessageReader {
     if (!message) return undefined
     const [body] = binding ? [...soapExtensions(binding, 'body'), ...soapExtensions(binding, 'fault')] : []
     const headers = binding ? soapExtensions(binding, 'header').flatMap(header => this.#readHeader(header)) : []
-    const named = body && attributeValue(body, 'parts')
-    const only = named === undefined ? undefined : new Set(named.split(/\s+/))
     const all = this.#partsOf(message, place)
+    const only = body && this.#readPartNames(body, all, place)
     const attached = binding ? this.#readAttached(binding, all, place) : []
     const blocks = new Set([
       ...headers.filter(({ of }) => of === message).map(({ name }) => name),
@@ -60,6 +60,17 @@ export class MessageReader {
     }
     if (body && style && read.use === 'literal') this.#checkLiteral(read, style, place)
     return read
+  }
+
+  /**
+   * §3.5: the parts of the Body, if they are listed. A list of no part of this message is ignored:
+   * writers of documents rename parts and forget it.
+   */
+  #readPartNames(body: Element, parts: readonly WsdlPart[], place: string): ReadonlySet<string> | undefined {
+    const listed = attributeValue(body, 'parts')?.split(/\s+/).filter(Boolean)
+    const unknown = listed?.filter(each => !parts.some(({ name }) => name === each)) ?? []
+    for (const each of unknown) this.#notes.remarks.add(`${place}: its message has no part ${each}`)
+    return unknown.length > 0 && unknown.length === listed?.length ? undefined : listed && new Set(listed)
   }
 
   /**
@@ -88,6 +99,8 @@ export class MessageReader {
     let known = this.#parts.get(message)
     if (!known) {
       known = wsdlChildren(message, 'part').map(part => this.#readPart(part, place))
+      for (const each of listRepeated(known.map(({ name }) => name)))
+        this.#notes.addFlaw(`${place}: part ${each} is declared twice`)
       this.#parts.set(message, known)
     }
     return known
@@ -129,6 +142,8 @@ export class MessageReader {
     const type = this.#documents.resolveName(part, 'type')
     if (element === undefined && type === undefined)
       this.#notes.addFlaw(`${place}: part ${name} has neither element nor type`)
+    if (element !== undefined && type !== undefined)
+      this.#notes.remarks.add(`${place}: part ${name}: a part must not have both an element and a type (R2306)`)
     if (element !== undefined) this.#documents.checkDeclared('element', element, `${place}: element`)
     if (type !== undefined && !type.startsWith(`{${xs}}`)) this.#documents.checkDeclared('type', type, `${place}: type`)
     return {

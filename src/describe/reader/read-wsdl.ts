@@ -19,6 +19,7 @@ import {
   describeElement,
   hasReferenceParameters,
   leftReference,
+  listRepeated,
   readDeclaredAction,
   readDocumentation,
   schemaNamespaces,
@@ -29,7 +30,7 @@ import {
   wsdl20,
   wsdlChildren,
 } from './wsdl-elements.ts'
-import { reportRequired, reportStrayAttributes } from './wsdl-extensions.ts'
+import { reportRequired, reportUndeclared } from './wsdl-extensions.ts'
 
 /** @param location the location of the document: the base of its imports */
 export function readWsdl11(bytes: Uint8Array, location = '', find: Find = () => undefined): WsdlDocument | Malformed {
@@ -92,7 +93,7 @@ class WsdlReader {
     this.#notes.reportAsRemarks()
     const bindings = this.documents.componentsOf('binding').map(([name, binding]) => this.#bindingOf(binding, name))
     for (const each of this.documents.roots) {
-      reportStrayAttributes(each, this.#notes)
+      reportUndeclared(each, this.#notes)
       reportRequired(each, 'document', this.#notes)
     }
     return {
@@ -176,7 +177,8 @@ class WsdlReader {
     }
     const action = (extension && attributeValue(extension, 'soapAction')) ?? ''
     const documentation = (declared && readDocumentation(declared)) ?? readDocumentation(bound)
-    return {
+    const faults = declared ? wsdlChildren(declared, 'fault') : []
+    const read: WsdlOperation = {
       ...(documentation !== undefined && { documentation }),
       name,
       action,
@@ -191,10 +193,21 @@ class WsdlReader {
         input: this.#messagePolicies(declared, bound, 'input'),
         output: this.#messagePolicies(declared, bound, 'output'),
       },
-      faults: (declared ? wsdlChildren(declared, 'fault') : []).flatMap(fault =>
-        this.#messages.readFault(fault, bound, name),
-      ),
+      faults: faults.flatMap(fault => this.#messages.readFault(fault, bound, name)),
     }
+    if (declared) this.#checkFaults(name, faults, wsdlChildren(bound, 'fault'))
+    return read
+  }
+
+  /** §2.4.4, §2.5: faults have names, each its own, by which the binding refers to them. */
+  #checkFaults(operation: string, declared: readonly Element[], bound: readonly Element[]): void {
+    const nameOf = (fault: Element) => attributeValue(fault, 'name') ?? ''
+    const names = declared.map(nameOf)
+    if (names.includes('')) this.#notes.addFlaw(`${operation}: a fault has no name`)
+    for (const each of listRepeated(names.filter(Boolean)))
+      this.#notes.addFlaw(`${operation}: fault ${each} is declared twice`)
+    for (const each of bound.map(nameOf))
+      if (!names.includes(each)) this.#notes.remarks.add(`${operation}: fault ${each} is bound, but not declared`)
   }
 
   /** WS-Policy 1.5 Attachment §4.1.4: includes those of the message itself. */

@@ -37,6 +37,12 @@ export const listMimeParts = (binding: Element): Element[] =>
 export const describeElement = (element: Element): string =>
   `${element.name.local} ${attributeValue(element, 'name') ?? ''}`.trim()
 
+/** Each value that is there more than once. */
+export function listRepeated(values: readonly string[]): readonly string[] {
+  const seen = new Set<string>()
+  return [...new Set(values.filter(each => seen.size === seen.add(each).size))]
+}
+
 /** The texts of `documentation` within an element, with single spaces; undefined without any. */
 export function readDocumentation(element: Element): string | undefined {
   const texts = childrenNamed(element, element.name.uri, 'documentation').map(joinText)

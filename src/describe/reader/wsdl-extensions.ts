@@ -4,20 +4,33 @@ import { clarkNotation } from '../../xml/name.ts'
 import type { Element } from '../../xml/tree.ts'
 import type { ReadingNotes } from './description-documents.ts'
 import { addressingNamespaces, policyNamespaces } from './policy-lookup.ts'
-import { attributeValue, describeElement, mime, soapVersionOf, wsdl } from './wsdl-elements.ts'
+import { attributeValue, describeElement, listRepeated, mime, soapVersionOf, wsdl } from './wsdl-elements.ts'
 
-/** WSDL 1.1 A.4: attributes without a namespace that the WSDL schemas do not declare. */
-export function reportStrayAttributes(element: Element, notes: ReadingNotes): void {
+/** WSDL 1.1 A.4: what the WSDL schemas do not declare; names of other namespaces are extensions. */
+export function reportUndeclared(element: Element, notes: ReadingNotes): void {
   const { uri, local } = element.name
-  const known =
-    uri === wsdl ? wsdlAttributes[local] : Object.hasOwn(soapVersionOf, uri) ? soapAttributes[local] : undefined
+  const isOfSoap = Object.hasOwn(soapVersionOf, uri)
+  const known = uri === wsdl ? wsdlAttributes[local] : isOfSoap ? soapAttributes[local] : undefined
   const place = describeElement(element)
-  if (known)
-    for (const { name } of element.attributes)
-      if (name.uri === '' && !known.includes(name.local)) notes.remarks.add(`${place}: unknown attribute ${name.local}`)
-  if (uri === wsdl && local !== 'types' && local !== 'documentation')
-    for (const each of element.elements()) reportStrayAttributes(each, notes)
+  if (known) for (const each of listStray(element, known)) notes.remarks.add(`${place}: ${each}`)
+  else if (uri === wsdl || isOfSoap) notes.remarks.add(`unknown element ${place}`)
+  if (uri !== wsdl) return
+  const children = element.elements().filter(each => each.name.uri !== wsdl || !free.has(each.name.local))
+  if (local === 'operation')
+    for (const each of listRepeated(children.map(({ name }) => name.local).filter(name => /put$/.test(name))))
+      notes.remarks.add(`${place}: only the first ${each} counts`)
+  for (const each of children) reportUndeclared(each, notes)
 }
+/** Elements of WSDL with content of any kind. */
+const free: ReadonlySet<string> = new Set(['types', 'documentation'])
+
+const listStray = ({ attributes }: Element, known: readonly string[]): readonly string[] =>
+  attributes.flatMap(({ name: { uri, local }, value }) => {
+    if (uri !== '') return []
+    if (!known.includes(local)) return [`unknown attribute ${local}`]
+    const values = attributeValues[local]
+    return values && !values.includes(value.trim()) ? [`${local} must be ${values.join(' or ')}`] : []
+  })
 
 /** WSDL 1.1 §2.1.3: an extension that a caller has to know. */
 export function reportRequired(element: Element, place: string, notes: ReadingNotes): void {
@@ -64,4 +77,10 @@ const soapAttributes: Readonly<Record<string, readonly string[]>> = {
   header: ['message', 'part', 'use', 'encodingStyle', 'namespace'],
   headerfault: ['message', 'part', 'use', 'encodingStyle', 'namespace'],
   address: ['location'],
+}
+/** WSDL 1.1 A.4.2: the attributes of SOAP with a choice of values. */
+const attributeValues: Readonly<Record<string, readonly string[]>> = {
+  __proto__: null as never,
+  use: ['literal', 'encoded'],
+  style: ['rpc', 'document'],
 }

@@ -1,6 +1,7 @@
 /** The components of a set of schemas by kind and name, each with the document that declares it. */
 
 import { type ClarkName, parseClarkName } from '../../base/clark-name.ts'
+import { memoizeByObject } from '../../base/memo.ts'
 import { isTrueText } from '../../contract/lexical/text.ts'
 import type { NamespaceForm } from '../../contract/xml-type.ts'
 import type { SchemaDocument } from '../../describe/reader/wsdl-document.ts'
@@ -77,7 +78,12 @@ export class SchemaComponents {
   #addComponent({ kind, key, stead, ...component }: FoundComponent, taken: Set<string>): void {
     const known = this.#of(kind)
     const own = this.#redefinitions.get(`${kind} ${key}`) ?? key
-    if (known.has(own)) return
+    const first = known.get(own)
+    if (first) {
+      if (!stead) this.#compareWithFirst(first, component.node, `${kind} ${key}`)
+      return
+    }
+    if (stead) this.#replacing.add(component.node)
     known.set(own, own === key ? component : { ...component, isRedefined: true })
     if (stead === 'redefine') this.#addRedefinition(kind, key, component, taken)
     const { node, form } = component
@@ -89,6 +95,15 @@ export class SchemaComponents {
       if (known) known.push(key)
       else this.#substitutes.set(head, [key])
     }
+  }
+
+  /** Components inside `xs:redefine` or `xs:override`, which replace others of their name. */
+  readonly #replacing = new Set<Element>()
+  /** Part 1 §3.15.6: names are unique, but documents may repeat what they have in common. */
+  #compareWithFirst({ node: first }: SchemaComponent, other: Element, component: string): void {
+    if (this.#replacing.has(first) || first === other) return
+    if (digestDeclaration(first) !== digestDeclaration(other))
+      this.flaws.push(`${component} is declared twice, in different ways: the first declaration counts`)
   }
 
   /** The new names of redefined originals → their former names. */
@@ -127,7 +142,7 @@ export class SchemaComponents {
     const [, prefix = '', local] = /^(?:([^:]*):)?([^:]+)$/.exec(written?.trim() ?? '') ?? []
     if (local === undefined) return undefined
     const uri = node.namespace(prefix)
-    if (uri === undefined) return undefined
+    if (uri === undefined) return written?.trim() // no component has such a name
     const isBare = uri === '' && prefix === '' && (!hasTargetNamespace(node) || !this.#documents.has(''))
     const name = `{${isBare ? target : uri}}${local}`
     return this.#redefined.get(node)?.get(name) ?? name
@@ -184,6 +199,13 @@ function listDeclaredComponents({ schema, namespace, location }: SchemaDocument)
       : read(node)
   })
 }
+
+/** What a component declares, whatever prefixes it uses and whatever comments it has. */
+const digestDeclaration = memoizeByObject((node: Element): string => {
+  const attributes = node.attributes.map(({ name, value }) => `${name.local}=${value.trim().replace(/^[^:\s]+:/, '')}`)
+  const inside = schemaChildren(node).filter(({ name }) => name.local !== 'annotation')
+  return JSON.stringify([node.name.local, attributes.sort(), inside.map(digestDeclaration)])
+})
 
 /** XML Schema 1.1 Part 1 §3.4.2.2, §3.4.2.3.3. */
 function listUnsaid({ schema, namespace }: SchemaDocument): readonly string[] {
