@@ -5,9 +5,11 @@
 import type { Element } from '../../src/xml/tree.ts'
 import { attribute, below, children, qname } from './tree.ts'
 import { authenticationFlaws, Declarations, httpFlaws, styleFlaws } from './wsdl20-part2.ts'
+import { grammarFlaws } from './wsdl20-structure.ts'
 
 const wsdl = 'http://www.w3.org/ns/wsdl'
 const soapBinding = 'http://www.w3.org/ns/wsdl/soap'
+const httpBinding = 'http://www.w3.org/ns/wsdl/http'
 const instance = 'http://www.w3.org/ns/wsdl-instance'
 const xs = 'http://www.w3.org/2001/XMLSchema'
 /**
@@ -55,7 +57,9 @@ export function flaws(roots: readonly Element[]): readonly string[] {
   const others = roots.filter(each => !descriptions.includes(each))
   return [
     ...descriptions.flatMap(structureFlaws),
+    ...descriptions.flatMap(grammarFlaws),
     ...descriptions.flatMap(each => importFlaws(each, spaces)),
+    ...strangers(descriptions, others).map(each => `Include-1081 ${each} is not imported`),
     ...others.flatMap(each => locationFlaws(each, descriptions)),
     ...components.flaws(),
   ]
@@ -82,6 +86,17 @@ function importFlaws(root: Element, spaces: readonly string[]): string[] {
       .map(each => `Import-1082 ${each} is not imported here`),
   ]
 }
+/** Namespaces of found descriptions that no import names: they were included, or imported as another. */
+function strangers(descriptions: readonly Element[], others: readonly Element[]): readonly string[] {
+  const imported = descriptions.flatMap(each => children(each, 'import').map(one => attribute(one, 'namespace')))
+  const located = others
+    .flatMap(all)
+    .flatMap(({ attributes }) => attributes.filter(({ name }) => name.uri === instance))
+  const said = [...imported, ...located.flatMap(({ value }) => value.trim().split(/\s+/))]
+  const [own, ...found] = descriptions.map(each => attribute(each, 'targetNamespace') ?? '')
+  return found.filter(each => each !== own && !said.includes(each))
+}
+
 /** The namespaces of the components that a description refers to. */
 function foreignNames(root: Element): readonly string[] {
   const references: Readonly<Record<string, readonly string[]>> = {
@@ -125,11 +140,12 @@ function structureFlaws(root: Element): string[] {
   return [
     ...(isAbsolute(attribute(root, 'targetNamespace')) ? [] : ['Description-1006 the target namespace is absolute']),
     ...(stages.some((each, i) => each < (stages[i - 1] ?? 0)) ? ['Description-1005 the order of children'] : []),
+    ...(children(root, 'types').length > 1 ? ['Description-1005 types twice'] : []),
     ...(ownChildren(root).some(({ name }) => !order.includes(name.local))
       ? ['Description-1005 a child of no such name']
       : []),
     ...all(root)
-      .filter(each => !known.includes(each.name.uri) && attribute(each, 'required') === 'true')
+      .filter(each => !known.includes(each.name.uri) && /^(?:true|1)$/.test(attribute(each, 'required') ?? ''))
       .map(each => `Extensions-1093 ${each.name.local} is required and unknown`),
     ...(all(root).some(({ attributes }) => attributes.some(({ name }) => name.uri === instance))
       ? ['Location-1092 a location of documents within one']
@@ -317,9 +333,16 @@ class Components {
       ...(iris(operation, 'style') ? [] : ['InterfaceOperation-1019 a style is absolute']),
       ...messages.flatMap(each => this.#contentFlaws(each, 'InterfaceMessageReference-1036')),
       ...(pattern ? messageFlaws(pattern, messages) : []),
+      ...(pattern && Object.values(pattern.messages).some(way => !messages.some(each => directionOf(each) === way))
+        ? ['MEP-1022 without a message of its pattern']
+        : []),
       ...faults.flatMap(each => this.#faultFlaws(within, pattern, each)),
       ...(hasRepeated(
-        faults.map(each => `${attribute(each, 'ref')} ${attribute(each, 'messageLabel')} ${each.name.local}`),
+        faults.map(each => {
+          const way = each.name.local === 'infault' ? 'in' : 'out'
+          const [label] = pattern ? faultLabels(pattern, way) : []
+          return `${safely(() => qname(each, 'ref'))} ${attribute(each, 'messageLabel') ?? label} ${way}`
+        }),
       )
         ? ['InterfaceFaultReference-1039 the same fault twice']
         : []),
@@ -365,8 +388,12 @@ class Components {
             .map(each => `QName-resolution-1064 ${each}`)
         : []),
       ...(bound ? operations.flatMap(each => this.#boundOperationFlaws(bound, each)) : []),
-      ...soapFlaws(binding),
-      ...httpFlaws(binding, this.#declarations),
+      ...soapFlaws(binding, this.#declarations),
+      ...httpFlaws(
+        binding,
+        this.#declarations,
+        each => bound && this.#partsByName(bound, 'operation').get(safely(() => qname(each, 'ref')) ?? ''),
+      ),
     ]
   }
 
@@ -450,6 +477,8 @@ function digest(part: Element): string {
   return JSON.stringify([part.name.local, name, element, pattern, inner.map(digest).sort()])
 }
 
+const directionOf = (message: Element): 'in' | 'out' => (message.name.local === 'input' ? 'in' : 'out')
+
 /** A pattern outside of Part 2, as far as an operation shows it. */
 function declaredPattern(operation: Element): Pattern {
   const messages = ownChildren(operation).filter(({ name }) => ['input', 'output'].includes(name.local))
@@ -494,8 +523,11 @@ function messageFlaws(
 }
 
 /** Part 2 §5: a protocol is required; codes of faults are names, in SOAP 1.2 those of its five. */
-function soapFlaws(binding: Element): string[] {
+function soapFlaws(binding: Element, declarations: Declarations): string[] {
   if (attribute(binding, 'type') !== soapBinding) return []
+  const headers = below(binding, 'header').filter(({ name }) => name.uri === soapBinding)
+  const protocol = attribute(binding, 'protocol') ?? ''
+  const hasHttp = all(binding).some(({ attributes }) => attributes.some(({ name }) => name.uri === httpBinding))
   const is12 = ['1.2', undefined].includes(attribute(binding, 'version'))
   const codes = children(binding, 'fault')
     .filter(each => (attribute(each, 'code') ?? '#any') !== '#any')
@@ -513,6 +545,15 @@ function soapFlaws(binding: Element): string[] {
       ? []
       : ['SOAPMEP-2073, -2074 a pattern is absolute']),
     ...(modules.every(isAbsolute) ? [] : ['SOAPModule-2076 absolute']),
+    ...(headers.every(each =>
+      declarations.find(
+        'element',
+        safely(() => qname(each, 'element')),
+      ),
+    )
+      ? []
+      : ['SOAPHeaderBlock-2079 an element that is declared']),
+    ...(hasHttp && !/http/i.test(protocol.split('/').at(-2) ?? '') ? ['SOAPHTTPProperties-2064 no HTTP'] : []),
   ]
 }
 const codesOf12: readonly string[] = [

@@ -222,12 +222,20 @@ function multipartFlaws(operation: Element, declarations: Declarations): string[
 }
 
 /** §6, of a binding of HTTP. */
-export function httpFlaws(binding: Element, declarations: Declarations): string[] {
+export function httpFlaws(
+  binding: Element,
+  declarations: Declarations,
+  findOperation: (bound: Element) => Element | undefined,
+): string[] {
   if (attribute(binding, 'type') !== httpBinding) return []
   const headers = below(binding, 'header').filter(({ name }) => name.uri === httpBinding)
   const outgoing = [...children(binding, 'operation'), ...children(binding, 'fault')]
   return [
     ...children(binding, 'operation').flatMap(each => locationFlaws(of(each, 'location') ?? '')),
+    ...children(binding, 'operation').flatMap(each => {
+      const operation = findOperation(each)
+      return operation ? inputFlaws(each, operation, of(binding, 'methodDefault'), declarations) : []
+    }),
     ...check(
       headers.every(each => declarations.builtInOf(nameIn(each, 'type')) !== undefined),
       'HTTPHeader-2103',
@@ -253,9 +261,36 @@ export function httpFlaws(binding: Element, declarations: Declarations): string[
       'HTTPBindingOperation-2100',
     ),
     ...check(
-      children(binding, 'fault').every(each => /^(?:\d{3}|#any)$/.test(of(each, 'code') ?? '#any')),
+      children(binding, 'fault').every(each => /^(?:[1-5]\d\d|#any)$/.test(of(each, 'code') ?? '#any')),
       'HTTPBindingFault-2106',
     ),
+  ]
+}
+/** §6.8.2, §6.8.4: a stated form of the input has its style; §6.8.2.1: what is left out may be. */
+function inputFlaws(
+  bound: Element,
+  operation: Element,
+  methodDefault: string | undefined,
+  declarations: Declarations,
+): string[] {
+  const isSafe = /^(?:true|1)$/.test(attribute(operation, 'safe') ?? '')
+  const method = of(bound, 'method') ?? methodDefault ?? (isSafe ? 'GET' : 'POST')
+  const isBare = method === 'GET' || method === 'DELETE'
+  const style = attribute(operation, 'style') ?? attribute(operation.parent ?? operation, 'styleDefault') ?? ''
+  const format = of(bound, 'inputSerialization') ?? ''
+  const cited = [...(of(bound, 'location') ?? '').matchAll(/\{!?([^{}!]+)\}/g)].map(([, name]) => name)
+  const uncited = initialParticles(operation, declarations).filter(each => !cited.includes(particleName(each)))
+  const mayBeLeftOut = (each: Element) =>
+    attribute(each, 'minOccurs') === '0' ||
+    attribute(each, 'nillable') === 'true' ||
+    attribute(each, 'default') !== undefined
+  return [
+    ...check(
+      !/^application\/x-www-form-urlencoded/.test(format) || style.includes(`${styles}iri`),
+      'HTTPSerialization-2111',
+    ),
+    ...check(!/^multipart\/form-data/.test(format) || style.includes(`${styles}multipart`), 'HTTPSerialization-2121'),
+    ...check(!isBare || of(bound, 'ignoreUncited') !== 'true' || uncited.every(mayBeLeftOut), 'HTTPQueryString-2116'),
   ]
 }
 const of = (element: Element, local: string): string | undefined =>
@@ -269,7 +304,7 @@ function isCovered(types = 'application/xml'): boolean {
 
 /** §6.8.1.1: no fragment, and names in braces; two braces are one. */
 function locationFlaws(location: string): string[] {
-  const bare = location.replace(/\{\{|\}\}/g, '').replace(/\{!?[^{}\s#]+\}/g, '')
+  const bare = location.replace(/\{\{|\}\}/g, '').replace(/\{!?[\p{L}_][^{}\s#:]*\}/gu, '')
   return [
     ...check(!bare.includes('#'), 'HTTPBindingOperation-2098'),
     ...check(!/[{}]/.test(bare), 'HTTPSerialization-2106'),

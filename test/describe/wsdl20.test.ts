@@ -99,6 +99,54 @@ test('B7.3 the code of a fault names the party that caused it', () => {
 test('D1 it refers to no other document', () =>
   assert.doesNotMatch(ours, /schemaLocation|wsdl:import|wsdl:include|xs:import/))
 
+const tree = (content: string, more = '') =>
+  rootOf(`<description xmlns="http://www.w3.org/ns/wsdl" xmlns:t="urn:t" targetNamespace="urn:t"
+    xmlns:wsoap="http://www.w3.org/ns/wsdl/soap" xmlns:whttp="http://www.w3.org/ns/wsdl/http" xmlns:wsdlx="http://www.w3.org/ns/wsdl-extensions"${more}>${content}</description>`)
+const described = `<types><xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:t"><xs:element name="ask"><xs:complexType><xs:sequence>
+    <xs:element name="a" type="xs:int"/><xs:element name="b" type="xs:int" minOccurs="0"/></xs:sequence></xs:complexType></xs:element></xs:schema></types>
+  <interface name="I"><fault name="F"/><operation name="ask" style="http://www.w3.org/ns/wsdl/style/iri" pattern="http://www.w3.org/ns/wsdl/in-out"><input element="t:ask"/><output element="#none"/><outfault ref="t:F"/></operation></interface>
+  <binding name="B" interface="t:I" type="http://www.w3.org/ns/wsdl/soap" wsoap:protocol="http://www.w3.org/2003/05/soap/bindings/HTTP/"><fault ref="t:F"/><operation ref="t:ask"><input/><output/></operation></binding>
+  <binding name="H" interface="t:I" type="http://www.w3.org/ns/wsdl/http"><fault ref="t:F"/><operation ref="t:ask" whttp:method="GET"><input/><output/></operation></binding>
+  <service name="S" interface="t:I"><endpoint name="P" binding="t:B"/></service>`
+/** [what is replaced, by what] */
+const spoilt: readonly (readonly [string, string, RegExp])[] = [
+  ['<service name="S"', '<service', /service has no name/],
+  ['<endpoint name="P"', '<endpoint name="a:b"', /endpoint a:b has no NCName/],
+  ['<interface name="I">', '<interface name="I" extend="t:I">', /interface I has the attribute extend/],
+  ['<interface name="I">', '<interface name="I"><input element="t:ask"/>', /interface I has the element input/],
+  ['<interface name="I">', 'text<interface name="I">', /description has text/],
+  ['</interface>', '<documentation/></interface>', /documentation behind other elements/],
+  ['</types>', '</types><types/>', /Description-1005/],
+  ['<interface name="I">', '<include/><interface name="I">', /include has no location/],
+  ['<interface name="I">', '<t:x xmlns:w="http://www.w3.org/ns/wsdl" w:required="1"/><interface name="I">', /Extensions-1093/],
+  ['style=', 'wsdlx:safe="maybe" style=', /safe cannot be maybe/],
+  ['<output element="#none"/>', '', /MEP-1022/],
+  ['<outfault ref="t:F"/>', '<outfault ref="t:F"/><outfault ref="t:F" messageLabel="Out"/>', /InterfaceFaultReference-1039/],
+  ['<operation ref="t:ask"><input/>', '<operation ref="t:ask"><input><wsoap:header/></input>', /header has no element/],
+  ['<operation ref="t:ask"><input/>', '<operation ref="t:ask"><input><wsoap:header element="t:no"/></input>', /SOAPHeaderBlock-2079/],
+  ['<operation ref="t:ask"><input/>', '<operation ref="t:ask"><wsoap:module/><input/>', /module has no ref/],
+  ['2003/05/soap/bindings/HTTP/"', 'smtp/" whttp:cookies="true"', /SOAPHTTPProperties-2064/],
+  ['whttp:method="GET"', 'whttp:method="GET" whttp:location="{1}"', /HTTPSerialization-2106/],
+  ['whttp:method="GET"', 'whttp:method="GET" whttp:location="{b}" whttp:ignoreUncited="true"', /HTTPQueryString-2116/],
+  ['whttp:method="GET"', 'whttp:method="POST" whttp:inputSerialization="multipart/form-data"', /HTTPSerialization-2121/],
+  ['style="http://www.w3.org/ns/wsdl/style/iri" ', '', /^$/],
+  ['whttp:method="GET"', 'whttp:method="GET" whttp:queryParameterSeparator="&amp;&amp;"', /queryParameterSeparator cannot be &&/],
+  ['<fault ref="t:F"/><operation ref="t:ask" whttp', '<fault ref="t:F" whttp:code="099"/><operation ref="t:ask" whttp', /HTTPBindingFault-2106/],
+] // biome-ignore format: a table
+test('the checker finds a document of another namespace that is included, or imported as one that it is not', () => {
+  const other = rootOf('<description xmlns="http://www.w3.org/ns/wsdl" targetNamespace="urn:o"/>')
+  const flawsWith = (how: string) => flaws([tree(how + described), other]).join()
+  assert.match(flawsWith('<include location="o"/>'), /Include-1081 urn:o/)
+  assert.match(flawsWith('<import namespace="urn:x" location="o"/>'), /Include-1081 urn:o/)
+  assert.equal(flawsWith('<import namespace="urn:o" location="o"/>'), '')
+})
+test('a document that meets every assertion', () => assert.deepEqual(flaws([tree(described)]), []))
+for (const [right, wrong, flaw] of spoilt)
+  test(`the checker finds ${wrong || `that ${right} is missing`}`, () => {
+    assert.ok(described.includes(right))
+    assert.match(flaws([tree(described.replace(right, wrong))]).join('; '), flaw)
+  })
+
 /** Documents that contradict their description in the suite. */
 const contradicting: readonly (readonly [reason: string, ids: RegExp])[] = [
   ['Endpoint-1062: its second endpoint has a binding of an interface that is not its service’s', /^WSAddressing-1G$/],
