@@ -5,6 +5,7 @@
  * sent.
  */
 
+import { showControls } from '../base/markup.ts'
 import { Refused } from '../service/refusal.ts'
 import type { SoapRefusal } from '../soap/refusal.ts'
 import { internName, Malformed } from '../xml/index.ts'
@@ -42,6 +43,13 @@ export class Insecure extends Refused<SoapRefusal> {
 export function failSecurity(fault: SecurityFault, why: string): never {
   throw new Insecure(fault, why)
 }
+
+/** Refuses an algorithm, which the log names: it is usually a setting of the other party. */
+export function refuseAlgorithm(what: string, ...uris: readonly string[]): never {
+  failSecurity('UnsupportedAlgorithm', `${what}: ${showControls(uris.join(' ').slice(0, namedMax))}`)
+}
+/** Longer than the identifiers of any standard. */
+const namedMax = 200
 
 /**
  * The result of `act`. An invalid key or certificate, or a tree without a canonical form, becomes

@@ -463,3 +463,27 @@ test('peers 11, XML Signature §6.5: enveloped-signature on the Body, and inclus
     assert.equal(body, again.body)
   }
 })
+
+const exclusiveUri = 'http://www.w3.org/2001/10/xml-exc-c14n#'
+/** In each order that XML Signature allows and this service does not. */
+const unsupported: readonly (readonly string[])[] = [
+  ['http://www.w3.org/TR/1999/REC-xpath-19991116'],
+  ['http://www.w3.org/2002/06/xmldsig-filter2', exclusiveUri],
+  [`${dsNs}enveloped-signature`, 'http://www.w3.org/TR/1999/REC-xslt-19991116'],
+  [`${dsNs}base64`],
+  [exclusiveUri, `${dsNs}enveloped-signature`],
+  [exclusiveUri, exclusiveUri],
+  [`${dsNs}enveloped-signature`, `${dsNs}enveloped-signature`],
+  [strTransformUri, exclusiveUri],
+]
+for (const kinds of unsupported)
+  test(`XML Signature §6.6 the log names refused transforms: ${kinds.join(', ')}`, async () => {
+    const transforms = kinds.map(each => `<ds:Transform Algorithm="${each}"/>`).join('')
+    const changed = signedMessage().replace(
+      /<ds:Transforms>.*?<\/ds:Transforms>/s,
+      `<ds:Transforms>${transforms}</ds:Transforms>`,
+    )
+    const message = openMessage(signAgain(changed, keyPair('alice').key))
+    const why = new RegExp(RegExp.escape(`an unsupported transform, or an order of them: ${kinds.join(' ')}`))
+    await expectRefusal(verifyOrRefuse(message, signedPolicy, createGuard(now, all)), 'UnsupportedAlgorithm', why)
+  })

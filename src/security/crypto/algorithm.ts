@@ -5,7 +5,7 @@
  */
 import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
 import type { CanonicalForm, Element } from '../../xml/index.ts'
-import { failSecurity, orFail } from '../security-fault.ts'
+import { failSecurity, orFail, refuseAlgorithm } from '../security-fault.ts'
 import { requiredAttribute } from '../tree/strict-children.ts'
 import {
   algorithmAttribute,
@@ -47,9 +47,9 @@ export const harmlessAllowances: Allowances = new Set(['sha1'])
 /** The hash that a DigestMethod names. */
 export function readDigestMethod(method: Element, allow: Allowances): Hash {
   if (method.elements().length > 0) return failSecurity('UnsupportedAlgorithm', 'a DigestMethod with parameters')
-  const found = hashOfUri.get(requiredAttribute(method, algorithmAttribute))
-  if (!found || (found === 'sha1' && !allow.has('sha1')))
-    return failSecurity('UnsupportedAlgorithm', 'an unsupported digest')
+  const uri = requiredAttribute(method, algorithmAttribute)
+  const found = hashOfUri.get(uri)
+  if (!found || (found === 'sha1' && !allow.has('sha1'))) return refuseAlgorithm('an unsupported digest', uri)
   return found
 }
 
@@ -86,10 +86,10 @@ function findUri<T>(table: ReadonlyMap<string, T>, is: (value: T) => boolean): s
  */
 export function readSignatureMethod(element: Element, allow: Allowances): Method {
   if (element.elements().length > 0) return failSecurity('UnsupportedAlgorithm', 'a SignatureMethod with parameters')
-  const found = methodOfUri.get(requiredAttribute(element, algorithmAttribute))
-  if (!found || (found.hash === 'sha1' && !allow.has('sha1'))) {
-    return failSecurity('UnsupportedAlgorithm', 'an unsupported signature algorithm')
-  }
+  const uri = requiredAttribute(element, algorithmAttribute)
+  const found = methodOfUri.get(uri)
+  if (!found || (found.hash === 'sha1' && !allow.has('sha1')))
+    return refuseAlgorithm('an unsupported signature algorithm', uri)
   return found
 }
 
@@ -150,8 +150,9 @@ export const isCanonicalization = (uri: string): boolean => canonicalFormOf.has(
  * InclusiveNamespaces (Exclusive C14N §4).
  */
 export function readCanonicalization(method: Element): CanonicalForm {
-  const form = canonicalFormOf.get(requiredAttribute(method, algorithmAttribute))
-  if (!form) return failSecurity('UnsupportedAlgorithm', 'an unsupported canonicalization')
+  const uri = requiredAttribute(method, algorithmAttribute)
+  const form = canonicalFormOf.get(uri)
+  if (!form) return refuseAlgorithm('an unsupported canonicalization', uri)
   const [list, another] = method.elements()
   if (!list) return form
   if (another || list.name !== InclusiveNamespacesName || !form.exclusive) {

@@ -5,7 +5,7 @@ import { decodeHex } from '../../base/base64.ts'
 import type { Element, Name } from '../../xml/index.ts'
 import { type Allowances, readDigestMethod } from '../crypto/algorithm.ts'
 import type { AgreedDerivation } from '../crypto/key-agreement.ts'
-import { failSecurity } from '../security-fault.ts'
+import { failSecurity, refuseAlgorithm } from '../security-fault.ts'
 import { onlyChildNamed, optionalChild, requiredAttribute, requiredChild } from '../tree/strict-children.ts'
 import {
   agreementUri,
@@ -62,6 +62,6 @@ function readWholeOctets(text: string | undefined): Uint8Array {
 }
 
 function requireAgreementBy(method: Element, uri: string): void {
-  if (requiredAttribute(method, algorithmAttribute) !== uri)
-    failSecurity('UnsupportedAlgorithm', 'an unsupported key agreement')
+  const stated = requiredAttribute(method, algorithmAttribute)
+  if (stated !== uri) refuseAlgorithm('an unsupported key agreement', stated)
 }

@@ -17,7 +17,7 @@ import type { PackedPart } from '../../soap/security-port.ts'
 import { type Element, Malformed, type Node } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
 import { type Cipher, decryptOctets, readCipher } from '../crypto/cipher.ts'
-import { failSecurity } from '../security-fault.ts'
+import { failSecurity, refuseAlgorithm } from '../security-fault.ts'
 import { readCoveredFields } from '../tree/attachment-fields.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import {
@@ -154,7 +154,7 @@ export class Decryptor {
     }
     const type = data.attribute(typeAttribute)
     if (type !== contentType && type !== elementType)
-      failSecurity('UnsupportedAlgorithm', 'encrypted data of an unsupported type')
+      refuseAlgorithm('encrypted data of an unsupported type', type ?? 'none')
     const plain = open(readSealed(data, parts))
     const parent = data.parent ?? failSecurity('InvalidSecurity', 'an encrypted envelope')
     if (isInside(parent, ({ name }) => name === SignatureName))
@@ -198,8 +198,8 @@ export class Decryptor {
 function readCipherReference(data: Element, reference: Element): string {
   const cipherData = onlyChildNamed(requiredChild(data, CipherDataName), CipherReferenceName)
   const transform = onlyChildNamed(onlyChildNamed(cipherData, CipherTransformsName), TransformName)
-  if (requiredAttribute(transform, algorithmAttribute) !== attachmentCiphertextUri)
-    failSecurity('UnsupportedAlgorithm', 'an unsupported transform of a cipher text')
+  const kind = requiredAttribute(transform, algorithmAttribute)
+  if (kind !== attachmentCiphertextUri) refuseAlgorithm('an unsupported transform of a cipher text', kind)
   return requiredAttribute(reference, uriAttribute)
 }
 
@@ -227,9 +227,8 @@ const isBlankText = (node: Node): boolean => node.kind === 'text' && node.value.
 
 /** XML Encryption §3.2: a KeySize must match the cipher; any other child is an error. */
 function readCipherMethod(method: Element): Cipher {
-  const cipher =
-    readCipher(requiredAttribute(method, algorithmAttribute)) ??
-    failSecurity('UnsupportedAlgorithm', 'an unsupported cipher')
+  const uri = requiredAttribute(method, algorithmAttribute)
+  const cipher = readCipher(uri) ?? refuseAlgorithm('an unsupported cipher', uri)
   const [size, another] = method.elements()
   if (another || (size && size.name !== KeySizeName))
     return failSecurity('UnsupportedAlgorithm', 'a cipher with parameters')

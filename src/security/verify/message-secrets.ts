@@ -18,7 +18,7 @@ import { agreeOnKey } from '../crypto/key-agreement.ts'
 import { findNamed } from '../crypto/trust.ts'
 import type { KeyForm } from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
-import { failSecurity } from '../security-fault.ts'
+import { failSecurity, refuseAlgorithm } from '../security-fault.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import {
   onlyChildNamed,
@@ -246,17 +246,15 @@ function readTransport(method: Element, allow: Allowances): KeyTransport {
   const uri = requiredAttribute(method, algorithmAttribute)
   if (uri === `${xencNs}rsa-1_5` && allow.has('rsa-1_5')) return 'rsa-1_5'
   const isModern = uri === `${xenc11Ns}rsa-oaep`
-  if (!isModern && uri !== `${xencNs}rsa-oaep-mgf1p`)
-    return failSecurity('UnsupportedAlgorithm', 'an unsupported key transport')
+  if (!isModern && uri !== `${xencNs}rsa-oaep-mgf1p`) return refuseAlgorithm('an unsupported key transport', uri)
   const digest = optionalChild(method, DigestMethodName)
   const mgf = optionalChild(method, MGFName)
   if (mgf && !isModern) return failSecurity('UnsupportedAlgorithm', 'a mask that rsa-oaep-mgf1p does not have')
   const label = optionalChild(method, OAEPparamsName)
+  const maskUri = mgf && requiredAttribute(mgf, algorithmAttribute)
   return {
     digest: digest ? readDigestMethod(digest, harmlessAllowances) : 'sha1',
-    mask:
-      (mgf ? readMask(requiredAttribute(mgf, algorithmAttribute)) : 'sha1') ??
-      failSecurity('UnsupportedAlgorithm', 'an unsupported mask'),
+    mask: maskUri === undefined ? 'sha1' : (readMask(maskUri) ?? refuseAlgorithm('an unsupported mask', maskUri)),
     label: label ? readBase64(label) : Buffer.alloc(0),
   }
 }

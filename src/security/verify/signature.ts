@@ -27,7 +27,7 @@ import {
   readSignatureMethod,
   verifySignatureValue,
 } from '../crypto/algorithm.ts'
-import { failSecurity, orFail } from '../security-fault.ts'
+import { failSecurity, orFail, refuseAlgorithm } from '../security-fault.ts'
 import { digestedOctets } from '../tree/attachment-octets.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import {
@@ -198,7 +198,7 @@ function readAttachment<S extends { readonly key: KeyObject }>(
   const [transform, another] = transforms
   const kind = transform?.name === TransformName ? requiredAttribute(transform, algorithmAttribute) : ''
   if (another || (kind !== attachmentContentUri && kind !== attachmentCompleteUri))
-    return failSecurity('UnsupportedAlgorithm', 'an attachment with an unsupported transform')
+    return refuseAlgorithm('an attachment with an unsupported transform', kind)
   const [id, part] = parts.require(uri)
   const form: AttachmentForm = kind === attachmentCompleteUri ? 'complete' : 'content'
   const digested = () => digestedOctets(part, form === 'complete', (node, as) => budget.canonicalize(node, as))
@@ -228,7 +228,7 @@ function transformElement<S extends { readonly key: KeyObject }>(
   let last = kinds.length
   const form = last > 0 && isCanonicalization(kinds[last - 1]!) ? readCanonicalization(transforms[--last]!) : plainForm
   const without = last > 0 && kinds[last - 1] === envelopedUri && last--
-  if (last !== 0) return failSecurity('UnsupportedAlgorithm', 'an unsupported transform')
+  if (last !== 0) return refuseAlgorithm('an unsupported transform, or an order of them', ...kinds)
   const octets = orFail('FailedCheck', 'a reference', () =>
     context.budget.canonicalize(target, {
       ...form,
