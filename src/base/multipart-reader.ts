@@ -51,6 +51,18 @@ export function parsePartFields(lines: readonly string[], refuse: RefuseParts): 
   return fields
 }
 
+/** RFC 822 §3.4.3: comments in parentheses, which may be nested, outside quotes. */
+export function removeComments(value: string): string {
+  let depth = 0
+  const bare = value.replace(/"(?:[^"\\]|\\.?)*"?|\\.?|[()]|[^"\\()]+/gs, token => {
+    if (token === '(') depth++
+    else if (token === ')' && depth > 0) depth--
+    else return depth === 0 ? token : ''
+    return ''
+  })
+  return bare.trim()
+}
+
 /**
  * The parts of a multipart body in order: the next one follows once the content of the last has
  * been read or left.

@@ -226,10 +226,27 @@ test('peers 10 Content-ID without brackets, escaped in the reference, base64 as 
       picture.toString('base64').replace(/.{60}/g, '$&\r\n'),
     ],
     ['Content-Type: image/png;\r\n name="x"\r\nContent-ID:\r\n\t<a>', 'cid:a', picture],
+    ['Content-Type: image/png (a (nested) picture)\r\nContent-ID: (c) <a>', 'cid:a', picture],
+    ['Content-ID: <a>\r\nContent-Transfer-Encoding: (c) base64 (d)', 'cid:a', picture.toString('base64')],
+    ['Content-ID: <ä@x>', 'cid:%C3%A4@x', picture],
+    ['Content-ID: <ä@x>', 'cid:ä@x', picture],
   ] as const) {
     const bytesOf = pack({ body: put(xop(href)), parts: [[fields, bytes]] })
     const answer = await send(shop, { body: '' }, Buffer.concat([Buffer.from('a preamble\r\n'), bytesOf]))
     assert.equal(answer.status, 200, (await octets(answer.content)).toString())
+  }
+})
+
+test('RFC 2045 §5.1 the Content-Type of the root may have comments, which quotes protect', async () => {
+  const shop = await startConversation()
+  const rootWith = (type: string) => `Content-Type: ${type}\r\nContent-ID: <root@x>`
+  for (const [type, status] of [
+    ['application/xop+xml (XOP); charset=utf-8 (\\) "); type="text/xml"', 200],
+    ['application/xop+xml; type="text/xml"; note="(not a comment"', 200],
+    ['text/plain (application/xop+xml); type="text/xml"', 415],
+  ] as const) {
+    const { status: found } = await send(shop, { body: put(xop('cid:pic@x')), root: rootWith(type) })
+    assert.equal(found, status, type)
   }
 })
 

@@ -1,3 +1,5 @@
+import { removeComments } from '../../base/multipart-reader.ts'
+
 /**
  * The MIME fields of an attachment that its signature or its encryption covers (SwA Profile 1.1
  * §5.3.2, §5.4.1, §5.5.2): these five, and no others.
@@ -14,21 +16,10 @@ export function canonicalizeFields(fields: PartFields): Buffer {
   const lines = coveredFields.flatMap(name => {
     const value = fields[name.toLowerCase()] ?? (name === 'Content-Type' ? 'text/plain; charset=us-ascii' : undefined)
     if (value === undefined) return []
-    const bare = removeComments(value).trim()
+    const bare = removeComments(value)
     return [`${name}:${structured.has(name) ? canonicalizeParameters(bare) : bare}\r\n`]
   })
   return Buffer.from(lines.join(''))
-}
-
-/** RFC 822 §3.4.3: comments in parentheses, which may be nested, outside quotes. */
-function removeComments(value: string): string {
-  let depth = 0
-  return value.replace(/"(?:[^"\\]|\\.?)*"?|\\.?|[()]|[^"\\()]+/gs, token => {
-    if (token === '(') depth++
-    else if (token === ')' && depth > 0) depth--
-    else return depth === 0 ? token : ''
-    return ''
-  })
 }
 
 /** Parameters whose values are case-insensitive. */

@@ -1,6 +1,7 @@
 /** A message and the parts of its package, in memory or as they arrive. */
-import { decodePercent } from '../../base/attempt.ts'
+import { decodePercent, decodeUtf8 } from '../../base/attempt.ts'
 import { decodeBase64Loosely, removeBlanks } from '../../base/base64.ts'
+import { removeComments } from '../../base/multipart-reader.ts'
 import { beginReading, type Pieces, takeBounded, watchPieces } from '../../base/octets.ts'
 import { defaultXmlLimits } from '../../xml/limits.ts'
 import { type PartContent, type PartSource, StreamedPart } from '../codecs/values.ts'
@@ -89,7 +90,7 @@ export class RemainingParts implements PartSource {
     for (let part = await this.#next(); part; part = await this.#next()) {
       if (part.isRoot) {
         const bytes = await takeBounded(this.#reportKept(decodePart(part)), this.#sizes.root)
-        return bytes && { type: part.fields['content-type'] ?? '', bytes }
+        return bytes && { type: removeComments(part.fields['content-type'] ?? ''), bytes }
       }
       if (!(await this.#keep(part))) return undefined
     }
@@ -118,7 +119,7 @@ export class RemainingParts implements PartSource {
     if (!bytes) return false
     this.#left -= bytes.length
     const { fields } = part
-    this.#found.set(part.id, { type: fields['content-type'] ?? '', bytes, fields })
+    this.#found.set(part.id, { type: removeComments(fields['content-type'] ?? ''), bytes, fields })
     return true
   }
 
@@ -270,14 +271,18 @@ function claimPart(id: string, claimed: Set<string>): void {
   claimed.add(id)
 }
 
-/** RFC 2045 §7: in angle brackets, with comments around them; some senders omit the brackets. */
-const parseContentId = (field: string): string =>
-  field.trim().replace(/^(?:\([^()]*\)\s*)?<(.*)>(?:\s*\([^()]*\))?$/s, '$1')
+/**
+ * RFC 2045 §7: in angle brackets, with comments around them; some senders omit the brackets. RFC
+ * 6532 §3.2: in UTF-8.
+ */
+function parseContentId(field: string): string {
+  const id = field.trim().replace(/^(?:\([^()]*\)\s*)?<(.*)>(?:\s*\([^()]*\))?$/s, '$1')
+  return decodeUtf8(Buffer.from(id, 'latin1')) ?? id
+}
 
 /** The octets of a part as they arrive, with its transfer encoding undone. */
 function decodePart({ fields, content }: PackagePart): Pieces {
-  const [, coding = ''] = /^([^\s(]*)\s*(?:\([^()]*\))?$/.exec(fields['content-transfer-encoding'] ?? 'binary') ?? []
-  switch (coding.toLowerCase()) {
+  switch (removeComments(fields['content-transfer-encoding'] ?? 'binary').toLowerCase()) {
     case 'binary':
     case '8bit':
     case '7bit':
