@@ -62,13 +62,18 @@ const declarationPattern =
 export function openSource(original: Uint8Array, charset: string | undefined): XmlSource {
   const marked = findByteOrderMark(original)
   const fromCharset = charset === undefined ? undefined : requireEncoding(charset, marked)
-  const first = marked ?? fromCharset ?? 'utf-8'
+  const isNarrow = original[0] !== 0 && original[1] !== 0
+  const guessed = isNarrow || marked || fromCharset ? undefined : guessWide(original)
+  const told = marked ?? fromCharset ?? guessed
+  const first = told ?? 'utf-8'
   const bytes = isWide(first) ? decodeWide(original, marked ? 2 : 0, first) : original
   const { encoding: declared, to } = readDeclarationAt(bytes, marked === 'utf-8' ? 3 : 0)
-  if (declared === undefined || (isWide(first) && declared.toLowerCase() === 'utf-16'))
+  if (declared === undefined || (isWide(first) && declared.toLowerCase() === 'utf-16')) {
+    if (guessed) throw new Malformed('UTF-16 needs a byte order mark', 0)
     return decodeNarrow(bytes, to, first)
+  }
   const fromDeclaration = requireEncoding(declared, marked)
-  const settled = marked !== undefined || fromCharset !== undefined || isWide(fromDeclaration)
+  const settled = told !== undefined || isWide(fromDeclaration)
   if (settled && fromDeclaration !== first) {
     throw new Malformed(`the declared encoding ${declared} contradicts ${first}`, 0)
   }
@@ -97,6 +102,12 @@ function findByteOrderMark(bytes: Uint8Array): Encoding | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
   return undefined
+}
+
+/** Appendix F.1, of a document that begins with `<` in two octets. */
+function guessWide(bytes: Uint8Array): Encoding | undefined {
+  if (bytes[0] === 0x3c && bytes[1] === 0) return 'utf-16le'
+  return bytes[0] === 0 && bytes[1] === 0x3c ? 'utf-16be' : undefined
 }
 
 interface XmlDeclaration {

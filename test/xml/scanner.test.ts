@@ -20,6 +20,8 @@ import { parseOrFail } from './documents.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const octets = (text: string) => Uint8Array.from(text, character => character.charCodeAt(0))
+/** In UTF-16, little-endian, without a byte order mark. */
+const wide = (encoding: string) => Buffer.from(`<?xml version="1.0" encoding="${encoding}"?><a/>`, 'utf16le')
 
 /** The events in short: `(name attribute=value`, `"text`, `!comment`, `?target data`, `)`. */
 function writeEvents(cursor: Cursor): string {
@@ -93,6 +95,8 @@ const accepted: [title: string, source: string | Uint8Array, events: string, opt
   ['§4.3.3 UTF-8 declared, in any case', '<?xml version="1.0" encoding="uTf-8"?><a>é</a>', '(a|"é|)'],
   ['§4.3.3 UTF-16, little-endian', octets('\xff\xfe<\0a\0>\0\xe9\0</\0a\0>\0'.replace('</\0', '<\0/\0')), '(a|"é|)'],
   ['§4.3.3 UTF-16, big-endian', octets('\xfe\xff\0<\0a\0/\0>'), '(a|)'],
+  ['appendix F UTF-16LE by declaration, without a mark', wide('UTF-16LE'), '(a|)'],
+  ['appendix F UTF-16BE by declaration, without a mark', wide('utf-16be').swap16(), '(a|)'],
   ['RFC 7303 UTF-16LE by charset, without a mark', octets('<\0a\0/\0>\0'), '(a|)', { charset: 'UTF-16LE' }],
   ['§4.3.3 ISO-8859-1 where declared', octets('<?xml version="1.0" encoding="ISO-8859-1"?><a>\xe9</a>'), '(a|"é|)'],
   [
@@ -336,6 +340,17 @@ test('§4.3.3 an octet that its encoding does not define is refused, with its pl
   assert.equal(later.at, 8)
 })
 
+test('§4.3.3 the refusal of UTF-16 without a byte order mark says so, unless it is declared as UTF-16LE or UTF-16BE', () => {
+  const reasonOf = (bytes: Buffer) => {
+    const found = parseXml(bytes)
+    return found instanceof Malformed ? found.reason : 'read'
+  }
+  for (const bytes of [wide('UTF-16'), Buffer.from('<a/>', 'utf16le'), Buffer.from('<a/>', 'utf16le').swap16()])
+    assert.match(reasonOf(bytes), /UTF-16 needs a byte order mark/i)
+  for (const name of ['UTF-8', 'UTF-16BE', 'ISO-8859-1'])
+    assert.match(reasonOf(wide(name)), /the declared encoding .* contradicts utf-16le/)
+  assert.equal(reasonOf(wide('UTF-16LE')), 'read')
+})
 test('§4.3.3 UTF-16: offsets count the received octets; lone surrogates and half characters are refused (P18)', () => {
   const wide = (text: string) => octets(`\xff\xfe${[...text].map(character => `${character}\0`).join('')}`)
   const failure = parseXml(wide('<a>\xe9\xe9<b></a>'))
