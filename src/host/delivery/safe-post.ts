@@ -12,6 +12,7 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { BlockList, isIP } from 'node:net'
+import { postContent } from './post-content.ts'
 
 export interface OutboundMessage {
   readonly to: string
@@ -93,23 +94,10 @@ async function pinAddress({ hostname }: URL, resolve: Resolve, signal: AbortSign
   return first.address
 }
 
-function sendPost(url: URL, host: string, message: OutboundMessage, signal: AbortSignal): Promise<number> {
-  // Loaded with the first post, since a server alone needs no client.
-  const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
-  const port = url.port === '' ? {} : { port: url.port }
+async function sendPost(url: URL, hostname: string, message: OutboundMessage, signal: AbortSignal): Promise<number> {
   const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? { servername: url.hostname } : {}
-  const path = `${url.pathname}${url.search}`
   const headers = { host: url.host, ...actionFields(message) }
-  return new Promise((resolve, reject) => {
-    const asking = request(
-      { method: 'POST', host, ...port, ...servername, path, headers, agent: false, signal },
-      answer => {
-        answer.on('error', () => {}).destroy() // (4)
-        resolve(answer.statusCode ?? 0)
-      },
-    )
-    asking.on('error', reject).end(message.content)
-  })
+  return (await postContent(url, { hostname, ...servername, headers, signal }, message.content)).status // (4)
 }
 
 /** The action, in the place where each version has it (SOAP 1.1 §6.1.1; RFC 3902). */

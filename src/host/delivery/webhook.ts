@@ -10,6 +10,7 @@ import { lookup as resolve } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { decodeBase64Loosely } from '../../base/base64.ts'
 import { parseRetryAfter } from '../../http/fields.ts'
+import { postContent, type Receipt } from './post-content.ts'
 import { isPublicAddress } from './safe-post.ts'
 import { type EventSink, RetryLater, SinkGone } from './sinks.ts'
 
@@ -56,7 +57,8 @@ export function createWebhook({
         'user-agent': 'Diglot',
         ...signWebhook(`msg_${event.id}`, Math.floor(Date.now() / 1000), content, keys),
       }
-      requireAccepted(await postEvent(target, fields, content, isPrivate, signal))
+      const options = { headers: fields, signal, ...(!isPrivate && { lookup: lookUpPublic }) }
+      requireAccepted(await postContent(target, options, content)) // (3)
     },
   }
 }
@@ -78,40 +80,16 @@ function parseSecret(name: string, secret: string): Uint8Array {
   return key
 }
 
-interface WebhookReply {
-  readonly status: number
-  readonly after: string | undefined
-}
-
 /** A delivery is tried again at least once a day. */
 const laterSecondsMax = 86_400
 
-function requireAccepted({ status, after }: WebhookReply): void {
+function requireAccepted({ status, fields }: Receipt): void {
   if (status >= 200 && status < 300) return
   if (status === 410) throw new SinkGone('the receiver answered 410 (Gone)')
-  const waitMs = parseRetryAfter(after ?? '', Date.now())
+  const waitMs = parseRetryAfter(fields['retry-after'] ?? '', Date.now())
   if (waitMs !== undefined && (status === 429 || status === 503))
     throw new RetryLater(Math.min(Math.ceil(waitMs / 1000), laterSecondsMax))
   throw new Error(`the receiver answered ${status}`)
-}
-
-function postEvent(
-  target: URL,
-  headers: Record<string, string>,
-  content: string,
-  isPrivate: boolean,
-  signal: AbortSignal,
-): Promise<WebhookReply> {
-  return new Promise((done, fail) => {
-    const { request } = process.getBuiltinModule(target.protocol === 'https:' ? 'node:https' : 'node:http')
-    const options = { method: 'POST', headers, signal, agent: false, ...(!isPrivate && { lookup: lookUpPublic }) }
-    const outgoing = request(target, options, answer => {
-      answer.on('error', () => {}) // (3)
-      done({ status: answer.statusCode ?? 0, after: answer.headers['retry-after'] })
-      answer.destroy()
-    })
-    outgoing.on('error', fail).end(content)
-  })
 }
 
 /** (2) */
