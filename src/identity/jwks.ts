@@ -8,6 +8,7 @@
  *  (3) Known keys count while the address fails, for an hour at most: neither an outage nor a
  *      forged token refuses a caller whose key is known.
  *  (4) No more than `octetsMax` of an answer are held, decoded.
+ *  (5) A malformed key verifies no token, and is reported once; the others count.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { isHttpAddress } from '../base/address.ts'
@@ -34,9 +35,25 @@ export const openJwks = (source: string, watching: Watching): JWTVerifyGetKey =>
 }
 
 function openFileKeys(file: string, watching: Watching): JWTVerifyGetKey {
-  // `createLocalJWKSet` throws for an invalid set of keys.
-  const current = watchFile(file, text => createLocalJWKSet(JSON.parse(text) as JSONWebKeySet), watching)
+  const current = watchFile(file, text => readKeySet(text, file, watching), watching)
   return (header, token) => current()(header, token)
+}
+
+/** Throws for an invalid set of keys; its keys are read when they are needed (5). */
+function readKeySet(text: string, source: string, { failed }: Watching): JWTVerifyGetKey {
+  const find = createLocalJWKSet(JSON.parse(text) as JSONWebKeySet)
+  let isReported = false
+  return async (header, token) => {
+    try {
+      return await find(header, token)
+    } catch (thrown) {
+      if (!(thrown instanceof DOMException)) throw thrown // Web Cryptography 18.4.4: DataError
+      const problem = new errors.JWKInvalid(`a key of ${source} cannot be used: ${thrown.message}`)
+      if (!isReported) failed(problem)
+      isReported = true
+      throw problem
+    }
+  }
 }
 
 class RemoteKeys {
@@ -114,6 +131,6 @@ class RemoteKeys {
       throw new Error(`${this.#address} answered a request for keys with ${response.status}`)
     const octets = await takeBounded(response.body, octetsMax)
     if (!octets) throw new Error(`the keys of ${this.#address} are longer than ${octetsMax} octets`)
-    return createLocalJWKSet(JSON.parse(new TextDecoder().decode(octets)) as JSONWebKeySet) // it checks the set
+    return readKeySet(new TextDecoder().decode(octets), this.#address, this.#watching)
   }
 }

@@ -377,3 +377,17 @@ describe('a JWKS at an address', () => {
     assert.equal(other.asked(), 0)
   })
 })
+
+test('RFC 8725 3.1 a malformed key of the issuer verifies nothing, and is reported once', async () => {
+  const bent = join(folder, 'bent.json')
+  const point = { ...(await exportJWK(ec.publicKey)), x: encodePart('no point'), kid: 'e' }
+  writeFileSync(bent, JSON.stringify({ keys: [point, { ...(await exportJWK(rsa.publicKey)), kid: 'r' }] }))
+  const reported: unknown[] = []
+  const keys = openJwks(bent, { clock: () => now, failed: thrown => void reported.push(thrown) })
+  for (const key of [ec.privateKey, (await generateKeyPair('ES256')).privateKey]) {
+    const token = await signPayload(right, { key, header: { alg: 'ES256', kid: 'e' } })
+    assert.equal(await verifyToken(trustWith({ keys }), token, now), undefined)
+  }
+  assert.match(String(reported), /^[^,]*a key of .*bent\.json cannot be used: [^,]*$/)
+  assert.ok(await verifyToken(trustWith({ keys }), await signPayload(right), now), 'the other keys count')
+})
