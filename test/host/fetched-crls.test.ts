@@ -5,10 +5,14 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { fetchLists } from '../../src/host/trust/fetched-crls.ts'
+import { RevocationLists } from '../../src/security/crypto/revocation.ts'
+import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import * as x from '../security/issue.ts'
 
 const hour = 3_600_000
 const bank: x.Holder = { name: 'O=Bank/CN=Root', key: x.createEcKey() }
+const certificate = x.issueCertificate({ ...bank, by: bank, extensions: [x.authority()] })
+const trust = new CertificateTrust({ authorities: [certificate] })
 const issue = (revoked: readonly number[], from: number, until: number): Buffer =>
   x.issueCrl({ by: bank, revoked, thisUpdate: x.testTime + from, nextUpdate: x.testTime + until })
 
@@ -29,12 +33,13 @@ async function publish(first: Answer) {
   return Object.assign(place, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/root.crl` })
 }
 
-async function watch(first: Answer) {
+async function watch(first: Answer, anchors = trust) {
   const place = await publish(first)
   const world = { now: x.testTime, failures: [] as string[] }
   const lists = fetchLists(place.url, {
     clock: () => world.now,
     failed: thrown => void world.failures.push(String(thrown)),
+    isSigned: list => anchors.hasSigned(list),
   })
   await lists.awaited()
   return { place, world, lists }
@@ -99,3 +104,45 @@ for (const [name, answer, says] of refusals) {
     assert.deepEqual(sizes(lists), [3])
   })
 }
+
+const stranger: x.Holder = { ...bank, key: x.createEcKey() }
+const partner: x.Holder = { name: 'CN=partner', key: x.createEcKey() }
+const signing = x.issueCertificate({ ...partner, by: bank, serial: 3, extensions: [x.usage(0)] })
+const forge = (thisUpdate: number): Buffer =>
+  x.issueCrl({ by: stranger, thisUpdate, nextUpdate: x.testTime + 9000 * hour })
+
+test('§6.3.3 a list that nobody known has signed takes no list away, and the next signed one counts', async () => {
+  const { place, world, lists } = await watch(listed(issue([3], -hour, 24 * hour)))
+  const lenient = { authorities: [certificate], revocation: 'ifKnown' } as const
+  const soft = new CertificateTrust(lenient, 'trust', { lists: () => new RevocationLists(lists.current()) })
+  for (const hours of [1, 2, 3]) {
+    place.answer = listed(forge(x.testTime + 8000 * hour + hours))
+    world.now += hour
+    lists.current()
+    while (world.failures.length < hours) await new Promise(resolve => setImmediate(resolve))
+    assert.equal(lists.current().length, 2)
+    assert.match(String(soft.judge(signing, world.now)), /revoked/)
+  }
+  assert.match(world.failures[0] ?? '', /signed: the former list stays in force/)
+  place.answer = listed(issue([3, 7], 2 * hour, 24 * hour))
+  world.now += hour
+  lists.current()
+  while (sizes(lists)[0] !== 2) await new Promise(resolve => setImmediate(resolve))
+  assert.deepEqual([sizes(lists), world.failures.length], [[2], 3])
+})
+
+test('a list whose signer only a message has shown stays in force, and so does the next one of this signer', async () => {
+  const { place, world, lists } = await watch(listed(issue([3], -hour, 24 * hour)), new CertificateTrust({}))
+  const held = { authorities: [certificate] }
+  const shown = new CertificateTrust(held, 'trust', { lists: () => new RevocationLists(lists.current()) })
+  assert.match(String(shown.judge(signing, world.now)), /revoked/)
+  place.answer = listed(forge(x.testTime + 8000 * hour))
+  world.now += hour
+  lists.current()
+  while (lists.current().length < 2) await new Promise(resolve => setImmediate(resolve))
+  place.answer = listed(issue([3, 7], hour, 24 * hour))
+  world.now += hour
+  lists.current()
+  while (lists.current().length > 1) await new Promise(resolve => setImmediate(resolve))
+  assert.deepEqual(sizes(lists), [2])
+})

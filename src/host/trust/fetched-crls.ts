@@ -4,15 +4,17 @@
  *      followed.
  *  (2) A list has at most `octetsMax` and arrives within `fetchTimeoutMs`; only one request is
  *      under way at a time, and after a failure none follows for `retryMs`.
- *  (3) A known list counts until its own end, whatever the address says; an older list never
- *      replaces a newer one, since anyone on the network path could replay it.
+ *  (3) A signed list counts until its own end, whatever the address says, since anyone on the
+ *      network path could answer: only a newer signed list replaces it. A list whose signature is
+ *      unknown so far is kept next to it.
  *  (4) A message waits only if no fresh list is known, and no longer than the request.
- * The signature of a list is checked where the list is used.
+ * The path of a signer is checked where a list is used.
  */
 import { takeBounded } from '../../base/octets.ts'
 import type { Watching } from '../../identity/watched-file.ts'
 import type { RevocationList } from '../../security/crypto/crl.ts'
 import { readCrlList } from '../../security/crypto/key-source.ts'
+import { isSameOctets } from '../../security/crypto/revocation.ts'
 
 export interface FetchedLists {
   /** The known lists; requests new ones where these are due. */
@@ -28,16 +30,34 @@ const fetchTimeoutMs = 10_000
 const renewMs = 3_600_000
 const retryMs = 60_000
 
+export interface ListWatching extends Watching {
+  /** Whether an authority of the settings has signed a list. */
+  readonly isSigned: (list: RevocationList) => boolean
+}
+
 /** @param address http or https; http is enough, since lists are signed */
-export function fetchLists(address: string, { clock, failed }: Watching): FetchedLists {
+export function fetchLists(address: string, { clock, failed, isSigned }: ListWatching): FetchedLists {
   let lists: readonly RevocationList[] = []
   let dueAt = Number.NEGATIVE_INFINITY
   let fetching: Promise<void> | undefined
-  const isFresh = (): boolean => lists.length > 0 && clock() < endOf(lists)
+  let end = Number.NEGATIVE_INFINITY
+  const isFresh = (): boolean => clock() < end
+  /** (3) The signer of the former list, which a message has shown, counts for this one. */
+  const isProven = (list: RevocationList): boolean =>
+    list.signer !== undefined ||
+    isSigned(list) ||
+    lists.some(({ issuerKey, signer }) => signer && issuerKey === list.issuerKey && !list.checkSignature(signer))
   const take = (next: readonly RevocationList[]): void => {
-    if (startOf(next) < startOf(lists)) throw new Error(`${address} has an older list than before`) // (3)
-    if (startOf(next) > startOf(lists) || lists.length === 0) lists = next
-    const end = endOf(lists)
+    const known = lists.filter(isProven)
+    if (next.some(list => known.some(each => isSameKind(each, list) && each.thisUpdate > list.thisUpdate)))
+      throw new Error(`${address} has an older list than before`) // (3)
+    const proven = next.filter(isProven)
+    const kept = known.filter(each => !proven.some(list => isSameKind(each, list)))
+    if (proven.length < next.length && kept.length > 0)
+      failed(new Error(`${address} has a list that no known authority has signed: the former list stays in force`))
+    if (next.some(list => !known.some(each => isSameKind(each, list) && each.thisUpdate === list.thisUpdate)))
+      lists = [...next, ...kept]
+    end = endOf([...next, ...kept.filter(({ nextUpdate }) => nextUpdate > clock())])
     dueAt = Math.max(clock() + retryMs, Math.min(clock() + renewMs, end))
   }
   const renew = (): void => {
@@ -62,7 +82,12 @@ export function fetchLists(address: string, { clock, failed }: Watching): Fetche
   }
 }
 
-const startOf = (lists: readonly RevocationList[]): number => Math.max(...lists.map(({ thisUpdate }) => thisUpdate))
+/** Whether a list may replace another: the same issuer, key and scope, and a delta or not. */
+const isSameKind = (one: RevocationList, other: RevocationList): boolean =>
+  one.issuerKey === other.issuerKey &&
+  (one.baseNumber === undefined) === (other.baseNumber === undefined) &&
+  isSameOctets(one.authorityKeyIdentifier, other.authorityKeyIdentifier) &&
+  isSameOctets(one.scope?.octets, other.scope?.octets)
 const endOf = (lists: readonly RevocationList[]): number => Math.min(...lists.map(({ nextUpdate }) => nextUpdate))
 
 /** (1), (2) */

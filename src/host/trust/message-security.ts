@@ -23,7 +23,7 @@ import type { Identities } from '../../service/identity-port.ts'
 import { clocksDifferMs, type Store } from '../../service/store.ts'
 import type { VerifyMessage } from '../../soap/security-port.ts'
 import type { Logger } from '../operations/log.ts'
-import { type FetchedLists, fetchLists } from './fetched-crls.ts'
+import { type FetchedLists, fetchLists, type ListWatching } from './fetched-crls.ts'
 import { createOcspClient } from './ocsp-client.ts'
 import { type Partner, watchSigners } from './signers.ts'
 
@@ -128,7 +128,7 @@ const place = 'messageSecurity'
 export function createMessageSecurity(options: MessageSecurity, world: SecurityWorld): MessageSecurityPort {
   const { store, identities, clock, logger, endpoints = [], ports = [] } = world
   const fixed = prepareMeans(options.means ?? {}, `${place}.means`)
-  const fetched = fetchAllLists(options, world)
+  const fetched = fetchAllLists(options, world, list => signers().trust.hasSigned(list))
   const sources = { lists: watchLists(options, world, fetched), statuses: watchStatuses(options, world) }
   const signers = watchSigners(options, place, sources, watchingOf(world))
   const keys = watchKeys(options, world)
@@ -208,9 +208,13 @@ function logRefusals(
     )
 }
 
-function fetchAllLists({ crlAddresses = [] }: MessageSecurity, world: SecurityWorld): readonly FetchedLists[] {
+function fetchAllLists(
+  { crlAddresses = [] }: MessageSecurity,
+  world: SecurityWorld,
+  isSigned: ListWatching['isSigned'],
+): readonly FetchedLists[] {
   requireAddresses(crlAddresses, 'crlAddresses')
-  return crlAddresses.map(address => fetchLists(address, watchingOf(world)))
+  return crlAddresses.map(address => fetchLists(address, { ...watchingOf(world), isSigned }))
 }
 
 function requireAddresses(addresses: readonly string[], setting: string): void {

@@ -93,12 +93,14 @@ export function isListed(
   signers: CertificatePool,
   now: number,
 ): boolean {
-  const find = (list: RevocationList) =>
-    signers
-      .find(list.issuerKey, list.authorityKeyIdentifier)
-      .find(signer => mayList(signer) && list.checkSignature(signer) === undefined)
-  return lists.check(certificate, find, now).status === 'revoked'
+  return lists.check(certificate, list => findListSigner(list, signers), now).status === 'revoked'
 }
+
+/** The one of these certificates that signed a list and may do so; its own path is not checked. */
+export const findListSigner = (list: RevocationList, signers: CertificatePool): Certificate | undefined =>
+  signers
+    .find(list.issuerKey, list.authorityKeyIdentifier)
+    .find(signer => mayList(signer) && list.checkSignature(signer) === undefined)
 
 interface SignerQuestion {
   readonly certificate: Certificate

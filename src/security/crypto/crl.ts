@@ -68,6 +68,7 @@ export class RevocationList {
   /** Issuer of the certificate → its serial number → the reason. */
   readonly #entries: ReadonlyMap<string, ReadonlyMap<string, number>>
   readonly #signers = new WeakMap<Certificate, string>()
+  #signer: Certificate | undefined
 
   /** @throws NotDer if it is not a list, or has an unsupported critical extension (§5.2) */
   constructor(der: Buffer) {
@@ -103,12 +104,18 @@ export class RevocationList {
     return this.#entries.get(issuerKey)?.get(serialKey)
   }
 
+  /** A certificate whose key has signed the list, once one was found. */
+  get signer(): Certificate | undefined {
+    return this.#signer
+  }
+
   /** Why this certificate's key did not sign the list; undefined if it did. */
   checkSignature(signer: Certificate): string | undefined {
     let found = this.#signers.get(signer)
     if (found === undefined) {
       found = checkX509Signature(this.#signed, signer.key) ?? ''
       this.#signers.set(signer, found)
+      if (found === '') this.#signer ??= signer
     }
     return found === '' ? undefined : found
   }

@@ -135,7 +135,7 @@ function mayAdd(delta: RevocationList, list: RevocationList): boolean {
   )
 }
 
-const isSameOctets = (one: Buffer | undefined, other: Buffer | undefined): boolean =>
+export const isSameOctets = (one: Buffer | undefined, other: Buffer | undefined): boolean =>
   one === undefined || other === undefined ? one === other : one.equals(other)
 
 /** §6.3.3 b. */

@@ -18,12 +18,14 @@ import type { Hash } from './algorithm.ts'
 import type { Certificate } from './certificate.ts'
 import {
   checkListed,
+  findListSigner,
   findPath,
   isListed,
   type PathSearch,
   parseCertificate,
   type RevocationMode,
 } from './certification-path.ts'
+import type { RevocationList } from './crl.ts'
 import { type DistinguishedName, sameDistinguishedName } from './distinguished-name.ts'
 import {
   type CertificateSource,
@@ -166,6 +168,11 @@ export class CertificateTrust {
   /** Whether no certificate at all is trusted. */
   get isEmpty(): boolean {
     return this.#authorities.length + this.#pinned.length === 0
+  }
+
+  /** Whether an authority of the settings has signed a list. */
+  hasSigned(list: RevocationList): boolean {
+    return findListSigner(list, this.#signerPool) !== undefined
   }
 
   /**
