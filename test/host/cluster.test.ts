@@ -270,3 +270,20 @@ test('A8.1 windows that do not respond delay one caller a second, and count agai
   assert.equal((await other.take('a', rate, 2000)).remaining, 98)
   assert.equal((await shared.take('a', rate, 2001)).remaining, 97)
 })
+
+test('A8.1 a worker that loops endlessly is killed and replaced, and keeps no service from stopping', async () => {
+  const script = join(import.meta.dirname, 'looping-workers-process.ts')
+  const child = spawn(process.execPath, ['--conditions=diglot-source', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  let out = ''
+  for await (const piece of child.stdout) out += piece
+  const [killed, ended, replaced, ...later] = out.trim().split('\n')
+  assert.match(killed ?? '', /^worker \d+ has not responded for 0\.9 s, and is ended$/)
+  assert.deepEqual([ended, replaced], ['a worker ended (SIGKILL)', 'replaced'])
+  assert.deepEqual(
+    later.map(line => line.replace(/\d+/, '')),
+    [...Array(2).fill('worker  has not responded for 0.9 s, and is ended'), 'closed'],
+  )
+})

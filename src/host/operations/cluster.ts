@@ -5,6 +5,9 @@
  *  (1) `ready` resolves once all workers listen; if one cannot start, none is left.
  *  (2) A worker that dies is replaced at once; one that cannot start, after growing delays.
  *  (3) `close` ends each worker as a signal would: current requests are answered.
+ *  (4) A worker that has listened and responds to nothing for `silenceMs` is killed: a handler in
+ *      an endless loop would keep the write lock of the database, and no health check would notice,
+ *      since another worker answers it.
  */
 import cluster, { type Worker } from 'node:cluster'
 import { type Count, type Counted, createMemoryWindows } from '../../service/limiter.ts'
@@ -25,10 +28,12 @@ type WorkerRequest =
   | { readonly kind: 'figures'; readonly id: number }
   | { readonly kind: 'collected'; readonly id: number; readonly families: readonly Family[] }
   | { readonly kind: 'ready'; readonly lines: readonly string[] }
+  | { readonly kind: 'here' }
 type PrimaryReply =
   | { readonly kind: 'counted'; readonly id: number; readonly counted: readonly Counted[] }
   | { readonly kind: 'collect'; readonly id: number }
   | { readonly kind: 'all'; readonly id: number; readonly figures: readonly (readonly Family[])[] }
+  | { readonly kind: 'ping' }
 
 export const isWorker = (): boolean => cluster.isWorker
 
@@ -46,6 +51,7 @@ export function connectToPrimary(): ClusterPeers {
     })
   cluster.worker?.once('error', () => process.exit(1)) // the first process has ended
   process.on('message', (reply: PrimaryReply) => {
+    if (reply.kind === 'ping') return send({ kind: 'here' }) // (4)
     // The first process numbers its requests independently.
     if (reply.kind === 'collect')
       return void own().then(families => send({ kind: 'collected', id: reply.id, families }))
@@ -83,6 +89,11 @@ const restartMaxMs = 10_000
 /** The time limit for the metrics of a worker. */
 const collectMs = 2000
 
+/** (4) Longer than any flush of a disk that still serves. */
+const silenceMs = 30_000
+/** Pings are counted rather than time, in which the whole machine may have been suspended. */
+const pingsMax = 5
+
 /** A worker ended before it was listening. */
 export class WorkerFailed extends Error {
   readonly status: number
@@ -94,9 +105,12 @@ export class WorkerFailed extends Error {
 
 /**
  * Starts `count` processes of this program with its arguments; calls `failed` for each that dies.
+ *
+ * @param silence milliseconds after which a worker that does not respond is killed
  */
-export function forkWorkers(count: number, failed: (reason: string) => void): ClusterWorkers {
+export function forkWorkers(count: number, failed: (why: string) => void, silence: number = silenceMs): ClusterWorkers {
   const counting = createMemoryWindows()
+  const watched = watchWorkers(silence, failed)
   const living = new Set<Worker>()
   const listening = new Set<Worker>()
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
@@ -106,6 +120,7 @@ export function forkWorkers(count: number, failed: (reason: string) => void): Cl
   const figures = createCollector()
 
   const receive = (worker: Worker, request: WorkerRequest): void => {
+    watched.hear(worker)
     switch (request.kind) {
       case 'count':
         replyToWorker(worker, { kind: 'counted', id: request.id, counted: counting(request.counts, Date.now()) })
@@ -120,6 +135,7 @@ export function forkWorkers(count: number, failed: (reason: string) => void): Cl
         break
       case 'ready':
         listening.add(worker)
+        watched.add(worker)
         // The first worker creates what exists only once: the file, the key, the seed.
         if (!firstLines) for (let others = count - 1; others > 0; others--) start()
         firstLines ??= request.lines
@@ -128,6 +144,7 @@ export function forkWorkers(count: number, failed: (reason: string) => void): Cl
   }
   const replace = (worker: Worker, end: string, status: number): void => {
     living.delete(worker)
+    watched.forget(worker)
     const listened = listening.delete(worker)
     if (closing) return
     failed(`a worker ended (${end})`)
@@ -157,6 +174,30 @@ export function forkWorkers(count: number, failed: (reason: string) => void): Cl
       signal('SIGTERM')
       await Promise.all(ended)
     },
+  }
+}
+
+/** (4) */
+function watchWorkers(silence: number, failed: (reason: string) => void) {
+  /** The pings to which each worker has not responded. */
+  const unheard = new Map<Worker, number>()
+  setInterval(
+    () => {
+      for (const [worker, pings] of unheard) {
+        unheard.set(worker, pings + 1)
+        if (pings < pingsMax) replyToWorker(worker, { kind: 'ping' })
+        else if (pings === pingsMax) {
+          failed(`worker ${worker.process.pid} has not responded for ${silence / 1000} s, and is ended`)
+          worker.process.kill('SIGKILL')
+        }
+      }
+    },
+    silence / (pingsMax + 1),
+  ).unref()
+  return {
+    add: (worker: Worker): void => void unheard.set(worker, 0),
+    hear: (worker: Worker): void => void (unheard.has(worker) && unheard.set(worker, 0)),
+    forget: (worker: Worker): void => void unheard.delete(worker),
   }
 }
 
