@@ -308,7 +308,7 @@ type Deliveries = ReturnType<typeof startDeliveries>
 function startDeliveries(site: Site, context: FaceContext, { store, limits }: Holdings) {
   const { app, options, world, opened } = site
   const { replies = [] } = options
-  const source = { store, clock: world.clock, id: createItemIdentifier, failed: world.failed }
+  const source = { store, clock: world.clock, id: createItemIdentifier, failed: world.unusable }
   const outbox = replies.length > 0 ? startOutbox(source, replies) : undefined
   opened.defer(() => outbox?.stop())
   const changes = createChangesPage(context, store, limits.limiter)
@@ -364,7 +364,7 @@ async function openDoor(
   }
   const flush = (): void => {
     outages.flush()
-    world.waits.flush()
+    world.flush()
     refusedConnections.flush()
     refusedRequests.flush()
   }
@@ -396,7 +396,7 @@ async function openPeople(
     store: wrapStore = each => each,
   }: Surroundings,
 ) {
-  const { clock, logger, failed } = world
+  const { clock, logger, unusable: failed } = world
   const { service } = app.contract
   const data = dataFileOf(app, options)
   if (data !== ':memory:') createFolderOf(data)
@@ -496,7 +496,7 @@ function startEventSinks(app: Implementation, options: ServiceOptions, { clock, 
 async function prepareSecurity(
   { messageSecurity = {} }: ServiceOptions,
   { identities, clock, app }: FaceContext,
-  { logger, failed }: World,
+  { logger, unusable: failed }: World,
   store: Store,
 ): Promise<() => Promise<MessageSecurityPort>> {
   const endpoints = endpointsOf(app.contract)

@@ -40,7 +40,7 @@ async function startWork(
   opened: AsyncDisposableStack,
 ): Promise<Pick<Server, 'close'>> {
   const store = opened.adopt(await openStore(app, options), each => each.close())
-  const { clock, report, line, logger, failed, waits } = createWorld(options)
+  const { clock, report, line, logger, failed, flush } = createWorld(options)
   const slow = opened.adopt(new SlowChanges(warnOfSlowChange(logger)), each => each.stop())
   const working = {
     app,
@@ -60,7 +60,7 @@ async function startWork(
       clearInterval(alive)
       await all.stop(limit)
       slow.stop()
-      waits.flush()
+      flush()
       await store.close()
     },
   }

@@ -13,8 +13,13 @@ export interface World {
   readonly report: NonNullable<ServeOptions['onError']>
   /** Reports a failure outside of requests: a bug, or a store that is out of reach for a while. */
   readonly failed: (thrown: unknown) => void
-  /** For work without a request that waits for its store and then continues by itself. */
-  readonly waits: OutageLog
+  /**
+   * Reports another party that fails, or a changed file of settings that is invalid: neither is a
+   * bug, and a stranger may cause it at will.
+   */
+  readonly unusable: (thrown: unknown) => void
+  /** Writes the lines that were counted and not written. */
+  readonly flush: () => void
   /** Writes the lines of handlers. */
   readonly line: WriteLine
 }
@@ -28,12 +33,18 @@ export function createWorld(options: ServiceOptions): World {
   const line: WriteLine = (level, message, { request, ...notes }, fields) =>
     logger[level]({ request, ...nameOf(notes), ...(fields && { fields: describeErrors(fields) }) }, message)
   const waits = new OutageLog(logger, 'work waits for the store', workSilenceMs)
+  const parties = new OutageLog(logger, 'another party or a file of settings cannot be used', workSilenceMs)
   const failed = (thrown: unknown): void =>
     thrown instanceof Unavailable ? waits.record(thrown, {}) : report(randomUUID(), thrown)
-  return { clock: options.clock ?? Date.now, logger, report, failed, waits, line }
+  const unusable = (thrown: unknown): void => parties.record(thrown, {})
+  const flush = (): void => {
+    waits.flush()
+    parties.flush()
+  }
+  return { clock: options.clock ?? Date.now, logger, report, failed, unusable, flush, line }
 }
 
-/** Such work checks every second, or every minute, whether it can continue. */
+/** Work and other parties are tried again every second, or every minute. */
 const workSilenceMs = 60_000
 
 export const reportJob =

@@ -126,7 +126,9 @@ class RemoteKeys {
   async #request(): Promise<JWTVerifyGetKey> {
     const headers = { accept: 'application/json, application/jwk-set+json' }
     const signal = AbortSignal.timeout(requestTimeoutMs)
-    const response = await fetch(this.#address, { redirect: 'manual', headers, signal })
+    const response = await fetch(this.#address, { redirect: 'manual', headers, signal }).catch(cause => {
+      throw new Error(`the keys of ${this.#address} cannot be fetched`, { cause })
+    })
     if (response.status !== 200 || !response.body)
       throw new Error(`${this.#address} answered a request for keys with ${response.status}`)
     const octets = await takeBounded(response.body, octetsMax)

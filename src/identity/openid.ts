@@ -156,7 +156,7 @@ export function createOpenIdSignIn(provider: OpenIdProvider, sources: OpenIdSour
         } catch (thrown) {
           if (thrown instanceof library.AuthorizationResponseError) return { kind: 'declined', to: saved.to }
           if (isOutage(thrown)) throw new Unavailable(retrySeconds, thrown)
-          failed(thrown)
+          failed(new Error(`a sign-in at ${provider.issuer} is refused`, { cause: thrown }))
           return { kind: 'invalid' }
         }
       })

@@ -118,6 +118,24 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     assert.deepEqual(told(lines, 'readiness has changed'), [{ status: 'overloaded' }])
   })
 
+  test('other parties that fail are no internal error: one line a minute for each cause', async () => {
+    const unusable = 'another party or a file of settings cannot be used'
+    const gone = new Error('the directory is gone')
+    const find = (): never => {
+      throw gone
+    }
+    const replies = 'http://127.0.0.1:9/replies'
+    const { ask, lines } = await startHosted({ people: { prove: find, find }, replies: [replies] })
+    const header = `<e:Header xmlns:a="http://www.w3.org/2005/08/addressing"><a:Action>urn:diglot:orders:v1/GetProduct</a:Action><a:MessageID>urn:uuid:7</a:MessageID><a:ReplyTo><a:Address>${replies}</a:Address></a:ReplyTo></e:Header>`
+    const getProduct = `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope">${header}<e:Body><GetProduct xmlns="urn:diglot:orders:v1"><id>p-1</id></GetProduct></e:Body></e:Envelope>`
+    const sent = () => ask('POST', '/soap/v1', { 'content-type': 'application/soap+xml' }, getProduct)
+    assert.deepEqual([(await sent()).status, (await sent()).status], [202, 202])
+    for (let i = 0; i < 3; i++) assert.equal((await ask('GET', '/api/v1/orders', clara)).status, 503)
+    for (let tries = 0; tries < 250 && told(lines, unusable).length < 2; tries++) await sleep(20)
+    const causes = told(lines, unusable).map(({ error }) => String(error).split('\n')[0])
+    assert.deepEqual(causes.sort(), ['Error: a reply to 127.0.0.1:9 was not delivered', 'Error: the directory is gone'])
+    assert.deepEqual(told(lines, 'internal error'), [])
+  })
   test('work that a store delays is no internal error: one line a minute', t => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const lines: [string, object][] = []

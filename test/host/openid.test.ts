@@ -132,6 +132,8 @@ async function signIn(open: Hosted, to = '') {
   return { returned, kept, answer: await open.ask('GET', returned, { cookie: kept }) }
 }
 
+const unusable = 'another party or a file of settings cannot be used'
+
 describe('OpenID Connect Core 1.0 §3.1: signing in with a browser', async () => {
   const open = await startHosted(options)
   test('the log-in page leads there, with the path to come back to', async () => {
@@ -230,7 +232,8 @@ describe('RFC 6749 §10.12, RFC 7636, RFC 9700 §4: requests of a forger', async
       provider.misbehave({})
       assert.equal(answer.status, 400)
       assert.doesNotMatch(cookieOf(answer), /orders=/)
-      assert.equal(open.lines.at(-1)?.level, 'error', 'the operator is told why')
+      assert.equal(open.lines.at(-1)?.message, unusable, 'the operator is told why')
+      assert.ok(!open.lines.some(({ message }) => message === 'internal error'), 'a stranger causes no alert')
     })
 })
 

@@ -129,7 +129,7 @@ async function deliverNextReply(
     await postSafely(message, stop, resolve)
     await store.write(writer => writer.dropJob(row.id))
   } catch (thrown) {
-    if (!stop.aborted) failed(thrown)
+    if (!stop.aborted) failed(new Error(`a reply to ${row.party} was not delivered`, { cause: thrown }))
     const isGivenUp = !stop.aborted && (thrown instanceof Undeliverable || row.tries >= triesMax)
     const tried = stop.aborted ? row.tries - 1 : row.tries
     const due = stop.aborted ? dueAtOnce : clock() + redeliveryDelayMs(row.tries)
