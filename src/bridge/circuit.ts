@@ -36,7 +36,8 @@ export class Circuit {
   /** Seconds that a call should wait; 0: it may proceed, and `settle` has to follow. */
   admit(): number {
     if (!this.isOpen) return 0
-    const leftMs = this.#pausedUntil - this.#clock()
+    const untilMs = this.#pausedUntil - this.#clock()
+    const leftMs = untilMs > this.#pauseMs ? 0 : untilMs // a longer pause means that the clock was put back
     if (leftMs > 0 || this.#isTried) return Math.max(1, Math.ceil(leftMs / 1000))
     this.#isTried = true
     return 0

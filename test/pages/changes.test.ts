@@ -594,6 +594,22 @@ describe('sinks', () => {
     assert.deepEqual(seen, ['first 1', 'second 1', 'second 2', 'second 3', 'first 4'])
   })
 
+  test('an instance whose clock ran ahead when it was killed keeps no sink to itself', async () => {
+    const stillness = Promise.withResolvers<void>()
+    const { time, seen, start, tell } = shareFeed(delivery => (delivery === 'first 1' ? stillness.promise : undefined))
+    time.now += 86_400_000
+    const first = start('first')
+    await tell('o-1')
+    first.wake()
+    await waitUntil(() => seen.length === 1, 'the first does not begin')
+    time.now -= 86_400_000
+    const second = start('second')
+    second.wake()
+    await waitUntil(() => seen.includes('second 1'), `the second waits for a day: ${seen}`)
+    stillness.resolve()
+    await Promise.all([first.stop(), second.stop()])
+  })
+
   test('a receiver that is down for days is called less and less often, until its sink is dead', async () => {
     const counts: (number | undefined)[] = []
     const fail = (): Promise<never> => {

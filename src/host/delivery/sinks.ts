@@ -11,7 +11,7 @@
 import type { Implementation } from '../../contract/implement.ts'
 import { type CloudEvent, toCloudEvent } from '../../service/change-feed.ts'
 import { rejectOnAbort } from '../../service/job.ts'
-import { type ExpiringRecord, type Store, type StoreWriter, Unavailable } from '../../service/store.ts'
+import { clocksDifferMs, type ExpiringRecord, type Store, type StoreWriter, Unavailable } from '../../service/store.ts'
 
 /** A receiver of committed changes: an option of `serve`. */
 export interface EventSink {
@@ -250,6 +250,8 @@ async function renewLease(writer: StoreWriter, { clock, id }: DeliveryOptions, n
 }
 
 function judgeLease(memo: ExpiringRecord | undefined, id: string, now: number): 'held' | "another's" | 'due' {
+  const isAhead = memo !== undefined && memo.expires > now + leaseMs + deliveryMs + clocksDifferMs
+  if (isAhead) return 'due' // the clock of its instance ran ahead
   if (memo && memo.expires > now && memo.value !== id) return "another's"
   return memo && memo.expires > now + deliveryMs + leaseMs / 2 ? 'held' : 'due'
 }

@@ -189,7 +189,7 @@ function logRefusals(
   logger: SecurityWorld['logger'],
   clock: SecurityWorld['clock'],
 ): VerifyMessage {
-  let nextAt = 0
+  let writtenAt = 0
   let refusals = 0
   return evidence =>
     settle(
@@ -197,10 +197,10 @@ function logRefusals(
       thrown => {
         if (!(thrown instanceof Insecure)) throw thrown
         refusals++
-        if (clock() >= nextAt) {
+        if (Math.abs(clock() - writtenAt) >= logPauseMs) {
           const { fault, why } = thrown
           logger.warn({ from: evidence.from, endpoint: evidence.address, fault, why, refusals }, 'message refused')
-          nextAt = clock() + logPauseMs
+          writtenAt = clock()
           refusals = 0
         }
         throw thrown
