@@ -24,6 +24,7 @@ import type { LaterCalls } from './later-call.ts'
 import { requireKnownMembers } from './member-kinds.ts'
 import type { Caller } from './policy.ts'
 import type { ExchangeContext, PortHandlers } from './port-handlers.ts'
+import { resourceHandlers } from './reserved-names.ts'
 import { type Action, type AnyResource, type IsSingle, type Resource, type RuleFaults, singleId } from './resource.ts'
 import type { AnyService, Service } from './service.ts'
 
@@ -433,18 +434,6 @@ export interface ErasedHandlers {
 /** What the handler of an action resolves to: for one that reads, the output itself. */
 export type ActionResult = ({ set?: Values; output?: Values; to?: string } & Values) | undefined | void
 
-const generalHandlers = [
-  'derive',
-  'compute',
-  'removing',
-  'receiving',
-  'searching',
-  'formats',
-  'keep',
-  'starting',
-  'run',
-]
-
 export interface ImplementOptions<S extends AnyService, V> {
   /** The services that handlers find as `ctx.services`: a mailer, a bank, a clock of your own. */
   readonly services?: V
@@ -468,7 +457,8 @@ export function implement<S extends AnyService, V = {}, H extends AllHandlers<S,
   const erased = all
     .filter(([name]) => !isPort(name))
     .map(([name, of]) => {
-      const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !generalHandlers.includes(key)))
+      const others = contract.jobs.some(({ job }) => job === name) ? jobHandlers : resourceHandlers
+      const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !others.includes(key)))
       return [name, { ...of, actions }]
     })
   if (typeof options === 'function')
@@ -496,6 +486,9 @@ export function implement<S extends AnyService, V = {}, H extends AllHandlers<S,
     },
   }
 }
+
+/** The members of `implement()` for a job. */
+const jobHandlers = ['starting', 'run', 'formats']
 
 type SeededValue = Readonly<Record<string, unknown>>
 

@@ -17,6 +17,8 @@ const clientMembers = ['close', 'then', 'constructor']
 const itemRelations = ['self', 'collection', 'edit', 'delete']
 /** The names of operations in `allow`, and of the methods of a resource in a client. */
 const itemOperations = ['read', 'create', 'change', 'remove', 'bulk', 'get', 'list', 'search', 'replace', 'patch']
+/** The members of `implement()` for a resource, next to those of its actions. */
+export const resourceHandlers = ['derive', 'compute', 'removing', 'receiving', 'searching', 'formats', 'keep']
 
 /** Whether no resource or job can have this name, if versions have their usual names. */
 export const isReservedCollection = (name: string): boolean =>
@@ -25,6 +27,8 @@ export const isReservedCollection = (name: string): boolean =>
 export const isReservedRelation = (rel: string): boolean => itemRelations.includes(rel)
 /** Whether no action or file can have this name. */
 export const isReservedOperation = (name: string): boolean => itemOperations.includes(name)
+/** Whether no action can have this name. */
+export const isReservedAction = (name: string): boolean => isReservedOperation(name) || resourceHandlers.includes(name)
 
 const cures: readonly (readonly [names: readonly string[], of: string])[] = [
   [addresses, 'a reserved address'],
@@ -57,6 +61,9 @@ function findReservedMembers({ name, actions, files, given }: Resource): string[
     ...verbs
       .filter(isReservedOperation)
       .map(verb => `${name}.${verb} is an operation of every resource: give the action another name`),
+    ...verbs
+      .filter(verb => resourceHandlers.includes(verb))
+      .map(verb => `${name}.${verb} in implement() is another handler than an action's: give the action another name`),
     ...parts
       .filter(part => isReservedOperation(part) || verbs.includes(part))
       .map(part => `${name}.${part} is a method of its clients already: give the file another name`),

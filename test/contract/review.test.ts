@@ -7,6 +7,7 @@ import { singularName } from '../../src/contract/field.ts'
 import type { Implementation } from '../../src/contract/implement.ts'
 import { listOperations } from '../../src/contract/operation.ts'
 import type { Grant } from '../../src/contract/policy.ts'
+import { resourceHandlers } from '../../src/contract/reserved-names.ts'
 import { ContractMistakes, findContractMistakes, requireSoundContract } from '../../src/contract/review.ts'
 import { findContractWarnings } from '../../src/contract/review-warnings.ts'
 import { anyone, exchange, fault, implement, job, port, resource, role, service, t, x } from '../../src/index.ts'
@@ -603,6 +604,19 @@ const cases: readonly MistakenCase[] = [
     ]),
     /x\.pay has no handler/,
   ],
+  ...resourceHandlers.map(
+    (verb): MistakenCase => [
+      `an action named like a handler of its resource: ${verb}`,
+      app([
+        js('x', {
+          fields: id,
+          states: ['a', 'b'],
+          actions: (on: JsOn) => ({ [verb]: on('a').to('b', { rel: 'r' }) }),
+        }).rules(read),
+      ]),
+      new RegExp(`x\\.${verb} in implement\\(\\) is another handler than an action's: give the action another name`),
+    ],
+  ),
   [
     'an action without a policy',
     app(
@@ -1030,6 +1044,16 @@ test('a Body declared outside a message of document style is a mistake', () => {
       return true
     },
   )
+})
+
+test('an action may be named like a handler of jobs', () => {
+  const x = resource('x', {
+    fields: id,
+    states: ['a', 'b'],
+    actions: on => ({ run: on('a').to('b', { rel: 'race' }), starting: on('b').to('a', { rel: 'start' }) }),
+  }).rules({ allow: { ...read.allow, run: [anyone], starting: [anyone] } })
+  const shop = service('shop', { namespace: 'urn:x', resources: [x] })
+  assert.deepEqual(findContractMistakes(implement(shop, { x: { run() {}, starting() {} } })), [])
 })
 
 test('an exchange without a handler, and a handler without an exchange, are mistakes', () => {

@@ -3,7 +3,7 @@
 import { type Json, objectOf } from '../../base/objects.ts'
 import type { Fields } from '../../contract/field.ts'
 import { capitalize } from '../../contract/lexical/text.ts'
-import { isReservedOperation } from '../../contract/reserved-names.ts'
+import { isReservedAction } from '../../contract/reserved-names.ts'
 import type { AnyAction } from '../../contract/resource.ts'
 import { type Collection, toSegmentName, toSingularField } from './collections.ts'
 import { answerSchema, findItemSchema, type GuessRoom, listLinks, requestObject } from './guess-room.ts'
@@ -103,7 +103,7 @@ function chooseVerb({ collection, taken }: ActionPart, rel: string, { id, method
     .filter(each => each !== '' && !resourceNames.has(each))
   const [first = ''] = words
   const isFree = (verb: string): boolean => /^[a-z][a-z0-9]*$/.test(verb) && verb !== rel && !Object.hasOwn(taken, verb)
-  if (isFree(first) && !plainVerbs.has(first) && !isReservedOperation(first)) return first
+  if (isFree(first) && !plainVerbs.has(first) && !isReservedAction(first)) return first
   const noun = capitalize(rel.replace(/-+(.)?/g, (_, next: string = '') => next.toUpperCase()))
   const wish = `${method === 'GET' ? 'show' : 'do'}${noun}`
   return Object.hasOwn(taken, wish) ? `${wish}${Object.keys(taken).length}` : wish
