@@ -13,7 +13,7 @@ import { type Content, noContent, type Octets, type Request, type Response } fro
 import { respond } from '../http/respond.ts'
 import { Aborted } from './incoming-content.ts'
 import type { HostFacts } from './node-exchange.ts'
-import { discardContent } from './pipe.ts'
+import { discardContent, endSource } from './pipe.ts'
 import { type FramedResponse, frameOrFail } from './response-framing.ts'
 import type { ServerContext } from './server-context.ts'
 
@@ -138,21 +138,22 @@ async function toFetchResponse(response: Response, exchange: AnsweredExchange): 
   // Requested before the head is sent, so that a source that fails at once still becomes a 500.
   const first = await pieces.next().catch(report)
   if (!first) return toFetchResponse(respond(500), exchange)
-  const leave = (): void => {
-    discardContent(response)
+  const end = (): void => {
+    endSource(content, pieces)
     ended()
   }
-  return createFetchResponse(framed, streamPieces(first, pieces, leave, exchange))
+  return createFetchResponse(framed, streamPieces(first, pieces, end, exchange))
 }
 
 /** (2) */
 function streamPieces(
   first: IteratorResult<Uint8Array>,
   pieces: AsyncIterator<Uint8Array>,
-  cancel: () => void,
+  end: () => void,
   { report, ended }: AnsweredExchange,
 ): ReadableStream<Uint8Array> {
   let next: IteratorResult<Uint8Array> | undefined = first
+  let isLeft = false
   return new ReadableStream<Uint8Array>(
     {
       pull: async controller => {
@@ -161,18 +162,23 @@ function streamPieces(
           for (;;) {
             const { done, value } = next ?? (await pieces.next(false))
             next = undefined
+            if (isLeft) return
             if (!done && value.length === 0) continue
             if (!done) return controller.enqueue(value)
             ended()
             return controller.close()
           }
         } catch (error) {
+          if (isLeft) return
           ended()
           report(error)
           controller.error(error)
         }
       },
-      cancel,
+      cancel: () => {
+        isLeft = true
+        end()
+      },
     },
     { highWaterMark: 0 },
   )

@@ -72,7 +72,7 @@ export function discardContent({ content }: Response): void {
 /**
  * A generator returns after its piece; a Node stream is destroyed, or it would keep its file open.
  */
-function endSource(source: AsyncIterable<Uint8Array>, pieces: AsyncIterator<Uint8Array>): void {
+export function endSource(source: AsyncIterable<Uint8Array>, pieces: AsyncIterator<Uint8Array>): void {
   if ('destroy' in source && typeof source.destroy === 'function') source.destroy()
   else void pieces.return?.().catch(() => {})
 }

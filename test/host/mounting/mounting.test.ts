@@ -284,6 +284,24 @@ describe('a host shares', () => {
     )
   })
 
+  test('a reader that a Fetch host cancels, between two events, is no incident', async () => {
+    const errors: unknown[] = []
+    const logger = { info: () => {}, warn: () => {}, error: (fields: object) => void errors.push(fields) }
+    const service = await handler(orders, { data: ':memory:', insecure: true, logger })
+    after(() => service.close(0))
+    const send = (path: string, fields: object, init: RequestInit = {}) =>
+      service.fetch(new Request(`https://shop.test${path}`, { ...init, headers: { ...asMaria, ...fields } }))
+    const reader = (await send('/changes', { accept: 'text/event-stream' })).body?.getReader()
+    await reader?.read() // its first line
+    const pending = reader?.read()
+    await reader?.cancel()
+    const { status } = await send('/api/v2/orders', json, { method: 'POST', body: JSON.stringify(draft) })
+    assert.equal(status, 201)
+    assert.equal((await pending)?.done, true)
+    await send('/changes', {}) // after the feed has been woken
+    assert.deepEqual(errors, [])
+  })
+
   test('its context: values in its AsyncLocalStorage, as tracers keep, are there in the service', async () => {
     const trace = new AsyncLocalStorage<string>()
     const seen: unknown[] = []
