@@ -74,6 +74,9 @@ const lost = (): never => {
 const refused = (): never => {
   throw new TypeError('fetch failed', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) })
 }
+const refusedByBun = (): never => {
+  throw Object.assign(new TypeError('ECONNREFUSED: Unable to connect.'), { code: 'ECONNREFUSED' })
+}
 const credentials = { bearer: 'token' }
 
 describe('a request is sent again if a second one has no further effect', () => {
@@ -117,11 +120,12 @@ describe('a request is sent again if a second one has no further effect', () => 
     assert.deepEqual([thrown.why, thrown.mayHaveRun, asked.length], ['lost', true, 1])
     assert.equal(asked[0]?.headers.has('idempotency-key'), false)
   })
-  test('without a connection nothing was sent: any request is tried again', async () => {
-    const { api, asked } = client([refused, () => hal(order, {}, 201)])
-    await api.orders.create(draft)
-    assert.equal(asked.length, 2)
-  })
+  for (const [host, refuse] of [['Node', refused] as const, ['Bun', refusedByBun] as const])
+    test(`without a connection nothing was sent: any request is tried again (${host})`, async () => {
+      const { api, asked } = client([refuse, () => hal(order, {}, 201)])
+      await api.orders.create(draft)
+      assert.equal(asked.length, 2)
+    })
   test('a stream is sent once', async () => {
     const product = { id: 'p-1', name: 'Tea', price: '1.00', stock: 1, _links: { picture: { href: '/p/1/picture' } } }
     const { api, asked } = client([() => hal(product), lost], { credentials })

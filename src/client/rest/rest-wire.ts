@@ -215,7 +215,8 @@ const isTypeError = (thrown: unknown): boolean => thrown instanceof TypeError
 /** For fetch. @throws a `TransportFailure` in place of an error of the platform */
 function explainFailure(thrown: unknown): never {
   if (!(thrown instanceof Error) || thrown instanceof CallError) throw thrown
-  const isUnsent = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(errorCodeOf(thrown.cause))
+  // Node has the code at the cause, Bun at the error itself.
+  const isUnsent = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(errorCodeOf(thrown.cause ?? thrown))
   throw isUnsent
     ? new TransportFailure('unreachable', 'no connection could be opened', { cause: thrown })
     : new TransportFailure('lost', 'the connection failed', { mayHaveRun: true, cause: thrown })
