@@ -460,6 +460,15 @@ const cases: readonly MistakenCase[] = [
     /"fly" is not an operation to allow or limit: use read, create/,
   ],
   [
+    'a grant for a file',
+    app([
+      js('x', { fields: id, files: { scan: { mediaTypes: ['image/png'], max: 9 } } }).rules({
+        allow: { scan: [anyone] },
+      }),
+    ]),
+    /"scan" is not an operation to allow or limit: use .*bulk \(whoever may change an item may put its files\)/,
+  ],
+  [
     'a bound above a bound',
     app([resource('x', { fields: { ...id, n: t.int({ min: 2, max: 1 }) } }).rules(read)]),
     /x\.n allows no value: min 2 is above max 1/,

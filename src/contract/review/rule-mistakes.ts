@@ -102,9 +102,10 @@ function doingMistakes({ name, given, actions, files }: Resource): string[] {
   return [
     ...[...Object.keys(given.allow), ...Object.keys(given.limits ?? {})]
       .filter(doing => !doings.includes(doing))
-      .map(
-        doing => `${name}: "${doing}" is not an operation to allow or limit: use ${[...new Set(doings)].join(', ')}`,
-      ),
+      .map(doing => {
+        const whose = doing in files ? ' (whoever may change an item may put its files)' : ''
+        return `${name}: "${doing}" is not an operation to allow or limit: use ${[...new Set(doings)].join(', ')}${whose}`
+      }),
     ...Object.keys(given.faults ?? {})
       .filter(place => !failing.includes(place))
       .map(
