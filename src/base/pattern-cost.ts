@@ -93,8 +93,8 @@ function* weighTexts(
   const exact = PatternGraph.of(parts, copiesMax, effort)
   if (exact.isDeterministic()) return
   for (const text of findPumps(PatternGraph.of(parts, 2, effort), effort)) {
-    const { sums, end } = exact.countWays(text, Math.min(countedCharacters, characters))
-    if (end !== undefined) yield { ...text, end, ...extrapolate(sums, characters, stepsMax) }
+    const { sums, end, isOver } = exact.countWays(text, Math.min(countedCharacters, characters))
+    if (end !== undefined) yield { ...text, end, ...extrapolate(sums, isOver ? sums.length : characters, stepsMax) }
   }
 }
 

@@ -36,6 +36,13 @@ export interface PumpedText {
   readonly pump: string
 }
 
+interface CountedWays {
+  readonly sums: readonly number[]
+  readonly end: string | undefined
+  /** No way is left: longer texts have no more. */
+  readonly isOver: boolean
+}
+
 export class PatternGraph {
   readonly edges: readonly (readonly PlaceEdge[])[]
   /** One character for each set of places that take the same characters. */
@@ -106,10 +113,10 @@ export class PatternGraph {
 
   /**
    * The ways that are tried for a text without a match of one character, of two, and so on, until
-   * they are more than `waysMax`. The end is undefined if no end is known without a match, or if
-   * such texts soon have no way at all.
+   * they are more than `waysMax`, or until no way is left. The end is undefined if no end is known
+   * without a match.
    */
-  countWays({ start, pump }: PumpedText, characters: number): { sums: readonly number[]; end: string | undefined } {
+  countWays({ start, pump }: PumpedText, characters: number): CountedWays {
     const [before, repeated] = [[...start], [...pump]]
     const sums: number[] = []
     let at: PlaceWays = new Map([[0, 1]])
@@ -118,8 +125,7 @@ export class PatternGraph {
       for (const ways of at.values()) sum += ways
       sums.push(sum)
     }
-    const isOver = (sums.at(-1) ?? 0) > waysMax
-    return { sums, end: at.size > 0 || isOver ? this.#findEnd(at) : undefined }
+    return { sums, end: this.#findEnd(at), isOver: at.size === 0 }
   }
 
   /** The shortest end without a match, among the first sets of places that are found. */

@@ -53,6 +53,22 @@ describe('patterns that take exponential time', () => {
     })
 })
 
+describe('patterns without a loop, whose longest match is short', () => {
+  const rows: readonly (readonly [pattern: string, steps: number])[] = [
+    ['((a{0,2}a{0,2}){0,2}){0,2}', 5256],
+    ['(((a{0,2}a{0,2}){0,2}){0,2}){0,2}', 27_630_792],
+    ['(a{0,2}a{0,2}){0,4}', 4680],
+  ]
+  for (const [pattern, steps] of rows)
+    test(`${pattern}: as many steps for any longer text`, () => {
+      assert.deepEqual(
+        [40, longText].map(each => find(pattern, each, 4000)?.steps),
+        [steps, steps],
+      )
+      assert.equal(find(pattern, longText, steps + 1), undefined)
+    })
+})
+
 describe('patterns that take a power of the length', () => {
   const rows: readonly (readonly [pattern: string, power: number])[] = [
     ['.*foo.*', 2],
