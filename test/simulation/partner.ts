@@ -40,8 +40,8 @@ export class Partner {
     deliver: event => this.#receive(() => void this.events.push({ id: event.id, text: JSON.stringify(event) })),
   }
 
-  /** In place of `request` of node:http, for `postSafely`. */
-  readonly request = (_options: object, answered: (answer: object) => void): object => {
+  /** In place of `request` of node:http, for `postContent`. */
+  readonly request = (answered: (answer: object) => void): object => {
     const asking = new EventEmitter()
     const end = (content: string): void => {
       this.#receive(() => void this.replies.push(content)).then(
@@ -57,7 +57,7 @@ export class Partner {
 export function installNetwork(partnerOf: () => Partner): void {
   const require = createRequire(import.meta.url)
   Object.assign(require('node:http'), {
-    request: (options: object, answered: (answer: object) => void) => partnerOf().request(options, answered),
+    request: (_target: URL, _options: object, answered: (answer: object) => void) => partnerOf().request(answered),
   })
   Object.assign(require('node:dns/promises'), { lookup: async () => [{ address: '93.184.215.14', family: 4 }] })
   syncBuiltinESMExports()
