@@ -103,7 +103,7 @@ function doingMistakes({ name, given, actions, files }: Resource): string[] {
     ...[...Object.keys(given.allow), ...Object.keys(given.limits ?? {})]
       .filter(doing => !doings.includes(doing))
       .map(doing => {
-        const whose = doing in files ? ' (whoever may change an item may put its files)' : ''
+        const whose = Object.hasOwn(files, doing) ? ' (whoever may change an item may put its files)' : ''
         return `${name}: "${doing}" is not an operation to allow or limit: use ${[...new Set(doings)].join(', ')}${whose}`
       }),
     ...Object.keys(given.faults ?? {})
