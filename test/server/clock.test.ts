@@ -203,7 +203,7 @@ suite('crowds', { concurrency: 8 }, () => {
       hello,
       async ({ port, listener }) => {
         const sockets = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
-        await after(30)
+        while (listener.connections() < 2) await after(5)
         const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 'end')
         assert.deepEqual(statuses(text), [503])
         assert.match(text, /retry-after: \d/)

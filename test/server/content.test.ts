@@ -278,8 +278,10 @@ suite('content', { concurrency: 8 }, () => {
 
   for (const how of ['bytes', 'chunks'] as const) {
     test(`${how}() throws Aborted if the client leaves`, async () => {
+      const begins = Promise.withResolvers<void>()
       const thrown = Promise.withResolvers<unknown>()
       const serve = async (request: Request): Promise<Response> => {
+        begins.resolve()
         try {
           if (how === 'bytes') await request.content.bytes(1000)
           else for await (const _ of request.content.chunks());
@@ -293,6 +295,7 @@ suite('content', { concurrency: 8 }, () => {
       await withServer(serve, async ({ port, errors }) => {
         const socket = connect(port, '127.0.0.1')
         socket.write(message(post('Content-Length: 10'), 'abc'))
+        await begins.promise
         await after(30)
         socket.destroy()
         assert.ok((await thrown.promise) instanceof Aborted)

@@ -180,10 +180,17 @@ suite('TLS', { skip }, () => {
 
   test('close: requests in progress over TLS are completed', async () => {
     const { startListener: listen } = await import('../../src/server/listener.ts')
-    const listener = await listen(request => after(150, serve(request)), { tls })
+    const begins = Promise.withResolvers<void>()
+    const listener = await listen(
+      request => {
+        begins.resolve()
+        return after(150, serve(request))
+      },
+      { tls },
+    )
     const idle = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false }).on('error', () => {})
     const talk = over(listener.port, {}, message(['GET / HTTP/1.1']), 'end')
-    await after(80)
+    await begins.promise
     const began = performance.now()
     assert.equal(await listener.close(20_000), 0)
     assert.ok(performance.now() - began < 10_000, 'it does not wait for its limit')
