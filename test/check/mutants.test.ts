@@ -20,7 +20,7 @@ import { issueCertificate } from '../client/issued.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { attackMutants, attackProfile, serveSignedMessages, wireMutants } from './attack-mutants.ts'
 import { changing, isSoap, type Mutant, type Seen, status } from './mutation.ts'
-import { earlier, ordersOptions, type Serve, serveOrdersInMemory } from './orders-in-memory.ts'
+import { earlier, ordersOptions, type Serve, serveOrdersInMemory, withOrdersInMemory } from './orders-in-memory.ts'
 import { is12, ruleMutants } from './rule-mutants.ts'
 
 const isFault = (seen: Seen): boolean => isSoap(seen) && /:Fault>/.test(seen.text)
@@ -97,20 +97,18 @@ const isOfReleases = (rule: string): boolean => rule === 'A9.4' || rule === 'B9.
 /** Runs at once: each waits for a job most of its time. */
 const together = 6
 
-describe('each rule can fail without another', async () => {
-  // Started here, so that each lives until the end of the suite.
-  const services = await Promise.all(ruleMutants.map(() => serveOrdersInMemory()))
-  const failuresOf = async ({ rule, make, profile }: Mutant, at: number): Promise<readonly string[]> => {
-    const serve = services[at]
-    assert.ok(serve)
+describe('each rule can fail without another', () => {
+  const failuresOf = ({ rule, make, profile }: Mutant): Promise<readonly string[]> => {
     const options = { ...ordersOptions, ...(profile && { profile }), ...(isOfReleases(rule) && { earlier }) }
-    const { verdicts } = await runCheck(createMemoryTransport(make()(describingOnce(serve))), options)
-    return verdicts.filter(({ status }) => status === 'fail').map(({ rule, reason }) => `${rule.id}: ${reason}`)
+    return withOrdersInMemory(async serve => {
+      const { verdicts } = await runCheck(createMemoryTransport(make()(describingOnce(serve))), options)
+      return verdicts.filter(({ status }) => status === 'fail').map(({ rule, reason }) => `${rule.id}: ${reason}`)
+    })
   }
   const runs = new Map<Mutant, Promise<readonly string[]>>()
   const startAhead = (from: number): void => {
     for (const [at, each] of ruleMutants.entries())
-      if (at >= from && at < from + together && !runs.has(each)) runs.set(each, failuresOf(each, at))
+      if (at >= from && at < from + together && !runs.has(each)) runs.set(each, failuresOf(each))
   }
   for (const { breaks, make } of variants)
     it(`no rule fails where ${breaks}`, async () => {

@@ -15,6 +15,7 @@ import { codings } from '../../src/host/zlib-codings.ts'
 import type { Request, Response } from '../../src/http/message.ts'
 import { createChangesPage } from '../../src/pages/changes.ts'
 import { createMemoryLimiter } from '../../src/service/limiter.ts'
+import type { Store } from '../../src/service/store.ts'
 import { startOrders } from '../rest/orders-over-rest.ts'
 
 export type Serve = (request: Request) => Promise<Response>
@@ -33,8 +34,20 @@ export const ordersOptions: CheckOptions = {
 }
 
 /** Each start has a store, a clock and limits of its own. */
-export async function serveOrdersInMemory(): Promise<Serve> {
-  const { serving, store, work } = await startOrders({ settings: { trace: false } })
+export const serveOrdersInMemory = async (): Promise<Serve> => (await startInMemory(false)).serve
+
+/** Serves while `journey` runs: a suite of many holds few of them at a time. */
+export async function withOrdersInMemory<T>(journey: (serve: Serve) => Promise<T>): Promise<T> {
+  const { serve, store } = await startInMemory(true)
+  try {
+    return await journey(serve)
+  } finally {
+    await store.close()
+  }
+}
+
+async function startInMemory(staysOpen: boolean): Promise<{ readonly serve: Serve; readonly store: Store }> {
+  const { serving, store, work } = await startOrders({ settings: { trace: false }, staysOpen })
   const { load } = openGate()
   const { identities, clock } = serving
   const mounts = createMounts(serving, {
@@ -48,10 +61,11 @@ export async function serveOrdersInMemory(): Promise<Serve> {
     elsewhere: undefined,
   })
   const front = createFront({ ...serving, id: randomUUID }, mounts, { gate: createGate(load, 1_000_000), codings })
-  return async request => {
+  const serve = async (request: Request): Promise<Response> => {
     const response = await front(request)
     // A run that ends before its job closes the store under it.
     if (response.status === 202) work().catch(() => {})
     return response
   }
+  return { serve, store }
 }

@@ -68,6 +68,8 @@ export const codings: NonNullable<RestOptions['codings']> = {
 export interface OrdersOptions {
   /** One that already has items. */
   readonly store?: Store
+  /** The caller closes the store; otherwise the test or suite that starts it does, at its end. */
+  readonly staysOpen?: boolean
   readonly settings?: Partial<Settings>
   readonly options?: RestOptions & Pick<FrontOptions, 'gate'>
   readonly app?: Implementation
@@ -81,7 +83,7 @@ export interface OrdersOptions {
 export async function startOrders(how: OrdersOptions = {}): Promise<OrdersOverRest> {
   const implementation = how.app ?? app
   const store = how.store ?? openSqliteStore(implementation.contract, ':memory:')
-  if (!how.store) after(() => store.close())
+  if (!how.store && !how.staysOpen) after(() => store.close())
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   let count = 0
   const id = (prefix: string): string => `${prefix}-new${++count}`
