@@ -306,6 +306,11 @@ export type Handlers<S extends AnyService, N extends keyof AllHandlers<S, V>, V 
 >
 
 /**
+ * While the compiler still infers `H`, it is `A` itself: without the first condition, all of the
+ * contract would be checked then, in time that grows with the square of its resources.
+ */
+type ImplementedHandlers<H, A> = [A] extends [H] ? H : H extends CheckedHandlers<H, A> ? H : CheckedHandlers<H, A>
+/**
  * The result of a handler has no members besides the contract's. TypeScript itself reports an extra
  * one only in a literal that is the whole body of an arrow function, and never after `async` or
  * `return`. A handler with one gets a text instead of its type, which the compiler prints.
@@ -449,7 +454,7 @@ export interface ImplementOptions<S extends AnyService, V> {
  */
 export function implement<S extends AnyService, V = {}, H extends AllHandlers<S, V> = AllHandlers<S, V>>(
   contract: S,
-  handlers: H extends CheckedHandlers<H, AllHandlers<S, V>> ? H : CheckedHandlers<H, AllHandlers<S, V>>,
+  handlers: ImplementedHandlers<H, AllHandlers<S, V>>,
   options: ImplementOptions<S, V> = {},
 ): Implementation {
   const all = Object.entries(handlers as Record<string, Record<string, unknown>>)

@@ -441,7 +441,18 @@ const rows: readonly Row[] = [
   ],
 ]
 /** What must compile: the neighbours of mistakes. */
+/** Each has five fields and an action: the compiler gives up where its work grows with their square. */
+function writeLargeContract(resources: number): string {
+  const names = Array.from({ length: resources }, (_, at) => `r${at}`)
+  const fields = "{ id: t.id('r'), a: t.string(), b: t.decimal(9, 2), c: t.string().optional(), d: t.dateTime() }"
+  const states = "states: ['held', 'gone'], actions: on => ({ go: on('held').to('gone', { rel: 'go' }) })"
+  const declare = (name: string) => `resource('${name}', { fields: ${fields}, ${states} })`
+  const handle = (name: string) => `${name}: { go: (ctx, item) => ({ set: { a: ctx.now + item.b } }) }`
+  return `const large = service('large', { namespace: 'urn:l', resources: [${names.map(declare).join()}] })
+    implement(large, { ${names.map(handle).join()} })`
+}
 const good: readonly string[] = [
+  writeLargeContract(300),
   "implement(clinic, { visits: handlers, reports: jobs }, { seed: () => ({ people: [{ subject: 'a', password: 'b', roles: ['x'], claims: { a: '1' } }, { subject: 'c', password: 'b', roles: ['x'], claims: { b: '1' } }], items: { doctors: [{ id: 'd-1', name: 'x', kind: 'eyes' }] } }) })",
   "implement(clinic, { visits: { ...handlers, confirm: async ctx => { if (ctx.now < '2') return; return { set: { note: 'x' } } } }, reports: jobs })",
   'implement(clinic, { visits: { ...handlers, confirm: () => ({ set: JSON.parse(String()) }), track: () => JSON.parse(String()) }, reports: jobs })',
@@ -492,7 +503,7 @@ for (const [i, [name, , says, longest = charactersMax, ends = '']] of rows.entri
     assert.ok(text.startsWith(says) && text.endsWith(ends), text)
     assert.ok(text.length <= longest, `${text.length} characters: ${text}`)
   })
-test('correct code compiles: a seed in place with its enumerations, results in parts, values of any type', () => {
+test('correct code compiles: 300 resources, a seed with its enumerations, results in parts, values of any type', () => {
   for (const i of good.keys()) assert.deepEqual(found.get(rows.length + i), undefined)
 })
 test('few messages of the compiler are long', () => {
