@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, { readonly files: number; readonly functio
   {
     'GET 304': { files: 50, functions: 147, calls: 184 },
     'GET 200': { files: 50, functions: 148, calls: 191 },
-    'POST 201': { files: 88, functions: 332, calls: 675 },
+    'POST 201': { files: 88, functions: 334, calls: 675 },
     'SOAP GetOrder': { files: 62, functions: 250, calls: 380 },
   }
 for (const [journey, most] of Object.entries(bounds))

@@ -45,6 +45,7 @@ import { type FollowingStore, type TellReplica, withReplica } from './read-repli
 import { getExternal, getFile, getItem, listItems, type ReadContext, readAction } from './reads.ts'
 import { type Doubt, refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
+import { requireAwaited, type StartedWork, settleStarted } from './started-work.ts'
 import {
   type AuditRecord,
   isFormer,
@@ -299,20 +300,24 @@ class Changes {
     effects.deed = undefined // an earlier try may have been rolled back
     effects.isJobQueued = operation.kind === 'startJob'
     call.headers?.answer.clear()
-    const change = this.#describeChange(call, writer, effects)
+    const started: StartedWork = {}
+    const change = this.#describeChange(call, writer, effects, started)
     const facts = { request: call.request, operation: operation.name, subject: caller.subject }
     const end = this.#parts.watch?.(facts, 'call')
     try {
-      return await (call.once
+      const outcome = await (call.once
         ? performOnce(call, call.once, writer, change.about.now, () => performRecorded(change, effects, perform))
         : performRecorded(change, effects, perform))
+      if (started.open) requireAwaited(operation.name, started)
+      return outcome
     } finally {
+      if (started.open) await settleStarted(started)
       end?.()
     }
   }
 
-  #describeChange(call: Call, writer: StoreWriter, effects: CallEffects): WriteContext {
-    const about = this.#about(call, effects)
+  #describeChange(call: Call, writer: StoreWriter, effects: CallEffects, started: StartedWork): WriteContext {
+    const about = { ...this.#about(call, effects), started }
     const { operation, caller } = call.admitted
     return {
       call,

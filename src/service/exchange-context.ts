@@ -10,6 +10,8 @@ import { createItemReaders } from './handler-items.ts'
 import { createInnerWork } from './inner-work.ts'
 import { failUnimplemented } from './refusal.ts'
 import { findChangeRefusal } from './refusal-faults.ts'
+import { runStarting, type StartedWork } from './started-work.ts'
+import type { StoreWriter } from './store.ts'
 
 /** A header block of a reply that the caller's face cannot send. */
 export class UnsendableBlock extends Error {}
@@ -33,9 +35,11 @@ export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSa
     services: about.app.services,
     transaction: async work => {
       if (isSafe) throw new Error(`${operation} is safe, and changes nothing: leave out \`safe\`, or the transaction`)
-      return inner.outside(
-        () => reach.write(writer => inner.inside(() => work(createContext(about, reachOf(writer)) as never))), // of the handler's own service type
-      )
+      const started: StartedWork = {}
+      const facts = { ...about, started }
+      const perform = (writer: StoreWriter) =>
+        runStarting(started, operation, () => work(createContext(facts, reachOf(writer)) as never)) // of the handler's own service type
+      return inner.outside(() => reach.write(writer => inner.inside(() => perform(writer))))
     },
     refusalOf: findChangeRefusal,
     unimplemented: () => failUnimplemented(operation),

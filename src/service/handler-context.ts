@@ -7,7 +7,7 @@ import type { FieldProblem } from '../contract/given-fields.ts'
 import { fieldsOfHeaders, headersOf, isOfResponse } from '../contract/header.ts'
 import type { ProviderContext, Values } from '../contract/implement.ts'
 import { checkValue } from '../contract/typed-value.ts'
-import { addLateFacts, type ContextFacts, isOfContent, reachOf, type StoreReach } from './handler-facts.ts'
+import { addLateFacts, type ContextFacts, isOfContent, markStarted, reachOf, type StoreReach } from './handler-facts.ts'
 import { createItems } from './handler-items.ts'
 import { failByProblem, findLostReferences, nameProblem } from './item-changes.ts'
 import { addJob, dueAtOnce, queuedJob } from './job-queue.ts'
@@ -23,7 +23,8 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
       services: about.app.services,
       headers: about.headers?.given ?? {},
       setHeader: (name: string, value: unknown) => setAnswerHeader(about, name, value),
-      after: (job: string, input: Values, options: AfterOptions = {}) => startAfter(about, reach, job, input, options),
+      after: (job: string, input: Values, options: AfterOptions = {}) =>
+        markStarted(about, `ctx.after('${job}', …)`, startAfter(about, reach, job, input, options)),
       ...createEndings(about),
       unimplemented: () => failUnimplemented(about.operation),
     },

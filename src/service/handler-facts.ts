@@ -10,6 +10,7 @@ import type { Caller } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { CallHeaders } from './call.ts'
 import type { BeginPart } from './item-walk.ts'
+import { addStarted, type StartedWork } from './started-work.ts'
 import type { AuditRecord, ReadWork, StoreReader, StoreWriter, WriteWork } from './store.ts'
 
 /**
@@ -79,6 +80,8 @@ export interface ContextFacts {
    * what does not fit is the caller's problem. Default: it is a bug.
    */
   readonly givesContent?: true
+  /** Where work is noted that handlers have to await. Default: nowhere. */
+  readonly started?: StartedWork | undefined
   /** Items that are being changed, the call's own first, as `name id`. */
   readonly underWay: readonly string[]
 }
@@ -128,3 +131,7 @@ export function requireResource({ app, operation }: ContextFacts, name: string):
 
 export const handlersOf = ({ handlers }: Implementation, name: string): ErasedHandlers =>
   handlers[name] ?? { actions: {} }
+
+/** @param name what the handler wrote, for the error if it does not await the work */
+export const markStarted = <T>({ started }: ContextFacts, name: string, work: Promise<T>): Promise<T> =>
+  started ? addStarted(started, name, work) : work

@@ -20,7 +20,7 @@ import { readRestriction } from '../contract/policy.ts'
 import { type Resource, singleId } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { checkValue } from '../contract/typed-value.ts'
-import { type ContextFacts, itemKey, requireResource, type StoreReach } from './handler-facts.ts'
+import { type ContextFacts, itemKey, markStarted, requireResource, type StoreReach } from './handler-facts.ts'
 import { describeFile, putOwnFile, requireFilePart } from './handler-files.ts'
 import {
   addItem,
@@ -72,8 +72,7 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
       current = undefined
     }
   }
-  return {
-    ...createItemReaders(about, reach),
+  const changes = {
     create: async (name: string, values: Values) => {
       const of = requireResource(about, name)
       const draft = omitUndefined(values)
@@ -111,8 +110,21 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
         putOwnFile(change, resource, await requireCurrent(change, name, id), part, file)
       await changing(name, id, put, roomForFile(about, name, id))
     },
-  } as unknown as Items<Service> // rows here: `implement` checked handlers against the contract's values
+  }
+  // Rows here: `implement` checked handlers against the contract's values.
+  return { ...createItemReaders(about, reach), ...markChanges(about, changes) } as unknown as Items<Service>
 }
+
+type StartChange = (resource: string, ...args: never[]) => Promise<unknown>
+/** The handler must await each of these. */
+const markChanges = (about: ContextFacts, changes: Readonly<Record<string, StartChange>>): object =>
+  Object.fromEntries(
+    Object.entries(changes).map(([verb, start]) => [
+      verb,
+      (resource: string, ...args: never[]) =>
+        markStarted(about, `ctx.items.${verb}('${resource}', …)`, start(resource, ...args)),
+    ]),
+  )
 
 /** Adds the identifier of a single resource, which handlers leave out. */
 const withId = <T extends readonly [id: string, ...unknown[]]>(

@@ -5,8 +5,9 @@
  */
 import type { Context, JobHandlerContext } from '../contract/context.ts'
 import { createContext } from './handler-context.ts'
-import { type ContextFacts, reachOf, type StoreReach } from './handler-facts.ts'
+import { type ContextFacts, markStarted, reachOf, type StoreReach } from './handler-facts.ts'
 import { createInnerWork } from './inner-work.ts'
+import { runStarting, type StartedWork } from './started-work.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 
 const space = 'step'
@@ -24,7 +25,9 @@ export function createJobContext(about: ContextFacts, job: string, reach: StoreR
       reach.write(async writer => {
         const memo = await writer.recall(space, key)
         if (memo && memo.expires > about.now) return resultOf<Awaited<ReturnType<typeof work>>>(memo.value)
-        const result = await step.inside(() => work(createContext(about, reachOf(writer))))
+        const started: StartedWork = {}
+        const ctx = createContext({ ...about, started }, reachOf(writer))
+        const result = await step.inside(() => runStarting(started, about.operation, () => work(ctx)))
         await writer.remember(space, key, { value: packTyped({ result }), expires: about.now + keptMs }, about.now)
         return result
       }),
@@ -35,7 +38,7 @@ export function createJobContext(about: ContextFacts, job: string, reach: StoreR
     write: work => step.outside(() => reach.write(work)),
     beginPart: reach.beginPart,
   })
-  return { ...ctx, once: runStep }
+  return { ...ctx, once: (name, work) => markStarted(about, `ctx.once('${name}', …)`, runStep(name, work)) }
 }
 
 /** Written by a step of the same name. */

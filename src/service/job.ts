@@ -27,6 +27,7 @@ import { addJob, dueAtOnce, leaseDueJob, queuedJob } from './job-queue.ts'
 import { createJobContext } from './job-step.ts'
 import type { Outcome } from './outcome.ts'
 import { type Refusal, Refused, refuse, Unimplemented } from './refusal.ts'
+import { runStarting, type StartedWork } from './started-work.ts'
 import { type JobRow, type Store, type StoreReader, type StoreWriter, Unavailable } from './store.ts'
 import type { Turns } from './turns.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
@@ -156,10 +157,12 @@ async function attemptJob(
   const caller = unpackTyped(job.caller) as Caller // packed by `queuedJob`
   const lost = new AbortController()
   const signal = AbortSignal.any([stop, lost.signal, AbortSignal.timeout(declared.timeLimit * 1000)])
+  const started: StartedWork = {}
   const about: ContextFacts = {
     app,
     caller,
     now: clock(),
+    started,
     operation: job.job,
     faults: declared.faults,
     id,
@@ -193,7 +196,8 @@ async function attemptJob(
     const { turns } = context
     const beginPart = turns && (() => turns.beginPart(job.party))
     const ctx = createJobContext(about, job.id, { read: work => store.read(work), write, beginPart })
-    const running = run(ctx, unpackTyped(job.input) as Values, progressOf(context, job, signal))
+    const input = unpackTyped(job.input) as Values
+    const running = runStarting(started, job.job, () => run(ctx, input, progressOf(context, job, signal)))
     const output = requireSoundOutput(job.job, declared.output, await Promise.race([running, rejectOnAbort(signal)]))
     await updateJob(context, job, { state: 'completed', progress: 1, output: packTyped(output) })
   } catch (thrown) {
