@@ -22,7 +22,7 @@ import { type Job, jobStates } from './job.ts'
 import { isSettled } from './lexical/settled-text.ts'
 import { capitalize } from './lexical/text.ts'
 import { isCreatedByPut, listOperations, type Operation, type OperationOf, singularOf } from './operation.ts'
-import type { Grant } from './policy.ts'
+import { isPublic } from './policy.ts'
 import type { Resource } from './resource.ts'
 import { namespaceOf, type Service } from './service.ts'
 import { mapShape } from './shape.ts'
@@ -330,7 +330,7 @@ const distinctFaults = (faults: readonly Fault[]): readonly Fault[] => [
 
 /** The contract's own faults, then those that any operation of the kind can have, each once. */
 export function faultsOfOperation(operation: Operation): readonly Fault[] {
-  const forbids = 'resource' in operation && mayBeForbidden(operation) ? [Forbidden] : []
+  const forbids = mayBeForbidden(operation) ? [Forbidden] : []
   return distinctFaults([...operation.faults, ...kindFaults(operation), ...forbids, ...stateFaults(operation)])
 }
 function kindFaults(operation: Operation): readonly Fault[] {
@@ -371,44 +371,13 @@ const stateFaults = (operation: Operation): readonly Fault[] => {
   return isTaken || (kind !== 'create' && states.length > 0) ? [StateConflict] : []
 }
 
-interface GrantedOperation {
-  readonly kind: Operation['kind']
-  readonly resource: Resource
-  readonly grants: readonly Grant[]
-}
 /** These compare fields, some of which a caller of the operation may not be allowed to see. */
 const comparingKinds: ReadonlySet<Operation['kind']> = new Set(['list', 'search', 'createSearch', 'bulk'])
-const writingKinds: ReadonlySet<Operation['kind']> = new Set(['create', 'replace', 'patch'])
 
-const mayBeForbidden = (operation: GrantedOperation): boolean =>
-  isPartlyGranted(operation) ||
-  isNarrowlyGranted(operation) ||
-  (comparingKinds.has(operation.kind) && hasCoveredFields(operation.resource))
-
-/**
- * Whether a grant may hold for only some of the items that its caller may read; an item that the
- * caller may not read is not found. Content may name an owner, too.
- */
-function isNarrowlyGranted({ kind, resource, grants }: GrantedOperation): boolean {
-  const reads = resource.given.allow['read'] ?? []
-  if (grants === reads || comparingKinds.has(kind)) return false
-  const seesMore = ({ role, where }: Grant): boolean =>
-    reads.some(
-      read =>
-        (read.role === '*' || read.role === role) && !Object.keys(where).every(name => Object.hasOwn(read.where, name)),
-    )
-  return grants.some(
-    grant =>
-      grant.when !== undefined || (Object.keys(grant.where).length > 0 && (writingKinds.has(kind) || seesMore(grant))),
-  )
-}
-
-/** Whether some role of the resource's grants is not granted this operation. */
-function isPartlyGranted({ resource, grants }: GrantedOperation): boolean {
-  const granted = new Set(grants.map(grant => grant.role))
-  const roles = Object.values(resource.given.allow).flatMap(each => each?.map(grant => grant.role) ?? [])
-  return !granted.has('*') && roles.some(role => !granted.has(role))
-}
+/** A caller may lack the role or the claim, except for what anyone may read. */
+const mayBeForbidden = (operation: Operation): boolean =>
+  !(operation.safe && isPublic(operation.grants)) ||
+  ('resource' in operation && comparingKinds.has(operation.kind) && hasCoveredFields(operation.resource))
 
 /**
  * The element of one item: declared, or the singular of the field's name; `item` in a list of

@@ -210,7 +210,7 @@ describe('B7.5 declared faults are distinguished', () => {
   test('by what an operation declares', async () => {
     const { client } = recordRequests(came(202, undefined))
     const names = client.PayOrder.faults.map(each => each.fault)
-    assert.deepEqual(names, ['PaymentDeclined', 'StateConflict', 'NotFound', 'VersionConflict'])
+    assert.deepEqual(names, ['PaymentDeclined', 'StateConflict', 'NotFound', 'VersionConflict', 'Forbidden'])
     assert.deepEqual(client.NotifyDelivery.faults, [])
   })
   test('those that any service has, though no operation declares them', async () => {

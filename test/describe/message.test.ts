@@ -18,33 +18,38 @@ const signatureOf = (fields: Fields): string =>
     .join(' ')
 
 const operations = [
-  ['GetOrder', 'id', 'order', 'NotFound'],
+  ['GetOrder', 'id', 'order', 'NotFound Forbidden'],
   [
     'ListOrders',
     'page? size? cursor? sort? id? customer? linesProduct? currency? total? placedAt? state? paidAt? carrier? trackingNumber?',
     'orders total? next?',
-    '',
+    'Forbidden',
   ],
   ['CreateOrder', 'order', 'order', 'Invalid Forbidden'],
   ['ReplaceOrder', 'id version? order', 'order', 'NotFound VersionConflict Invalid Forbidden StateConflict'],
   ['DeleteOrder', 'id version?', '', 'NotFound VersionConflict Invalid Forbidden StateConflict'],
-  ['PayOrder', 'id version? method amount', 'payment', 'PaymentDeclined StateConflict NotFound VersionConflict'],
-  ['CancelOrder', 'id version? reason?', 'order', 'StateConflict NotFound VersionConflict'],
+  [
+    'PayOrder',
+    'id version? method amount',
+    'payment',
+    'PaymentDeclined StateConflict NotFound VersionConflict Forbidden',
+  ],
+  ['CancelOrder', 'id version? reason?', 'order', 'StateConflict NotFound VersionConflict Forbidden'],
   ['ShipOrder', 'id version? carrier', 'order', 'OutOfStock StateConflict NotFound VersionConflict Forbidden'],
-  ['TrackOrder', 'id', 'tracking', 'NotFound'],
+  ['TrackOrder', 'id', 'tracking', 'NotFound Forbidden'],
   ['DeliverOrder', 'id version?', 'order', 'StateConflict NotFound VersionConflict Forbidden'],
   ['NotifyDelivery', 'id version?', undefined, ''],
-  ['SearchOrders', 'q? page? size? cursor? state? customer?', 'orders total? next?', ''],
-  ['GetCustomer', 'id', 'customer', 'NotFound'],
-  ['ListCustomers', 'page? size? cursor? sort? id? name? email? tier?', 'customers total? next?', ''],
+  ['SearchOrders', 'q? page? size? cursor? state? customer?', 'orders total? next?', 'Forbidden'],
+  ['GetCustomer', 'id', 'customer', 'NotFound Forbidden'],
+  ['ListCustomers', 'page? size? cursor? sort? id? name? email? tier?', 'customers total? next?', 'Forbidden'],
   ['MergeCustomer', 'id version? into', 'customer', 'StateConflict NotFound VersionConflict Invalid Forbidden'],
   ['GetProduct', 'id', 'product', 'NotFound'],
   ['ListProducts', 'page? size? cursor? sort? id? name? price? stock? details?', 'products total? next?', ''],
   ['CreateProduct', 'product', 'product', 'Invalid Forbidden'],
   ['GetProductPicture', 'id', 'picture mediaType version', 'NotFound'],
   ['PutProductPicture', 'id version? picture mediaType', 'version', 'NotFound VersionConflict Invalid Forbidden'],
-  ['StartReport', 'from to kind', 'job', 'Invalid'],
-  ['GetReportJob', 'id', 'job report?', 'NotFound'],
+  ['StartReport', 'from to kind', 'job', 'Invalid Forbidden'],
+  ['GetReportJob', 'id', 'job report?', 'NotFound Forbidden'],
 ] as const
 for (const [name, request, response, faults] of operations)
   test(`B2.7 B7.5 ${name}(${request}) → ${response ?? 'nothing'}${faults && `, or ${faults}`}`, () => {

@@ -73,7 +73,7 @@ test('B7.5 each operation names its faults, in the interface and in the bindings
   for (const each of pay)
     assert.deepEqual(
       children(each, 'fault').map(fault => attribute(fault, 'name')),
-      ['PaymentDeclined', 'StateConflict', 'NotFound', 'VersionConflict'],
+      ['PaymentDeclined', 'StateConflict', 'NotFound', 'VersionConflict', 'Forbidden'],
     )
 })
 test('B4.3 the action of each operation is its soapAction', () => {
