@@ -24,6 +24,10 @@ export const textListKind: MemberKind = {
   isOfKind: value => isListOf(isTextValue, value),
   cure: "a list of texts: write it as ['open', 'closed']",
 }
+export const textListsKind: MemberKind = {
+  isOfKind: value => isListOf(each => isListOf(isTextValue, each), value),
+  cure: "a list of lists of fields: write it as [['name'], ['branch', 'number']]",
+}
 export const actionsKind: MemberKind = {
   isOfKind: value => typeof value === 'function',
   cure: "a function: write it as on => ({ close: on('open').to('closed', { rel: 'closing' }) })",

@@ -21,7 +21,7 @@ import type {
 } from './field.ts'
 import type { Job } from './job.ts'
 import type { LaterCalls } from './later-call.ts'
-import { requireKnownMembers } from './member-kinds.ts'
+import { isPlainRecord, isRecordOf, requireKnownMembers } from './member-kinds.ts'
 import type { Caller } from './policy.ts'
 import type { ExchangeContext, PortHandlers } from './port-handlers.ts'
 import { resourceHandlers } from './reserved-names.ts'
@@ -457,13 +457,15 @@ export function implement<S extends AnyService, V = {}, H extends AllHandlers<S,
   handlers: ImplementedHandlers<H, AllHandlers<S, V>>,
   options: ImplementOptions<S, V> = {},
 ): Implementation {
+  if (!isRecordOf(isPlainRecord, handlers))
+    throw new TypeError(`implement() of ${contract.service}: give handlers by name, { orders: { … } }, or {} for none`)
   const all = Object.entries(handlers as Record<string, Record<string, unknown>>)
   const isPort = (name: string): boolean => contract.ports.some(each => each.port === name)
   const erased = all
     .filter(([name]) => !isPort(name))
     .map(([name, of]) => {
       const others = contract.jobs.some(({ job }) => job === name) ? jobHandlers : resourceHandlers
-      const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !others.includes(key)))
+      const actions = Object.fromEntries(Object.entries(of ?? {}).filter(([key]) => !others.includes(key)))
       return [name, { ...of, actions }]
     })
   if (typeof options === 'function')
@@ -482,7 +484,10 @@ export function implement<S extends AnyService, V = {}, H extends AllHandlers<S,
     services,
     ports: Object.fromEntries(all.filter(([name]) => isPort(name))) as NonNullable<Implementation['ports']>,
     seed: () => {
-      const { people, items, files } = seed() as ReturnType<Implementation['seed']>
+      const made = seed() as ReturnType<Implementation['seed']>
+      if (made instanceof Promise)
+        throw new TypeError(`the seed of ${contract.service} is async: wait before implement()`)
+      const { people, items, files } = made
       return {
         ...(people && { people }),
         ...(items && { items: toSeededLists(resources, items) }),

@@ -1,6 +1,14 @@
 /** Resources: their fields, states and actions first, then the rules that refer to them. */
 
-import { actionsKind, allowKind, filesKind, textKind, textListKind, truthKind } from './declaration-kinds.ts'
+import {
+  actionsKind,
+  allowKind,
+  filesKind,
+  textKind,
+  textListKind,
+  textListsKind,
+  truthKind,
+} from './declaration-kinds.ts'
 import type { Fault } from './fault.ts'
 import { type Draft, Field, type Fields, type Singular, t, type Value } from './field.ts'
 import type { FilterName, NewestFirst, SortName } from './item-query.ts'
@@ -267,6 +275,8 @@ const ruleKinds = (): MemberKinds<Rules> => ({
   filter: optionalKind(textListKind),
   sort: optionalKind(textListKind),
   order: optionalKind(textListKind),
+  indexes: optionalKind(textListsKind),
+  unique: optionalKind(textListsKind),
   search: optionalKind(textListKind),
   searchBy: optionalKind(textListKind),
   edit: optionalKind(textListKind),

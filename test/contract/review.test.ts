@@ -246,6 +246,25 @@ const cases: readonly MistakenCase[] = [
     /x\.pay leads from or to the unknown state "payed": use open, paid/,
   ],
   [
+    'a rule about states where there are none',
+    app([js('x', { fields: id }).rules({ ...read, edit: [], remove: ['open'] })]),
+    /x: edit names states, but x has none: leave edit out, or declare states\nx: remove names states, but x has none/,
+  ],
+  [
+    'a condition without a function',
+    app([
+      js('x', { fields: id }).rules({
+        allow: { ...read.allow, create: [role('clerk').given('cheap', undefined as never)] },
+      }),
+    ]),
+    /x: allow\.create has a condition without a function: write given\('cheap', /,
+  ],
+  [
+    'the name of a fault instead of the fault',
+    app([js('x', { fields: id }).rules({ ...read, faults: { create: ['Late'] } })]),
+    /faults names "Late", which is not a fault: declare it by fault\(/,
+  ],
+  [
     'an action named by a verb without a noun',
     app([
       js('x', {
@@ -746,6 +765,12 @@ const kinds: readonly (readonly [string, () => unknown, RegExp])[] = [
     () => free().rules({ ...read, filter: 'id' }),
     /^x\.rules: filter must be a list of texts/,
   ],
+  [
+    'a key that is no list',
+    () => free().rules({ ...read, unique: ['id'] }),
+    /^x\.rules: unique must be a list of lists/,
+  ],
+  ['an index that is a text', () => free().rules({ ...read, indexes: 'id' }), /^x\.rules: indexes must be a list of l/],
   ['a job without allow', () => jsJob('j', { input: {}, output: {} }), /^the job j: allow must be a list of grants/],
   ['a job without output', () => jsJob('j', { input: {}, allow: [] }), /^the job j: output must be named fields/],
   ['a list of nothing', () => jsOf['list']?.(), /^t\.list\(item\): item must be a field/],
@@ -768,6 +793,16 @@ const kinds: readonly (readonly [string, () => unknown, RegExp])[] = [
     'a seed that is no function',
     () => (implement as unknown as typeof js)(app([]).contract, {}, { seed: {} }),
     /^implement\(\) of shop: seed must be a function: write it as/,
+  ],
+  [
+    'a seed that is async',
+    () => (implement as unknown as typeof js)(app([]).contract, {}, { seed: async () => ({}) }).seed(),
+    /^the seed of shop is async: wait before implement\(\)$/,
+  ],
+  [
+    'no handlers',
+    () => (implement as unknown as typeof js)(app([]).contract),
+    /^implement\(\) of shop: give handlers by name, /,
   ],
 ]
 for (const [title, declare, says] of kinds)

@@ -149,3 +149,14 @@ test('a seed is refused at start: a list of a single resource, which the compile
     /the seed of settings is a list, but settings is a single resource: write its one item without brackets/,
   )
 })
+
+test('a seed that throws is refused at start, as the seed', async () => {
+  const seed = () => {
+    throw new Error('no such file')
+  }
+  const inn = implement(service('inn', { namespace: 'urn:inn', resources: [] }), {}, { seed: seed as never })
+  await assert.rejects(
+    startService(inn, { port: 0, data: ':memory:' }),
+    /^Error: the seed of inn cannot be made: no such file$/,
+  )
+})

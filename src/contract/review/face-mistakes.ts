@@ -6,7 +6,7 @@ import { mayBeLeftOut } from '../field.ts'
 import { isScalarField } from '../field-json.ts'
 import type { NamedHeader } from '../header.ts'
 import { capitalize } from '../lexical/text.ts'
-import { findUnknownMembers, type MembersOf } from '../member-kinds.ts'
+import { findUnknownMembers, isMadeWith, type MembersOf } from '../member-kinds.ts'
 import { listOperations } from '../operation.ts'
 import type { Service } from '../service.ts'
 import { asObject } from '../shape.ts'
@@ -118,6 +118,8 @@ const knownFields = new Set(
 export function findFaultMistakes(contract: Service): string[] {
   const byName = new Map<string, Fault>()
   return declaredFaults(contract).flatMap(fault => {
+    if (!isMadeWith('fault', fault))
+      return [`faults names ${JSON.stringify(fault)}, which is not a fault: declare it by fault('…', { … })`]
     const declared = byName.get(fault.fault)
     byName.set(fault.fault, fault)
     return [

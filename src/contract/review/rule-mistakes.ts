@@ -48,10 +48,13 @@ function scalarMistakes(resource: Resource, list: readonly string[] | undefined,
     .map(each => `${name}: ${rule} names "${each}", which is not a scalar field: use ${listScalarNames(resource)}`)
 }
 
-const stateMistakes = ({ name, states }: Resource, list: readonly string[] | undefined, rule: string): string[] =>
-  (list ?? [])
+function stateMistakes({ name, states }: Resource, list: readonly string[] | undefined, rule: string): string[] {
+  if (list && states.length === 0)
+    return [`${name}: ${rule} names states, but ${name} has none: leave ${rule} out, or declare states`]
+  return (list ?? [])
     .filter(state => !states.includes(state))
     .map(state => `${name}: ${rule} names the unknown state "${state}": use ${states.join(', ')}`)
+}
 
 /** Mistakes in the fields by which lists are filtered and sorted, and in the indexes for these. */
 function comparisonMistakes(resource: Resource): string[] {
@@ -131,6 +134,12 @@ function grantMistakes(contract: Service, resource: Resource): string[] {
     ...(grants.length > 0 ? [] : [`${name} grants nothing to any role: add grants to rules({ allow: … })`]),
     ...grants.flatMap(([doing, list]) => boundMistakesOf(list ?? [], `allow.${doing}`)),
     ...findAccessMistakes(resource, path => fieldsOfPath(contract, fields, path), boundMistakesOf),
+    ...grants
+      .filter(([, list]) => list?.some(({ when }) => when && typeof when.holds !== 'function'))
+      .map(
+        ([doing]) =>
+          `${name}: allow.${doing} has a condition without a function: write given('cheap', ({ value }) => …)`,
+      ),
     ...(['read', 'bulk'] as const)
       .filter(doing => given.allow[doing]?.some(grant => grant.when))
       .map(

@@ -3,6 +3,7 @@
  *  (1) The seed has passed the checks for content from outside: fields, identifiers, states and
  *      references. Otherwise nothing is seeded, and the start ends.
  */
+import { messageOf } from '../../base/attempt.ts'
 import { ownMember } from '../../base/objects.ts'
 import { storedFieldsOf } from '../../contract/computed-fields.ts'
 import { fillDefaults } from '../../contract/default-values.ts'
@@ -41,7 +42,7 @@ export async function seedStore(
     await store.write(writer => writer.remember('seed', app.contract.service, seeded, now))
     return
   }
-  const { people = [], items: given = {}, files = {} } = app.seed()
+  const { people = [], items: given = {}, files = {} } = makeSeed(app)
   const items = fillItems(app, given)
   const mistakes = [
     ...findPeopleMistakes(people),
@@ -198,4 +199,12 @@ function findPeopleMistakes(people: readonly Person[]): string[] {
       ...(names.indexOf(subject) === i ? [] : [`${place} occurs twice: give one of them another subject`]),
     ]
   })
+}
+
+function makeSeed(app: Implementation): ReturnType<Implementation['seed']> {
+  try {
+    return app.seed()
+  } catch (thrown) {
+    throw new Error(`the seed of ${app.contract.service} cannot be made: ${messageOf(thrown)}`, { cause: thrown })
+  }
 }
