@@ -788,6 +788,14 @@ describe('sinks', () => {
     ['not TLS', { url: 'http://hooks.example.org/' }, /is not an https address/],
     ['a short secret', { secret: 'whsec_c2hvcnQ=' }, /24 octets/],
     ['a secret of another kind', { secret: 'password' }, /24 octets/],
+    ['without an address', { url: undefined as never }, /^Error: webhook hook: undefined is not an address: give one/],
+    ['without a secret', { secret: [] }, /^Error: webhook hook: secret is missing: give whsec_/],
+    ['without its allow-list', { allow: undefined as never }, /hooks\.example\.org is not allowed: add it to allow/],
+    [
+      'misspelt',
+      { resource: ['orders'] } as object,
+      /^TypeError: the options of createWebhook: unknown member "resource"/,
+    ],
     ['this machine', { url: 'https://127.0.0.1/', allow: ['127.0.0.1'] }, /address of this network/],
     [
       'the cloud’s metadata',

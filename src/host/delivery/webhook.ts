@@ -9,6 +9,7 @@ import { createHmac } from 'node:crypto'
 import { lookup as resolve } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { decodeBase64Loosely } from '../../base/base64.ts'
+import { type MembersOf, requireKnownMembers } from '../../contract/member-kinds.ts'
 import { parseRetryAfter } from '../../http/fields.ts'
 import { postContent, type Receipt } from './post-content.ts'
 import { isPublicAddress } from './safe-post.ts'
@@ -29,15 +30,21 @@ export interface WebhookOptions {
   readonly private?: boolean
 }
 
+const optionMembers: MembersOf<WebhookOptions> = {
+  name: true,
+  url: true,
+  secret: true,
+  resources: true,
+  allow: true,
+  private: true,
+}
+
 /** Throws for options that cannot work, with an error that says what to change. */
-export function createWebhook({
-  name,
-  url,
-  secret,
-  resources,
-  allow,
-  private: isPrivate = false,
-}: WebhookOptions): EventSink {
+export function createWebhook(options: WebhookOptions): EventSink {
+  requireKnownMembers('the options of createWebhook', options, optionMembers)
+  const { name, url, secret = [], resources, allow = [], private: isPrivate = false } = options
+  if (!URL.canParse(url)) throw new Error(`webhook ${name}: ${url} is not an address: give one such as https://…`)
+  if (secret.length === 0) throw new Error(`webhook ${name}: secret is missing: give whsec_ and 24 octets in base64`)
   const target = new URL(url)
   if (target.protocol !== 'https:' && !(isPrivate && target.protocol === 'http:'))
     throw new Error(`webhook ${name}: ${url} is not an https address: use https, or set private`)
@@ -57,8 +64,8 @@ export function createWebhook({
         'user-agent': 'Diglot',
         ...signWebhook(`msg_${event.id}`, Math.floor(Date.now() / 1000), content, keys),
       }
-      const options = { headers: fields, signal, ...(!isPrivate && { lookup: lookUpPublic }) }
-      requireAccepted(await postContent(target, options, content)) // (3)
+      const request = { headers: fields, signal, ...(!isPrivate && { lookup: lookUpPublic }) }
+      requireAccepted(await postContent(target, request, content)) // (3)
     },
   }
 }
