@@ -3,8 +3,8 @@
  *  (1) A sink gets every change at least once, in the order of commits, one at a time; its position
  *      is in the store, so a crash repeats the last change and loses none.
  *  (2) A lease lets only one instance at a time deliver to a sink.
- *  (3) A sink that fails is retried with growing delays; after `patience` it is dead until the
- *      service restarts.
+ *  (3) A sink that fails is retried with growing delays; once they add up to `patience`, it is dead
+ *      until the service restarts. No clock counts: one that jumps ends no sink.
  *  (4) A position only moves forward, from where it was read: an instance that wakes up after its
  *      lease does not move it back.
  */
@@ -37,10 +37,7 @@ export class RetryLater extends Error {
 export interface Sinks {
   /** To be called when a change has been committed in this process. */
   wake(): void
-  /**
-   * By sink; `failing` is the time of the first of its consecutive failures, in milliseconds since
-   * 1970.
-   */
+  /** By sink. */
   readonly state: ReadonlyMap<string, Delivery>
   stop(): Promise<void>
 }
@@ -48,8 +45,10 @@ export interface Delivery {
   delivered: number
   /** The position in the feed at which it is delivering, or fails. */
   place: number
+  /** Consecutive ones. */
   failures: number
-  failing: number | undefined
+  /** Milliseconds that it was left alone between these failures. */
+  pausedMs: number
   /**
    * When the next change was committed, in milliseconds since 1970. Undefined if none waits, or if
    * another instance delivers.
@@ -65,7 +64,7 @@ export interface DeliveryOptions {
   /** Unique to this instance. */
   readonly id: string
   readonly failed: (sink: string, thrown: unknown) => void
-  /** Milliseconds that a sink may fail before it is dead. Default: five days. */
+  /** Milliseconds between the failures of a sink until it is dead. Default: five days. */
   readonly patience?: number
   /** Milliseconds before a retry, doubled each time up to an hour. Default: 5,000. */
   readonly backOff?: number | undefined
@@ -90,7 +89,7 @@ export function startSinks(delivering: DeliveryOptions, sinks: readonly EventSin
       delivered: 0,
       place: 0,
       failures: 0,
-      failing: undefined,
+      pausedMs: 0,
       waiting: undefined,
       dead: false,
     }
@@ -111,7 +110,7 @@ export function startSinks(delivering: DeliveryOptions, sinks: readonly EventSin
   }
   return {
     wake: () => {
-      for (const [i, { name }] of sinks.entries()) if (state.get(name)?.failing === undefined) wakes[i]?.()
+      for (const [i, { name }] of sinks.entries()) if (state.get(name)?.failures === 0) wakes[i]?.()
     },
     state,
     stop: async () => {
@@ -129,7 +128,7 @@ async function deliverAll(
   stop: AbortSignal,
   sleep: (time: number) => Promise<void>,
 ): Promise<void> {
-  const { clock, patience = 5 * 86_400_000, backOff = 5000 } = delivering
+  const { patience = 5 * 86_400_000, backOff = 5000 } = delivering
   while (!stop.aborted && !delivery.dead) {
     try {
       const more = await deliverNextChanges(delivering, sink, delivery, stop)
@@ -140,12 +139,14 @@ async function deliverAll(
         await sleep(lookEveryMs) // the store failed, not the sink
         continue
       }
-      delivery.failing ??= clock()
       delivery.failures++
-      delivery.dead = thrown instanceof SinkGone || clock() - delivery.failing > patience
+      delivery.dead = thrown instanceof SinkGone || delivery.pausedMs > patience
       delivering.failed(sink.name, thrown)
+      if (delivery.dead) break
       const wait = Math.min(retryMaxMs, backOff * 2 ** Math.min(20, delivery.failures - 1))
-      if (!delivery.dead) await sleep(thrown instanceof RetryLater ? Math.max(wait, thrown.after * 1000) : wait)
+      const pauseMs = thrown instanceof RetryLater ? Math.max(wait, thrown.after * 1000) : wait
+      await sleep(pauseMs)
+      delivery.pausedMs += pauseMs
     }
   }
   await releaseLease(delivering, sink).catch(() => {})
@@ -189,8 +190,8 @@ async function deliverNextChanges(
 }
 
 function endFailures(delivery: Delivery): void {
-  delivery.failing = undefined
   delivery.failures = 0
+  delivery.pausedMs = 0
 }
 
 async function skipExpired(
