@@ -50,7 +50,14 @@ import { StoreFiller } from './operations/store-filler.ts'
 import type { Server, ServiceOptions } from './options.ts'
 import { readDocs } from './read-docs.ts'
 import { allowsSeededPasswords, type Tokens } from './safety.ts'
-import { dataFileOf, findFormerDatabase, openLimiter, openReplica, openStore } from './store/open-store.ts'
+import {
+  dataFileOf,
+  explainOutage,
+  findFormerDatabase,
+  openLimiter,
+  openReplica,
+  openStore,
+} from './store/open-store.ts'
 import { hasBeenSeeded, seedStore } from './store/seed-store.ts'
 import type { MessageSecurityPort } from './trust/message-security.ts'
 import { createWorld, nameOf, reportJob, type World, warnOfSlowChange } from './world.ts'
@@ -424,7 +431,7 @@ async function openPeople(
       { key: keyFile },
       'a new key is created for a database that was used with another key: tokens, cookies and password digests made with that key are refused; restore its file, or give its path by `key`',
     )
-  await seedStore(app, store, key, clock(), { withoutPeople })
+  await explainOutage(app, options, () => seedStore(app, store, key, clock(), { withoutPeople }))
   for (const warning of await findStrangeRoles(store, app.contract))
     logger.warn({ warning }, 'some people have roles that are probably mistakes')
   const identities = createIdentities({

@@ -37,11 +37,11 @@ export function openLocalKey(file: string): LocalKey {
     const existing = readExisting(file)
     return createLocalKey(createPrivateKey(existing ?? createKeyFile(file)), existing === undefined)
   } catch (cause) {
-    const reason = messageOf(cause)
-    throw new Unusable(
-      `the key ${file} cannot be used: ${reason}: give the PEM file of a private key, or a path where this user may create one`,
-      { cause },
-    )
+    const cure =
+      errorCodeOf(cause) === 'ENOSPC'
+        ? 'free some space on its disk'
+        : 'give the PEM file of a private key, or a path where this user may create one'
+    throw new Unusable(`the key ${file} cannot be used: ${messageOf(cause)}: ${cure}`, { cause })
   }
 }
 
@@ -59,7 +59,7 @@ function createKeyFile(file: string): string | Buffer {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })
   const draft = `${file}.${randomUUID()}`
   try {
-    writeFileSync(draft, pem, { mode: 0o600, flag: 'wx' })
+    writeFileSync(draft, pem, { mode: 0o600, flag: 'wx', flush: true })
     linkSync(draft, file)
     return pem
   } catch (thrown) {

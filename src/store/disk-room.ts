@@ -17,14 +17,28 @@ type AskDisk = (folder: string) => Pick<StatsFs, 'bsize' | 'blocks' | 'bavail'>
 
 const tellsNothing = (thrown: unknown): boolean => errorCodeOf(thrown) !== ''
 
+/** The octets of the disk of a file. Undefined if the system does not say. */
+function readRoom(file: string, ask: AskDisk): { readonly free: number; readonly all: number } | undefined {
+  const disk = attempt(() => ask(dirname(file)), tellsNothing)
+  return disk && { free: disk.bavail * disk.bsize, all: disk.blocks * disk.bsize }
+}
+
+/** Less than SQLite needs to open a file with its log and its shared memory. */
+const fullOctets = 1 << 20
+
+export function isDiskFull(file: string, ask: AskDisk = statfsSync): boolean {
+  const disk = readRoom(file, ask)
+  return disk !== undefined && disk.free < fullOctets
+}
+
 /**
  * @param spareOctets the free octets within the database file
  * @throws Unavailable if a file would use room that is reserved for other changes
  */
 export function requireRoom(file: string, spareOctets: () => number, ask: AskDisk = statfsSync): void {
-  const disk = attempt(() => ask(dirname(file)), tellsNothing)
-  if (!disk) return // unknown: the system does not say
-  const [free, all] = [disk.bavail * disk.bsize, disk.blocks * disk.bsize]
+  const disk = readRoom(file, ask)
+  if (!disk) return
+  const { free, all } = disk
   const reserve = Math.min(reservedOctets, all / 4)
   if (free < reserve && free + spareOctets() < reserve)
     throw new Unavailable(

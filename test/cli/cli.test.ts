@@ -143,7 +143,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     'a database that is another file',
     ['serve', orders, '--port', '0', '--data', wrong, '--key', join(folder, 'w.key')],
     1,
-    /^diglot: the database file [^\n]*wrong\.ts cannot be opened: file is not a database: give another file[^\n]*\n$/,
+    /^diglot: the database file [^\n]*wrong\.ts cannot be used: file is not a database: give another file[^\n]*\n$/,
   ],
   [
     'a database in a folder that cannot be created',

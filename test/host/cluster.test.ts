@@ -155,7 +155,7 @@ test('a service that cannot start ends with the cause, and leaves no process', a
   const { said, ended } = startCli('serve', orders, '--port', '0', '--data', data, '--workers', '2')
   assert.equal(await ended, 1)
   assert.equal(said.out, '')
-  assert.match(said.err, /^diglot: the database file .*other\.sqlite cannot be opened: file is not a database/)
+  assert.match(said.err, /^diglot: the database file .*other\.sqlite cannot be used: file is not a database/)
 })
 
 test('A8.1 a limit over instances is exact, and needs one query for many requests', async () => {

@@ -5,8 +5,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import hello from '../../examples/hello/service.ts'
 import { messageOf } from '../../src/base/attempt.ts'
-import { openLimiter, openStore } from '../../src/host/store/open-store.ts'
+import { explainOutage, openLimiter, openStore } from '../../src/host/store/open-store.ts'
 import { ensurePostgresAddress, explainStoreFailure, StoreFailure } from '../../src/host/store/store-failure.ts'
+import { Unavailable } from '../../src/service/store.ts'
 
 const withCode = (code: string, message: string): Error => Object.assign(new Error(message), { code })
 const postgres = 'postgres://shop:secret@db.example:5432/shop'
@@ -21,7 +22,19 @@ const rows: readonly (readonly [what: string, thrown: unknown, database: string 
     'J3 a read-only database',
     withCode('ERR_SQLITE_ERROR', 'attempt to write a readonly database'),
     undefined,
-    /^the database file \/data\/x\.sqlite cannot be opened: attempt to write a readonly database: check the path, and that this user may read and write/,
+    /^the database file \/data\/x\.sqlite cannot be used: attempt to write a readonly database: check the path, and that this user may read and write/,
+  ],
+  [
+    'a full disk, which it names',
+    withCode('ERR_SQLITE_ERROR', 'database or disk is full'),
+    undefined,
+    /is full: free some space on the disk of \/data\/x\.sqlite$/,
+  ],
+  [
+    'a failing disk',
+    withCode('ERR_SQLITE_ERROR', 'disk I/O error'),
+    undefined,
+    /disk I\/O error: the disk, or a limit of this process, refuses it: look into the system's log$/,
   ],
   [
     'a locked file',
@@ -146,4 +159,12 @@ test("a connection that is cut while the limits are opened is reported with plac
   } finally {
     server.close()
   }
+})
+
+test('a disk that fills up while a new database is seeded is named; a mistake stays what it is', async () => {
+  const full = new Unavailable(1, withCode('ERR_SQLITE_ERROR', 'database or disk is full'))
+  const seed = (thrown: unknown) => explainOutage(hello, { data: '/data/x.sqlite' }, () => Promise.reject(thrown))
+  await assert.rejects(seed(full), /^StoreFailure: the database file \/data\/x\.sqlite .* is full: free some space/)
+  const mistake = withCode('ENOENT', 'no such file: seed.json')
+  await assert.rejects(seed(mistake), (thrown: unknown) => thrown === mistake)
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Unavailable } from '../../src/service/store.ts'
-import { requireRoom } from '../../src/store/disk-room.ts'
+import { isDiskFull, requireRoom } from '../../src/store/disk-room.ts'
 
 const MiB = 1 << 20
 const rows: readonly (readonly [title: string, free: number, all: number, spare: number, hasRoom: boolean])[] = [
@@ -40,4 +40,13 @@ test('a disk of unknown size accepts files', () => {
       throw Object.assign(new Error('not permitted'), { code: 'EPERM' })
     },
   )
+})
+
+test('a disk with less than a mebibyte is full; one of unknown size is not', () => {
+  const isFull = (free: number) => isDiskFull('/data/shop.sqlite', () => ({ bsize: 1, blocks: 40 * MiB, bavail: free }))
+  assert.deepEqual([MiB, MiB - 1, 0].map(isFull), [false, true, true])
+  const unknown = () => {
+    throw Object.assign(new Error('not permitted'), { code: 'EPERM' })
+  }
+  assert.equal(isDiskFull('/data/shop.sqlite', unknown), false)
 })

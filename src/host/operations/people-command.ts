@@ -7,7 +7,7 @@ import type { Implementation, Person } from '../../contract/implement.ts'
 import { type LocalKey, openLocalKey } from '../../identity/local-key.ts'
 import { addPeople, changePassword, listPeople, setDisabled } from '../../identity/people-directory.ts'
 import type { Store } from '../../service/store.ts'
-import { dataFileOf, openKnownStore, openStore } from '../store/open-store.ts'
+import { dataFileOf, explainOutage, openKnownStore, openStore } from '../store/open-store.ts'
 
 export interface PeopleFlags {
   readonly data?: string
@@ -47,7 +47,7 @@ async function withStore<T>(
 ): Promise<T> {
   const store = await open(app, flags)
   try {
-    return await work(store)
+    return await explainOutage(app, flags, () => work(store))
   } finally {
     await store.close()
   }

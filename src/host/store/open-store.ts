@@ -81,6 +81,20 @@ export function openKnownStore(app: Implementation, options: Pick<ServeOptions, 
   return openStore(app, options)
 }
 
+/** Work before a service runs, or of a command: what keeps it from the store is explained. */
+export async function explainOutage<T>(
+  app: Implementation,
+  options: Pick<ServeOptions, 'data' | 'database'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (!(thrown instanceof Unavailable)) throw thrown
+    throw explainStoreFailure(thrown, options.database, dataFileOf(app, options))
+  }
+}
+
 /** @throws StoreFailure */
 export function ensureDatabaseFile(data: string): void {
   if (!existsSync(data)) throw new StoreFailure(`database file ${data} not found: give its path with --data`)

@@ -1,6 +1,7 @@
 /** Explains in one line why a database cannot be opened, with its place and the cure. */
 import { errorCodeOf, messageOf } from '../../base/attempt.ts'
 import { Unavailable } from '../../service/store.ts'
+import { isDiskFull } from '../../store/disk-room.ts'
 import { parseServerList, type ServerList, type ServerRole, writeServers } from '../../store/server-list.ts'
 
 /** A database cannot be used. */
@@ -48,7 +49,7 @@ export function explainStoreFailure(thrown: unknown, database: string | undefine
   if (code === '' && !(thrown instanceof Unavailable) && !isLostConnection(thrown, database)) return thrown
   const reason = messageOf(cause ?? 'no reply')
   return database === undefined
-    ? new StoreFailure(`the database file ${file} cannot be opened: ${reason}: ${fileCure(reason)}`, { cause })
+    ? new StoreFailure(`the database file ${file} cannot be used: ${reason}: ${fileCure(reason, file)}`, { cause })
     : new StoreFailure(
         `the database at ${databaseHostOf(database)} cannot be used: ${reason}: ${serverCures[code] ?? usualServerCure}`,
         { cause },
@@ -59,7 +60,12 @@ export function explainStoreFailure(thrown: unknown, database: string | undefine
 const isLostConnection = (thrown: unknown, database: string | undefined): boolean =>
   database !== undefined && /^(Connection terminated|timeout e|Query read timeout)/.test(messageOf(thrown))
 
-const fileCure = (reason: string): string => {
+/** Of a full disk, too, if there is no room for the shared memory next to the file. */
+const isIoError = (reason: string): boolean => /^disk I\/O error/.test(reason)
+
+const fileCure = (reason: string, file: string): string => {
+  if (/is full/.test(reason) || (isIoError(reason) && isDiskFull(file))) return `free some space on the disk of ${file}`
+  if (isIoError(reason)) return "the disk, or a limit of this process, refuses it: look into the system's log"
   if (/locked/.test(reason)) return 'wait for the process that holds it, or stop it'
   if (/not a database|malformed/.test(reason)) return 'give another file, or a copy that diglot backup has made'
   if (/^table .* already exists/.test(reason))
