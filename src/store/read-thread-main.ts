@@ -1,14 +1,15 @@
 /**
- * A thread that reads (see read-thread.ts). It has one connection of its own, which may not write,
- * and one snapshot at a time. It receives statements and sends rows; a statement that exceeds its
- * time ends at the next row that it looks at.
+ * A thread that reads (see read-thread.ts), or moves the log into the file once (see
+ * log-checkpoint.ts). To read, it has one connection of its own, which may not write, and one
+ * snapshot at a time. It receives statements and sends rows; a statement that exceeds its time ends
+ * at the next row that it looks at.
  */
 import { constants, getPriority, setPriority } from 'node:os'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import { type Cells, octetsOf } from './connection.ts'
-import { goesOnFunction, type ThreadReply, type ThreadRequest } from './read-thread-port.ts'
+import { type CheckpointReply, goesOnFunction, type ThreadReply, type ThreadRequest } from './read-thread-port.ts'
 
 /** Statements that are kept prepared. */
 const preparedMax = 200
@@ -92,15 +93,43 @@ function yieldToEventLoop(): void {
   attempt(() => setPriority(0, lower), isSystemError) // a sandbox may forbid it
 }
 
+/** A pass that takes less leaves so few pages that a commit may move those written meanwhile. */
+const shortPassMs = 100
+const passesMax = 20
+
+/** Moves the log into the file as far as nothing reads it, while others write. */
+function moveLog(file: string): CheckpointReply {
+  using database = new DatabaseSync(file, { timeout: 0 })
+  const move = database.prepare('pragma wal_checkpoint(passive)')
+  let leftPages = 0
+  let began = 0
+  let passes = 0
+  do {
+    began = performance.now()
+    const { log, checkpointed } = move.get() ?? {}
+    leftPages = Number(log) - Number(checkpointed)
+  } while (performance.now() - began > shortPassMs && ++passes < passesMax)
+  return { leftPages }
+}
+
+function answerReads(reader: SnapshotReader): void {
+  parentPort?.on('message', (request: ThreadRequest) => {
+    let reply: ThreadReply
+    try {
+      reply = { rows: reader.answer(request) }
+    } catch (thrown) {
+      reply = explainFailure(thrown)
+    }
+    parentPort?.postMessage(reply)
+  })
+}
+
 yieldToEventLoop()
-const { file, timeout } = workerData as { readonly file: string; readonly timeout: number } // set by read-thread.ts
-const reader = new SnapshotReader(file, timeout)
-parentPort?.on('message', (request: ThreadRequest) => {
-  let reply: ThreadReply
-  try {
-    reply = { rows: reader.answer(request) }
-  } catch (thrown) {
-    reply = explainFailure(thrown)
-  }
-  parentPort?.postMessage(reply)
-})
+/** Set by read-thread.ts and log-checkpoint.ts. */
+const { file, timeout, task } = workerData as {
+  readonly file: string
+  readonly timeout: number
+  readonly task?: 'checkpoint'
+}
+if (task === 'checkpoint') parentPort?.postMessage(moveLog(file))
+else answerReads(new SnapshotReader(file, timeout))

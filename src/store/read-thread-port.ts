@@ -14,5 +14,10 @@ export type ThreadReply =
   /** The time of the snapshot is over. */
   | { readonly isOver: true }
 
+/** Of a thread that moves the log into the file: the pages of it that something still reads. */
+export interface CheckpointReply {
+  readonly leftPages: number
+}
+
 /** In a condition it is called for each row that is looked at, and throws when the time is over. */
 export const goesOnFunction = 'diglot_goes_on'

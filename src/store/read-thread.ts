@@ -39,7 +39,7 @@ const retrySeconds = 5
 const commitMs = 500
 
 /** The same file has another name once it is compiled. */
-const entry = new URL(
+export const threadProgram = new URL(
   import.meta.url.endsWith('.ts') ? './read-thread-main.ts' : './read-thread-main.js',
   import.meta.url,
 )
@@ -48,7 +48,7 @@ const entry = new URL(
  * A bundler leaves this file behind, and the first long read would be refused.
  * @throws Error with the cure, at the start
  */
-export function requireThreadProgram(program: URL = entry): void {
+export function requireThreadProgram(program: URL = threadProgram): void {
   if (!existsSync(program))
     throw new Error(
       `${fileURLToPath(program)}, which runs long reads, is missing: leave diglot out of the bundle of the service (external: ['diglot'])`,
@@ -125,7 +125,7 @@ class ReadThread {
   constructor(options: ReadThreadOptions) {
     this.#options = options
     const { file, lockWaitMs: timeout } = options
-    this.#worker = new Worker(entry, { workerData: { file, timeout } })
+    this.#worker = new Worker(threadProgram, { workerData: { file, timeout } })
     this.#worker.unref()
     this.#worker.on('message', (reply: ThreadReply) => this.#waiting?.resolve(reply))
     this.#worker.on('error', thrown => this.#lose(new Unavailable(1, thrown)))

@@ -31,11 +31,12 @@ import type { Steps } from './database-shape.ts'
 import { type Cell, type Sql, sqlite } from './dialect.ts'
 import { requireRoom } from './disk-room.ts'
 import { findDropped } from './dropped-names.ts'
+import { LogCheckpoint } from './log-checkpoint.ts'
 import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
 import { OpenedFiles, requireOwnLog, separateFromLog } from './opened-files.ts'
 import { createPrivateFile } from './private-file.ts'
-import { ReadThreads } from './read-thread.ts'
+import { ReadThreads, threadProgram } from './read-thread.ts'
 import { RecentTrouble } from './recent-trouble.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { fillRows } from './row-filling.ts'
@@ -356,6 +357,14 @@ function createFileStore(
     requireRoom: () => requireRoom(file, () => countSpareOctets(writing)),
   })
   attempt(() => optimize(writing), isSqliteError)
+  const checkpoint = new LogCheckpoint({
+    file,
+    program: threadProgram,
+    octets: logOctets,
+    setAutomatic: pages => {
+      if (writing.isOpen) writing.exec(`pragma wal_autocheckpoint = ${pages}`)
+    },
+  })
   const looking = new PreparedRunner(writing) // waits for no writer
   const refreshing = setInterval(() => {
     if (files.findMoved() === undefined) refreshStatistics(file)
@@ -381,7 +390,7 @@ function createFileStore(
       clearInterval(refreshing)
       await close()
       readers.close()
-      await threads.close()
+      await Promise.all([threads.close(), checkpoint.close()])
       if (writing.isOpen) writing.close()
     },
   }
@@ -406,6 +415,7 @@ const optimize = (database: DatabaseSync): void => database.exec('pragma optimiz
 function refreshStatistics(file: string): void {
   attempt(() => {
     using own = new DatabaseSync(file)
+    own.exec('pragma wal_autocheckpoint = 0') // that is for changes, or for a thread
     optimize(own)
   }, isSqliteError)
 }
