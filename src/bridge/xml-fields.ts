@@ -5,7 +5,7 @@
 
 import type { AnyField, Fields } from '../contract/field.ts'
 import { Field, t } from '../contract/field.ts'
-import { listMembers } from '../contract/xml-members.ts'
+import { listMembers, mayMemberBeNil } from '../contract/xml-members.ts'
 import { scalarsByName } from '../contract/xml-simple.ts'
 import type { AnyMember, AnyXmlType, NamespaceForm, SchemaFacets } from '../contract/xml-type.ts'
 
@@ -45,14 +45,13 @@ export function fieldsOfType(
 }
 
 /** The content of a member with one element, attribute or text; undefined for any other member. */
-export function contentOfMember({ particle, marks }: AnyMember): { type: AnyXmlType; isNillable: boolean } | undefined {
+export function contentOfMember(member: AnyMember): { type: AnyXmlType; isNillable: boolean } | undefined {
+  const { particle } = member
   switch (particle.kind) {
     case 'element':
-      return { type: particle.type(), isNillable: marks.isNillable }
-    case 'reference': {
-      const root = particle.to()
-      return { type: root.type(), isNillable: marks.isNillable || root.isNillable }
-    }
+      return { type: particle.type(), isNillable: mayMemberBeNil(member) }
+    case 'reference':
+      return { type: particle.to().type(), isNillable: mayMemberBeNil(member) }
     case 'attribute':
     case 'text':
       return { type: particle.type, isNillable: false }

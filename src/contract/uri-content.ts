@@ -3,7 +3,7 @@
  * have simple types (WSDL 2.0 Part 2 §4.2, §6.8.2).
  */
 import { boundFlaw, Flaw } from './lexical/flaw.ts'
-import { countRequired } from './xml-members.ts'
+import { allowsNil, countRequired } from './xml-members.ts'
 import { equalsText, isSimpleType, simpleCodecOf } from './xml-simple.ts'
 import type { AnyMember, AnyRootElement, AnyXmlType, BuiltInName } from './xml-type.ts'
 
@@ -75,12 +75,12 @@ function readUriMembers(members: readonly UriMember[], pairs: UriPairs): { reado
 }
 
 function readUriMember({ type, marks }: UriMember, texts: readonly string[]): unknown {
-  if (texts.length === 0 && marks.isNillable && !marks.isMany && marks.min > 0) return null
+  if (texts.length === 0 && allowsNil(marks) && !marks.isMany && marks.min > 0) return null
   if (texts.length < marks.min) return new Flaw('required', 'is required')
   const least = countRequired(marks, texts.length)
   if (texts.length < least) return boundFlaw('minItems', `must be given at least ${least} times`)
   if (texts.length > marks.max) return boundFlaw('maxItems', `must be given at most ${marks.max} times`)
-  const values = texts.map(text => (text === '' && marks.isNillable ? null : readUriText(type, marks, text)))
+  const values = texts.map(text => (text === '' && allowsNil(marks) ? null : readUriText(type, marks, text)))
   return values.find(each => each instanceof Flaw) ?? (marks.isMany ? values : values[0])
 }
 function readUriText(type: AnyXmlType, { initial, isFixed }: AnyMember['marks'], text: string): unknown {

@@ -13,6 +13,7 @@ import type { FieldProblem } from './given-fields.ts'
 import { boundFlaw, describeLeast, Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileStringCheck } from './lexical/text.ts'
 import {
+  allowsNil,
   countRequired,
   type DeclaredMember,
   type DerivableDefinition,
@@ -22,6 +23,7 @@ import {
   listTaggedTypes,
   matchesNamespace,
   mayBeWithoutElements,
+  mayMemberBeNil,
   parseAttributeKey,
 } from './xml-members.ts'
 import { clarkNames, equalsText, isSimpleType, simpleCodecOf } from './xml-simple.ts'
@@ -106,7 +108,7 @@ const convertRoot = (root: AnyRootElement, value: unknown, conversion: Conversio
   return convertFixed(
     type,
     marks,
-    convertElement(type, { form, name }, marks.isNillable, value, conversion),
+    convertElement(type, { form, name }, allowsNil(marks), value, conversion),
     conversion,
   )
 }
@@ -277,11 +279,16 @@ function convertOne({ member, form, place }: PlacedMember, source: unknown, conv
       return convertFixed(particle.type, marks, convertSimple(particle.type, source, conversion), conversion)
     case 'element': {
       const type = particle.type()
-      return convertFixed(type, marks, convertElement(type, place, marks.isNillable, source, conversion), conversion)
+      return convertFixed(
+        type,
+        marks,
+        convertElement(type, place, mayMemberBeNil(member), source, conversion),
+        conversion,
+      )
     }
     case 'reference': {
-      const { type, form, name, isNillable } = particle.to()
-      const value = convertElement(type(), { form, name }, isNillable || marks.isNillable, source, conversion)
+      const { type, form, name } = particle.to()
+      const value = convertElement(type(), { form, name }, mayMemberBeNil(member), source, conversion)
       return convertFixed(type(), initialOf(member), value, conversion)
     }
     case 'choice':

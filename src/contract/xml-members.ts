@@ -106,6 +106,15 @@ export const countRequired = (
 export const initialOf = ({ particle, marks }: AnyMember): Pick<AnyMember['marks'], 'initial' | 'isFixed'> =>
   particle.kind === 'reference' && marks.initial === undefined ? particle.to().marks : marks
 
+type NilMarks = Pick<AnyMember['marks'], 'isNillable' | 'isFixed'>
+/** Whether an element may be nil: no fixed value is (XML Schema Part 1 §3.3.4, 3.2.2). */
+export const allowsNil = ({ isNillable, isFixed }: NilMarks): boolean => isNillable && !isFixed
+/** The same for a member: a reference has what its element has. */
+export const mayMemberBeNil = (member: AnyMember): boolean =>
+  allowsNil({ isNillable: isMemberNillable(member), isFixed: initialOf(member).isFixed })
+export const isMemberNillable = ({ particle, marks }: AnyMember): boolean =>
+  marks.isNillable || (particle.kind === 'reference' && particle.to().isNillable)
+
 /**
  * No wildcard takes attributes of these namespaces: declarations are no attributes (Namespaces in
  * XML §3), and those of XMLSchema-instance say how to read a document (XML Schema Part 1 §3.2.7).

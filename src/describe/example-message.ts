@@ -1,7 +1,7 @@
 /** Examples of messages that another party designed: a fold over the types of their schema. */
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { compileXsdPattern } from '../contract/lexical/xsd-pattern.ts'
-import { countRequired, initialOf } from '../contract/xml-members.ts'
+import { countRequired, initialOf, mayMemberBeNil } from '../contract/xml-members.ts'
 import { clarkNames, isSimpleType, type NamesAround, simpleCodecOf } from '../contract/xml-simple.ts'
 import {
   type AnyMember,
@@ -109,7 +109,7 @@ function makeMember(key: string, member: AnyMember, place: ExamplePlace, depth: 
   const { particle, marks } = member
   switch (particle.kind) {
     case 'element': {
-      if (marks.isNillable && depth > depthOfOptional + 1) return null
+      if (mayMemberBeNil(member) && depth > depthOfOptional + 1) return null
       const type = particle.type()
       const name = { uri: marks.uri ?? '', local: marks.name ?? key }
       const made = makeFixed(type, marks) ?? makeTyped(type, name, place, depth)
@@ -117,7 +117,7 @@ function makeMember(key: string, member: AnyMember, place: ExamplePlace, depth: 
     }
     case 'reference': {
       const root = particle.to()
-      if ((marks.isNillable || root.isNillable) && depth > depthOfOptional + 1) return null
+      if (mayMemberBeNil(member) && depth > depthOfOptional + 1) return null
       return makeFixed(root.type(), initialOf(member)) ?? makeTyped(root.type(), root.name, place, depth)
     }
     case 'attribute':

@@ -6,7 +6,7 @@
 
 import { type Json, omitUndefined } from '../base/objects.ts'
 import { integerFormats } from '../contract/lexical/integer-format.ts'
-import { countRequired, listMembers, listTaggedTypes } from '../contract/xml-members.ts'
+import { allowsNil, countRequired, listMembers, listTaggedTypes, mayMemberBeNil } from '../contract/xml-members.ts'
 import { isSimpleType } from '../contract/xml-simple.ts'
 import {
   type AnyMember,
@@ -42,7 +42,7 @@ export class PortJsonSchemas {
 
   /** The content of a global element. */
   element({ type, marks }: AnyRootElement): JsonSchema {
-    return orNull(addExpected(this.#type(type()), marks), marks.isNillable)
+    return orNull(addExpected(this.#type(type()), marks), allowsNil(marks))
   }
 
   /** An unnamed type gets the name of its element, since other elements may refer to it, too. */
@@ -125,7 +125,8 @@ export class PortJsonSchemas {
       maxItems: Number.isFinite(max) ? max : undefined,
     })
   }
-  #one({ particle, marks }: AnyMember): JsonSchema {
+  #one(member: AnyMember): JsonSchema {
+    const { particle, marks } = member
     switch (particle.kind) {
       case 'attribute':
       case 'text':
@@ -133,13 +134,10 @@ export class PortJsonSchemas {
       case 'element':
         return orNull(
           { ...addExpected(this.#type(particle.type()), marks), ...describeAttached(marks.attached) },
-          marks.isNillable,
+          mayMemberBeNil(member),
         )
       case 'reference':
-        return orNull(
-          addExpected(this.#referred(particle.to()), particle.to().marks),
-          particle.to().isNillable || marks.isNillable,
-        )
+        return orNull(addExpected(this.#referred(particle.to()), particle.to().marks), mayMemberBeNil(member))
       case 'sequence':
         return this.#members(Object.entries(particle.members), {})
       case 'choice':

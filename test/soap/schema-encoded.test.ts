@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { x } from '../../src/contract/xml-type.ts'
 import { Refused } from '../../src/service/refusal.ts'
-import { createEncodedCodecs } from '../../src/soap/codecs/schema-encoded.ts'
+import { createEncodedCodecs, type EncodedCodec } from '../../src/soap/codecs/schema-encoded.ts'
 import { UnfitValue } from '../../src/soap/codecs/schema-write.ts'
 import { type SoapVersion, soap11, soap12 } from '../../src/soap/version.ts'
 import { Malformed, parseXml, walkTree } from '../../src/xml/index.ts'
@@ -52,14 +52,14 @@ const call = x.call('urn:a', 'put', {
 })
 const codec = createEncodedCodecs()(call)
 
-function read(inside: string, version: SoapVersion = soap11, scope = ''): unknown {
+function read(inside: string, version: SoapVersion = soap11, scope = '', by: EncodedCodec = codec): unknown {
   const text = `<Body xmlns:m="urn:a" xmlns:soap="${version.namespace}" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"${scope}>${inside}</Body>`
   const document = parseXml(new TextEncoder().encode(text))
   assert.ok(!(document instanceof Malformed), text)
   const cursor = walkTree(document.root)
   cursor.next()
   cursor.child()
-  return codec.read(cursor, { flaws: [], parts: undefined, around: document.root, blocks: [] }, version)
+  return by.read(cursor, { flaws: [], parts: undefined, around: document.root, blocks: [] }, version)
 }
 const readPut = (inside: string): unknown => read(`<m:put>${inside}</m:put>`)
 
@@ -146,6 +146,42 @@ test('SOAP 1.1 §5.1 rule 5 an element by itself has its own name, its scope and
   assert.match(written, / currency="EUR">1\.50<\/(\w+:)?fault>$/)
   const document = parseXml(new TextEncoder().encode(written.replace(/ /, ` xmlns:soap="${soap11.namespace}" `)))
   assert.ok(!(document instanceof Malformed), written)
+})
+
+describe('XML Schema Part 1 §3.3.4 5, §3.4.4 3 defaults and fixed values', () => {
+  const Marked = a.type('Marked', {
+    value: x.text(x.int),
+    unit: x.attribute(x.string).default('kg'),
+    kind: x.attribute(x.int).fixed('1').optional(),
+  })
+  const initial = createEncodedCodecs()(
+    x.call('urn:a', 'put', {
+      count: x.element(x.int).default('5').optional(),
+      only: x.element(x.int).fixed('7').nillable().optional(),
+      mark: x.element(Marked).default('3').optional(),
+      some: x.element(x.int).many(),
+    }),
+  )
+  const readInitial = (inside: string) => read(`<m:put>${inside}</m:put>`, soap11, '', initial)
+
+  test('an empty accessor has its default, and so has an attribute that is absent', () => {
+    const mark = { value: 3, unit: 'kg', kind: 1 }
+    assert.deepEqual(readInitial('<count/><only/><mark/>'), { count: 5, only: 7, mark, some: [] })
+    assert.deepEqual(readInitial('<count>6</count><only>07</only>'), { count: 6, only: 7, some: [] })
+  })
+  for (const [inside, says] of [
+    ['<only>8</only>', /only must be 7|must be 7/],
+    ['<mark kind="2">1</mark>', /kind must be 1/],
+    ['<some i:nil="true"/>', /must not be nil/],
+  ] as const)
+    test(`${inside} is refused`, () =>
+      assert.throws(
+        () => readInitial(inside),
+        (thrown: unknown) => says.test(JSON.stringify(thrown)),
+      ))
+  for (const value of [{ only: 8 }, { only: null }, { count: null }, { some: [null] }])
+    test(`${JSON.stringify(value)} is not sent`, () =>
+      assert.throws(() => initial.write({ some: [], ...value }, soap11), UnfitValue))
 })
 
 test('the type of each value is stated, those of arrays with their sizes', () => {

@@ -9,6 +9,7 @@
 
 import { isTrueText, trimXmlSpace } from '../../contract/lexical/text.ts'
 import { isBase64Type } from '../../contract/octet-types.ts'
+import { allowsNil } from '../../contract/xml-members.ts'
 import { type Attribute, Element, internName, type Name, type Node } from '../../xml/index.ts'
 import type { AnyPlan, AttributePlan, ComplexPlan, ElementPlan, ParticlePlan, TypePlan } from './schema-plan.ts'
 import { contentTypeNames, isGeneralAttribute, xsiNil, xsiType } from './values.ts'
@@ -212,9 +213,11 @@ function mendChild(
   if (!leaf && mending.forgive('unknown', path, 'is not declared')) return undefined
   const rank = leaf?.rank ?? Number.POSITIVE_INFINITY
   if (leaf?.plan.kind !== 'element') return { element: copyElement(source, parent as Element), rank }
-  const nil = leaf.plan.isNillable ? undefined : source.attribute(xsiNil)
-  if (isTrueText(nil) && mending.forgive('nil', path, 'is nil')) return undefined
-  const isWithout = nil !== undefined && !isTrueText(nil) && mending.forgive('nil', path, 'has xsi:nil')
+  const nil = source.attribute(xsiNil)
+  const isNil = isTrueText(nil)
+  if (isNil && !allowsNil(leaf.plan) && mending.forgive('nil', path, 'is nil')) return undefined
+  const isUnfit = nil !== undefined && !isNil && !leaf.plan.isNillable
+  const isWithout = isUnfit && mending.forgive('nil', path, 'has xsi:nil')
   const place = { ...at, source: isWithout ? leaveOutNil(source) : source, name: leaf.plan.name }
   return { element: mendTyped(leaf.plan, leaf.plan.type(), place, mending), rank }
 }

@@ -8,8 +8,8 @@ import type { Port } from '../../contract/exchange.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import { listNamedSimpleTypes } from '../../contract/xml-derivation.ts'
-import { countRequired } from '../../contract/xml-members.ts'
-import { isSimpleType } from '../../contract/xml-simple.ts'
+import { allowsNil, countRequired } from '../../contract/xml-members.ts'
+import { clarkNames, equalsText, isSimpleType } from '../../contract/xml-simple.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import { type Cursor, Element, escapeText, internName, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
 import { soapPrefix } from '../fault.ts'
@@ -37,8 +37,10 @@ import {
 import {
   type AnyPlan,
   type ArrayPlan,
+  type AttributePlan,
   type ComplexPlan,
   type ElementPlan,
+  findPlannedText,
   firstNames,
   type GroupPlan,
   isEmptiable,
@@ -108,7 +110,7 @@ function nameReturn(plan: TypePlan, graph: Graph, call: Element): ResponseGraph 
  * A type may contain itself, and a reference may lead to an element that contains it, or into an
  * endless circle. Neither may lead deeper than elements can be nested.
  */
-function readEncodedValue(plan: TypePlan, graph: ResponseGraph, accessor: Element): unknown {
+function readEncodedValue(plan: TypePlan, graph: ResponseGraph, accessor: Element, initial?: string): unknown {
   const at = resolveReference(graph, accessor)
   countElement(graph, at)
   if (graph.around.has(at))
@@ -116,17 +118,17 @@ function readEncodedValue(plan: TypePlan, graph: ResponseGraph, accessor: Elemen
   if (graph.around.size === graphLimits.depth)
     refuseElement(accessor, `is nested deeper than ${graphLimits.depth} values`)
   graph.around.add(at)
-  const value = readReferred(plan, graph, at)
+  const value = readReferred(plan, graph, at, initial)
   graph.around.delete(at)
   return value
 }
 
-function readReferred(plan: TypePlan, graph: ResponseGraph, at: Element): unknown {
+function readReferred(plan: TypePlan, graph: ResponseGraph, at: Element, initial?: string): unknown {
   switch (plan.kind) {
     case 'simple':
       checkEncodedAttributes(graph, at, () => false)
       checkNodeType(graph, at, 'simple')
-      return readEncodedText(chooseText(plan, at), graph, at)
+      return readEncodedText(chooseText(plan, at), graph, at, initial)
     case 'array':
       checkEncodedAttributes(graph, at, () => false)
       checkNodeType(graph, at, 'array')
@@ -142,13 +144,13 @@ function readReferred(plan: TypePlan, graph: ResponseGraph, at: Element): unknow
     case 'derivable': {
       const name = statedName(at)
       const derived = name && plan.byName.get(name)
-      if (!derived) return readReferred(plan.base, graph, at)
-      return { $type: derived.tag, ...readStruct(derived.plan, graph, at) }
+      if (!derived) return readReferred(plan.base, graph, at, initial)
+      return { $type: derived.tag, ...readStruct(derived.plan, graph, at, initial) }
     }
     case 'complex':
       requireStructType(plan, at)
       if (plan.isAbstract) refuseElement(at, 'has an abstract type: its xsi:type must name another one')
-      return readStruct(plan, graph, at)
+      return readStruct(plan, graph, at, initial)
   }
 }
 
@@ -222,29 +224,42 @@ function isNil(graph: Graph, accessor: Element): boolean {
   return true
 }
 
-function readEncodedText({ codec, type }: TextPlan, graph: Graph, at: Element): unknown {
-  const value = codecOfReference(type, codec, graph.reading).read(takeText(graph, at), at)
+function readEncodedText({ codec, type }: TextPlan, graph: Graph, at: Element, initial?: string): unknown {
+  const text = takeText(graph, at)
+  const isInitial = text === '' && initial !== undefined
+  const value = codecOfReference(type, codec, graph.reading).read(
+    isInitial ? initial : text,
+    isInitial ? clarkNames : at,
+  )
   return value instanceof Flaw ? refuseElement(at, value.detail) : value
 }
 
-function readStruct(plan: ComplexPlan, graph: ResponseGraph, at: Element): ElementRow {
+function readStruct(plan: ComplexPlan, graph: ResponseGraph, at: Element, initial?: string): ElementRow {
   const row: ElementRow = {}
   checkEncodedAttributes(graph, at, name => plan.attributes.some(each => each.name === name))
-  for (const { key, name, codec, type, isOptional } of plan.attributes) {
-    const text = at.attribute(name)
-    if (text === undefined && !isOptional) refuseElement(at, `must have the attribute ${name.local}`)
-    if (text === undefined) continue
-    countText(graph, at, text.length)
-    const value = codecOfReference(type, codec, graph.reading).read(text, at)
-    if (value instanceof Flaw) refuseElement(at, `${name.local} ${value.detail}`)
-    row[key] = value
+  for (const each of plan.attributes) {
+    const value = readEncodedAttribute(each, graph, at)
+    if (value !== undefined) row[each.key] = value
   }
   checkNodeType(graph, at, plan.text ? 'simple' : 'struct')
-  if (plan.text) return { ...row, [plan.text.key]: readEncodedText(plan.text, graph, at) }
+  if (plan.text) return { ...row, [plan.text.key]: readEncodedText(plan.text, graph, at, initial) }
   if (hasText(at)) refuseElement(at, 'has text where elements are expected')
   for (const each of at.elements()) if (!isResult(each, graph)) readAccessor(plan.content, graph, each, row)
   requireMembers(plan.content, at, row)
   return row
+}
+
+function readEncodedAttribute(plan: AttributePlan, graph: Graph, at: Element): unknown {
+  const { name, codec, type, isOptional, initial, isFixed } = plan
+  const written = at.attribute(name)
+  const text = written ?? initial
+  if (text === undefined) return isOptional ? undefined : refuseElement(at, `must have the attribute ${name.local}`)
+  countText(graph, at, text.length)
+  const value = codecOfReference(type, codec, graph.reading).read(text, written === undefined ? clarkNames : at)
+  if (value instanceof Flaw) refuseElement(at, `${name.local} ${value.detail}`)
+  if (isFixed && initial !== undefined && !equalsText(codec, value, initial, clarkNames))
+    refuseElement(at, `${name.local} must be ${initial}`)
+  return value
 }
 
 /** Whether this element names the accessor that has the return value. */
@@ -289,11 +304,21 @@ function readAccessor(parts: readonly ParticlePlan[], graph: ResponseGraph, acce
     return
   }
   const isNull = part.kind === 'element' && isNil(graph, accessor)
-  if (isNull && !part.isNillable && part.min > 0) refuseElement(accessor, 'must not be nil')
-  const value = isNull ? null : readEncodedValue(part.kind === 'any' ? foreignPlan : part.type(), graph, accessor)
+  const isAbsent = isNull && !allowsNil(part)
+  if (isAbsent && (part.isMany || part.min > 0)) refuseElement(accessor, 'must not be nil')
+  const value = isNull ? null : readEncodedPart(part, graph, accessor)
   if (part.isMany) appendMember(row, part.key, value)
   else if (Object.hasOwn(row, part.key)) refuseElement(accessor, 'is repeated')
-  else if (part.kind === 'any' || !isNull || part.isNillable) row[part.key] = value
+  else if (!isAbsent) row[part.key] = value
+}
+function readEncodedPart(part: LeafPlan, graph: ResponseGraph, accessor: Element): unknown {
+  if (part.kind === 'any') return readEncodedValue(foreignPlan, graph, accessor)
+  const value = readEncodedValue(part.type(), graph, accessor, part.initial)
+  return isAsFixed(part, value) ? value : refuseElement(accessor, `must be ${part.initial}`)
+}
+function isAsFixed({ isFixed, initial, type }: ElementPlan, value: unknown): boolean {
+  const text = isFixed && initial !== undefined ? findPlannedText(type(), value) : undefined
+  return text === undefined || text.value === undefined || equalsText(text.codec, text.value, initial ?? '', clarkNames)
 }
 /** A wildcard reads its element as text. */
 const foreignPlan: TypePlan = { kind: 'xml' }
@@ -385,7 +410,7 @@ function writeParts(
     if (values.length < part.min && !isEmptiable(part)) writing.fail(`must have ${part.key}`)
     writing.path.push(part.key)
     for (const each of values) {
-      if (part.kind === 'element') text += writeEncodedValue(part.type(), part.name.local, each, encoding, writing)
+      if (part.kind === 'element') text += writeAccessor(part, each, encoding, writing)
       else if (part.kind === 'any') text += writeXmlValue(each, ({ uri }) => part.matches(uri), writing)
       else if (typeof each !== 'object' || each === null) writing.fail('must be an object')
       else {
@@ -396,6 +421,12 @@ function writeParts(
     writing.path.pop()
   }
   return text
+}
+
+function writeAccessor(part: ElementPlan, value: unknown, encoding: SoapEncoding, writing: MessageWriting): string {
+  if (value === null && !allowsNil(part)) writing.fail('must not be null')
+  const text = writeEncodedValue(part.type(), part.name.local, value, encoding, writing)
+  return value === null || isAsFixed(part, value) ? text : writing.fail(`must be ${part.initial}`)
 }
 
 function writeEncodedValue(

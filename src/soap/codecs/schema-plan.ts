@@ -9,6 +9,7 @@ import {
   type DerivableDefinition,
   hasAnyOrder,
   initialOf,
+  isMemberNillable,
   listTaggedTypes,
   matchesNamespace,
 } from '../../contract/xml-members.ts'
@@ -236,7 +237,7 @@ export class SchemaPlans {
     if (particle.kind !== 'reference') return []
     const to = particle.to()
     const { initial, isFixed } = initialOf(member)
-    return [{ ...about, ...this.#root(to), initial, isFixed, isNillable: to.isNillable || marks.isNillable }]
+    return [{ ...about, ...this.#root(to), initial, isFixed, isNillable: isMemberNillable(member) }]
   }
 
   /** The plan of a global element. */

@@ -57,14 +57,15 @@ export function readPlannedElement(plan: ElementPlan, cursor: Cursor, reading: L
   if (nil !== undefined) {
     // Part 1 §3.3.4, 3.1: not even `false`, where the declaration is not nillable.
     if (!plan.isNillable) refuseContent(cursor, 'must not be nil, nor have xsi:nil')
-    if (readNil(cursor, nil)) return readNilElement(cursor)
+    if (readNil(cursor, nil)) return readNilElement(plan, cursor)
   }
   const value = readTyped(plan.type(), cursor, reading, plan.initial)
   if (plan.isFixed) requireFixed(plan, cursor, value)
   return value
 }
 
-function readNilElement(cursor: Cursor): null {
+function readNilElement({ isFixed }: ElementPlan, cursor: Cursor): null {
+  if (isFixed) refuseContent(cursor, 'has a fixed value and must not be nil') // Part 1 §3.3.4, 3.2.2
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
     if (!isGeneralAttribute(name)) refuseContent(cursor, `is nil and must not have the attribute ${name.local}`)

@@ -6,7 +6,7 @@
 import { PassingOctets } from '../../base/passing-octets.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { isBase64Type, lengthsOfOctets, limitLength } from '../../contract/octet-types.ts'
-import { countRequired, parseAttributeKey } from '../../contract/xml-members.ts'
+import { allowsNil, countRequired, parseAttributeKey } from '../../contract/xml-members.ts'
 import { clarkNames, equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
 import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
 import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement, xmlUri } from '../../xml/index.ts'
@@ -101,7 +101,7 @@ function writeField(plan: ElementPlan, value: unknown, writing: MessageWriting):
   writing.path.push(plan.key)
   const tag = writing.name(plan.name)
   let markup: string
-  if (value === null && plan.isNillable) markup = `<${tag} ${writing.prefixFor(xsiUri)}:nil="true"/>`
+  if (value === null && allowsNil(plan)) markup = `<${tag} ${writing.prefixFor(xsiUri)}:nil="true"/>`
   else {
     markup = writeTyped(plan, plan.type(), tag, value, writing)
     const text = plan.isFixed && findPlannedText(plan.type(), value)
