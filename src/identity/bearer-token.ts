@@ -13,6 +13,7 @@ import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import { hasMembers } from '../base/objects.ts'
 import type { Caller } from '../contract/policy.ts'
 import { Unavailable } from '../service/store.ts'
+import { verifyJwt } from './key-choice.ts'
 import type { LocalKey } from './local-key.ts'
 import { hasBinding, readBinding, type TokenBinding } from './token-binding.ts'
 
@@ -91,10 +92,9 @@ export interface VerifiedToken {
 
 /** Undefined for an invalid token. Throws `Unavailable`. */
 export async function verifyToken(trust: TokenTrust, token: string, now: number): Promise<VerifiedToken | undefined> {
-  // Loaded with the first token, since a public service never needs it.
-  const { errors, jwtVerify } = await import('jose')
+  const { errors } = await import('jose')
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, trust.keys, {
+    const { payload, protectedHeader } = await verifyJwt(token, trust.keys, {
       algorithms: [...(trust.algorithms ?? tokenAlgorithms)],
       issuer: trust.issuer,
       audience: trust.audience,

@@ -10,6 +10,7 @@ import type { JWTPayload } from 'jose'
 import { hasMembers } from '../base/objects.ts'
 import { Unavailable } from '../service/store.ts'
 import { type TokenTrust, tokenAlgorithms } from './bearer-token.ts'
+import { verifyJwt } from './key-choice.ts'
 import type { SessionEnd } from './session-end.ts'
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
@@ -24,9 +25,9 @@ export async function verifyLogoutToken(
   { keys, issuer, audience }: Pick<TokenTrust, 'keys' | 'issuer' | 'audience'>,
   now: number,
 ): Promise<SessionEnd | string> {
-  const { errors, jwtVerify } = await import('jose')
+  const { errors } = await import('jose')
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+    const { payload, protectedHeader } = await verifyJwt(token, keys, {
       algorithms: [...tokenAlgorithms],
       issuer,
       audience,

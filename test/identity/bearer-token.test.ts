@@ -227,6 +227,39 @@ describe('a JWKS in a file', () => {
     assert.deepEqual(await subjects(), [undefined, 'erin'], 'a broken file changes nothing')
     assert.equal(failures.length, 1)
   })
+  test('RFC 7515 Appendix D each of eight keys is tried that fits a token without an identifier', async () => {
+    const pairs = await Promise.all(Array.from({ length: 9 }, () => generateKeyPair('ES256')))
+    const several = join(folder, 'several.json')
+    const keySet = async (kid: (at: number) => string) =>
+      writeFileSync(
+        several,
+        await writeKeySet(
+          ...pairs.map((pair, at) => [kid(at), pair.publicKey, 'ES256'] as [string, CryptoKey, string]),
+        ),
+      )
+    const subjectOf = async (at: number, header: Record<string, unknown>) => {
+      const token = await signPayload(right, {
+        header: { alg: 'ES256', ...header },
+        key: pairs[at]?.privateKey as CryptoKey,
+      })
+      return (await verifyToken(trustWith({ keys: openJwks(several, watchingFor()) }), token, now))?.caller.subject
+    }
+    await keySet(at => `k${at}`)
+    assert.equal(await subjectOf(0, { kid: undefined }), 'erin')
+    assert.equal(await subjectOf(7, { kid: undefined }), 'erin')
+    assert.equal(await subjectOf(8, { kid: undefined }), undefined, 'the ninth key is not tried')
+    assert.equal(await subjectOf(8, { kid: 'k8' }), 'erin')
+    assert.equal(await subjectOf(1, { kid: 'k0' }), undefined, 'a key that the token does not name is not tried')
+    await keySet(() => 'same')
+    assert.equal(await subjectOf(3, { kid: 'same' }), 'erin')
+    const stranger = await signPayload(right, { header: { alg: 'ES256', kid: undefined }, key: ec.privateKey })
+    assert.equal(await verifyToken(trustWith({ keys: openJwks(several, watchingFor()) }), stranger, now), undefined)
+    const late = await signPayload(
+      { ...right, exp: seconds - 60 },
+      { header: { alg: 'ES256', kid: undefined }, key: pairs[2]?.privateKey as CryptoKey },
+    )
+    assert.equal(await verifyToken(trustWith({ keys: openJwks(several, watchingFor()) }), late, now), undefined)
+  })
   test('an unusable file does not start', () => {
     assert.throws(() => openJwks(join(folder, 'none.json'), watchingFor()), /none\.json cannot be used/)
     writeFileSync(join(folder, 'bad.json'), '{"keys":1}')
