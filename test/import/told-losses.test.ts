@@ -48,6 +48,12 @@ const schemaCases: readonly (readonly [clause: string, schema: string, told: rea
   ['§3.8.6 a group that contains itself', schemaWith(`<xs:group name="G">${sequence(int('a'), '<xs:group ref="t:G" minOccurs="0"/>')}</xs:group>${rootWith('<xs:group ref="t:G"/>')}`), ['element r: the group G contains itself: it is left out there']],
   ['§3.8.2 a group in any order that may be absent as a whole', schemaWith(rootWith(`<xs:all minOccurs="0">${int('a', 'minOccurs="0"')}${int('b')}</xs:all>`)), ['element r: may be empty (xs:all): b may be absent although others are present here']],
   ['§3.8.2 such a group of one element, or of optional ones', schemaWith(rootWith(`<xs:all minOccurs="0">${int('a')}</xs:all>`) + rootWith(`<xs:all minOccurs="0">${int('a', 'minOccurs="0"')}${int('b', 'minOccurs="0"')}</xs:all>`).replace('"r"', '"q"')), []],
+  ['§3.9.6 a minimum above the maximum', schemaWith(rootWith(sequence(int('a', 'minOccurs="3" maxOccurs="2"'), int('b', 'minOccurs="2"'), int('c', 'minOccurs="0" maxOccurs="unbounded"')))), ['element r: the element a has a minOccurs of 3 and a maxOccurs of 2: it is read as 3 times', 'element r: the element b has a minOccurs of 2 and a maxOccurs of 1: it is read as 2 times']],
+  ['§3.9.6 counts that are none', schemaWith(rootWith(sequence(int('a', 'minOccurs="-1"'), int('b', 'maxOccurs="many"'), int('c', 'minOccurs="-0" maxOccurs="+2"')))), ['element r: the element a has the minOccurs -1: it is read as 1', 'element r: the element b has the maxOccurs many: it is read as 1']],
+  ['§3.3.3 an element with a name and a reference', schemaWith(rootWith(sequence('<xs:element name="a" ref="t:e"/>')) + int('e')), ['element r: the element a has both ref and name: ref counts']],
+  ['§3.3.3 an element with a default and a fixed value', schemaWith(int('r', 'default="1" fixed="2"')), ['element r: the element r has both fixed and default: fixed counts']],
+  ['§3.3.3 an element with two types', schemaWith('<xs:element name="r" type="xs:int"><xs:simpleType><xs:restriction base="xs:byte"/></xs:simpleType></xs:element>'), ['element r: the element r has both type and simpleType: type counts']],
+  ['§3.2.3 an attribute with a name and a reference', schemaWith(`${rootWith('<xs:attribute name="k" ref="t:a"/>')}<xs:attribute name="a" type="xs:int"/>`), ['element r: the attribute k has both ref and name: ref counts']],
   ['annotations lose nothing', schemaWith(`<xs:annotation><xs:appinfo>x</xs:appinfo></xs:annotation>${one}`), []],
 ] // biome-ignore format: a table
 for (const [clause, schema, told] of schemaCases)

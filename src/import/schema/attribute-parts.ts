@@ -7,6 +7,7 @@ import {
   x,
 } from '../../contract/xml-type.ts'
 import type { Element } from '../../xml/index.ts'
+import { recordContradictions } from './mistaken-declarations.ts'
 import { attributeOf, schemaChild, schemaChildren, splitClark } from './schema-components.ts'
 import { localNameOf, type SchemaPlace, type SchemaSource, uriOfLocal } from './schema-source.ts'
 import { type SimpleTypes, withInitial } from './simple-types.ts'
@@ -74,6 +75,7 @@ export class AttributeParts {
 
   #attributePart(node: Element, around: SchemaPlace): Part[] {
     if (attributeOf(node, 'use') === 'prohibited') return []
+    recordContradictions(node, around, this.#source.losses)
     const reference = this.#source.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
     if (reference !== undefined) return this.#attributeReference(node, reference, around)
     const local = localNameOf(node, around, this.#source.losses)

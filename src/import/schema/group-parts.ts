@@ -4,6 +4,7 @@ import { Member, x } from '../../contract/xml-type.ts'
 import type { Element } from '../../xml/index.ts'
 import { maySubstitute } from './derivations.ts'
 import { findEndlessTypes } from './endless-types.ts'
+import { recordContradictions, recordMistakenOccurs } from './mistaken-declarations.ts'
 import { joinOccurs, type Occurs, occursOf, withOccurs } from './occurs.ts'
 import { attributeOf, hasTrue, schemaChild, schemaChildren, splitClark } from './schema-components.ts'
 import { findAncestor, localNameOf, type SchemaPlace, type SchemaSource, uriOfLocal } from './schema-source.ts'
@@ -90,6 +91,7 @@ export class GroupParts {
    */
   #particle(node: Element, around: SchemaPlace, isBranch = false): Part[] {
     const occurs = occursOf(node)
+    recordMistakenOccurs(node, around, this.#source.losses)
     if (occurs.max === 0 || ++this.#particleCount > particlesMax) return []
     switch (node.name.local) {
       case 'element':
@@ -185,6 +187,7 @@ export class GroupParts {
   }
 
   #elementPart(node: Element, around: SchemaPlace, occurs: Occurs): Part[] {
+    recordContradictions(node, around, this.#source.losses)
     const reference = this.#source.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
     if (reference !== undefined) return this.#referencePart(reference, around, occurs)
     const local = localNameOf(node, around, this.#source.losses)

@@ -10,12 +10,27 @@ export interface Occurs {
   readonly least?: number | undefined
 }
 
+/** A malformed count is read as 1, and a maximum below the minimum as the minimum. */
 export function occursOf(node: Element): Occurs {
-  const max = attributeOf(node, 'maxOccurs')
-  return {
-    min: Number(attributeOf(node, 'minOccurs') ?? 1),
-    max: max === 'unbounded' ? Number.POSITIVE_INFINITY : Number(max ?? 1),
-  }
+  const min = parseCount(attributeOf(node, 'minOccurs')) ?? 1
+  const written = attributeOf(node, 'maxOccurs')
+  const max = written === 'unbounded' ? Number.POSITIVE_INFINITY : (parseCount(written) ?? 1)
+  return { min, max: Math.max(min, max) }
+}
+/** An xs:nonNegativeInteger. */
+const parseCount = (text: string | undefined): number | undefined =>
+  text !== undefined && /^(?:\+?\d+|-0+)$/.test(text) ? Math.abs(Number(text)) : undefined
+
+/** What is wrong with the counts of a particle, and how they are read; undefined: nothing. */
+export function describeMistakenOccurs(node: Element): string | undefined {
+  const { min, max } = occursOf(node)
+  const [minimum, maximum] = [attributeOf(node, 'minOccurs'), attributeOf(node, 'maxOccurs')]
+  if (minimum !== undefined && parseCount(minimum) === undefined) return `has the minOccurs ${minimum}: it is read as 1`
+  if (maximum === undefined ? min > 1 : maximum !== 'unbounded' && min > (parseCount(maximum) ?? 1))
+    return `has a minOccurs of ${min} and a maxOccurs of ${maximum ?? 1}: it is read as ${min} times`
+  if (maximum !== undefined && maximum !== 'unbounded' && parseCount(maximum) === undefined)
+    return `has the maxOccurs ${maximum}: it is read as ${max}`
+  return undefined
 }
 
 export function withOccurs(member: AnyMember, { min, max, least }: Occurs): AnyMember {

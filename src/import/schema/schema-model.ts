@@ -16,6 +16,7 @@ import { ComplexTypes } from './complex-types.ts'
 import { DerivableTypes } from './derivable-types.ts'
 import { type BlockedMethods, blockOf } from './derivations.ts'
 import { findRecursiveGroups } from './endless-types.ts'
+import { recordContradictions } from './mistaken-declarations.ts'
 import {
   attributeOf,
   documentationOf,
@@ -127,6 +128,7 @@ export class SchemaModel implements SchemaSource {
     }
     const around = { form: found.form, place: `element ${splitClark(name).local}` }
     let type: AnyXmlType | undefined
+    recordContradictions(found.node, around, this.losses)
     const { marks } = this.#simple.markElement(x.element(x.anyType), found.node, around)
     const root = new RootElement(
       splitClark(name),
