@@ -31,7 +31,7 @@ export const describeProblems = (
  * Reading stops after this many problems: the content is refused anyway, and its sender has enough
  * to correct.
  */
-const problemsMax = 100
+export const problemsMax = 100
 
 /**
  * How content treats read-only fields: refused, or kept aside to be compared with their current

@@ -4,6 +4,7 @@
  */
 import type { Fault } from '../contract/fault.ts'
 import { Busy, Invalid, VersionConflict } from '../contract/fault.ts'
+import { describeProblems } from '../contract/field-json.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Current } from '../service/outcome.ts'
@@ -185,10 +186,11 @@ function explainInReason(fault: SoapFault, refusal: AnySoapRefusal, { place }: F
   }
 }
 
+const describeFlaws = (flaws: readonly SchemaFlaw[]): string =>
+  describeProblems(flaws.map(({ path, detail }) => ({ path: [path], detail })))
+
 function explainUndeclared(refusal: AnySoapRefusal, text: string, place: FaultWording['place']): string {
   switch (refusal.kind) {
-    case 'bounds':
-      return refusal.problems.map(({ path, detail }) => `${path} ${detail}`).join('; ')
     case 'malformed':
       return `${place(refusal.path ?? [])} ${text}`
     case 'too-many':
@@ -229,7 +231,7 @@ function formFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
       if (refusal.inHeader) return reasonOnly(`${refusal.path} ${refusal.detail}`) // SOAP 1.1 §4.4: detail is for the Body
       return inBody(`${refusal.path} ${refusal.detail}`, describeViolation(refusal.path, refusal.detail))
     case 'bounds':
-      return declared(Invalid, 'values are outside their bounds', { problems: refusal.problems })
+      return declared(Invalid, describeFlaws(refusal.problems), { problems: refusal.problems })
     case 'encoded':
       return {
         ...inBody(`${refusal.path} ${refusal.detail}`, describeViolation(refusal.path, refusal.detail)),

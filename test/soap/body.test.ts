@@ -9,7 +9,13 @@ import { compileTypeNames } from '../../src/contract/type-names.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { compileRowReader } from '../../src/soap/codecs/literal-read.ts'
 import { compileRowWriter } from '../../src/soap/codecs/literal-write.ts'
-import { inlineWriting, type LiteralReading, qualifiedSpace, typesIn } from '../../src/soap/codecs/values.ts'
+import {
+  collectFlaw,
+  inlineWriting,
+  type LiteralReading,
+  qualifiedSpace,
+  typesIn,
+} from '../../src/soap/codecs/values.ts'
 import { scanDocument } from '../../src/xml/index.ts'
 import { envelope } from './orders-over-soap.ts'
 
@@ -201,6 +207,13 @@ test('values outside their bounds are collected, each with its path; errors of s
     decodeBody('<id>a</id><tags/>').found?.map(each => each.code),
     ['minItems'],
   )
+})
+
+test('B7.2 a hundred values outside their bounds are enough to correct: no more are collected', () => {
+  const reading: LiteralReading = { flaws: [], parts: undefined, around: undefined, blocks: [] }
+  for (let at = 0; at < 1000; at++)
+    collectFlaw(reading, () => `/Do[1]/tag[${at}]`, { code: 'maxLength', detail: 'is long' })
+  assert.equal(reading.flaws.length, 100)
 })
 
 test('neither internal nor absent values are written', () => {

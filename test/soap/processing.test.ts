@@ -788,6 +788,10 @@ test('B7.2 content that breaks the schema: Sender with the path of the element; 
   const bounds = await requireFault({ version: '1.2', body: create().replace('</lines>', `${line}</lines>`) }, 'Sender')
   const problem = find(bounds.fault?.detail, 'Invalid', 'problems', 'problem')
   assert.equal(find(problem, 'path')?.text, '/CreateOrder[1]/order[1]/lines[1]/line[2]/quantity[1]')
+  assert.match(
+    bounds.fault?.reason ?? '',
+    /^\/CreateOrder\[1\]\/order\[1\]\/lines\[1\]\/line\[2\]\/quantity\[1\] must be at least 1$/,
+  )
   const unknown = await requireFault({ version: '1.2', body: create().replace('p-1', 'p-nope') }, 'Sender')
   assert.equal(
     find(unknown.fault?.detail, 'Invalid', 'problems', 'problem', 'path')?.text,

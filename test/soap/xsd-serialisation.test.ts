@@ -44,8 +44,8 @@ const read: Readonly<Record<string, unknown>> = {
   schema058: numbers,
   schema060: numbers,
   schema062: null,
-  schema066: { str: 'str' },
-  schema070: { str: 'str' },
+  schema066: { str: 'str', int: 5 }, // the attribute is absent, and fixed
+  schema070: { str: 'str', int: 5 }, // the attribute is absent, and has a default
   schema072: numbers,
   schema074: attributed,
   schema076: three,

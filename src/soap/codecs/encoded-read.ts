@@ -34,7 +34,15 @@ import { asBadArguments, refuseMessage } from '../refusal.ts'
 import { namesSoapVersion, type SoapVersion, soap11, soap12 } from '../version.ts'
 import { isEmptyText } from './literal-read.ts'
 import { type ReturnName, requireComplete, requireResult } from './rpc.ts'
-import { describeUnexpected, type LiteralReading, type TypeSpace, xsdUri, xsiNil, xsiType } from './values.ts'
+import {
+  collectFlaw,
+  describeUnexpected,
+  type LiteralReading,
+  type TypeSpace,
+  xsdUri,
+  xsiNil,
+  xsiType,
+} from './values.ts'
 
 /** All differences between the two encodings. */
 export interface SoapEncoding {
@@ -339,7 +347,7 @@ function readText(graph: Graph, at: Element, shape: Scalar, text: string): unkno
   const value = readSettledScalar(shape, text)
   if (!(value instanceof Flaw)) return value
   if (value.isOfType) refuseElement(at, value.detail)
-  graph.reading.flaws.push({ path: pathTo(at), code: value.code, detail: value.detail })
+  collectFlaw(graph.reading, () => pathTo(at), value)
   return undefined
 }
 
@@ -445,7 +453,7 @@ export const isStruct = (local: string): boolean => local === 'Struct' || local 
 function readItems(graph: Graph, at: Element, shape: ListShape, place: TypePlace): unknown[] {
   const items = listArrayItems(graph, at)
   const flaw = checkCount(shape, items.length)
-  if (flaw) graph.reading.flaws.push({ path: pathTo(at), code: flaw.code, detail: flaw.detail })
+  if (flaw) collectFlaw(graph.reading, () => pathTo(at), flaw)
   return items.map(each => {
     const item = readField(graph, each, shape.item, placeOfItem(shape, place))
     return item === null && !shape.item.isNullable ? refuseElement(each, 'must not be nil') : item
@@ -457,7 +465,7 @@ function readMap(graph: Graph, at: Element, { entries }: MapShape, place: TypePl
   const repeated = findRepeatedKey(rows)
   if (repeated !== undefined) {
     const { code, detail } = repeatedKeyFlaw(repeated)
-    graph.reading.flaws.push({ path: pathTo(at), code, detail })
+    collectFlaw(graph.reading, () => pathTo(at), { code, detail })
   }
   return collectEntries(rows)
 }

@@ -36,6 +36,7 @@ import { type Cursor, internName, type Name } from '../../xml/index.ts'
 import { refuseMessage } from '../refusal.ts'
 import { namesSoapVersion, soap11, soap12, versions } from '../version.ts'
 import {
+  collectFlaw,
   contentTypeNames,
   describeNames,
   describeUnexpected,
@@ -60,7 +61,7 @@ export const refuseContent = (cursor: Cursor, detail: string): never =>
 /** A value out of bounds is collected; a value of the wrong type violates the schema. */
 export function addFlaw(cursor: Cursor, reading: LiteralReading, { code, detail, isOfType }: Flaw): undefined {
   if (isOfType) refuseContent(cursor, detail)
-  reading.flaws.push({ path: pathOf(cursor), code, detail })
+  collectFlaw(reading, () => pathOf(cursor), { code, detail })
 }
 
 // Elements

@@ -5,6 +5,7 @@
 import { memoizeOnce } from '../../base/memo.ts'
 import type { PassingOctets } from '../../base/passing-octets.ts'
 import type { Scalar } from '../../contract/field.ts'
+import { problemsMax } from '../../contract/field-json.ts'
 import type { OctetLengths } from '../../contract/octet-types.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { type PublishedTypes, type TypeForm, type TypeNames, unpublishedTypes } from '../../contract/type-names.ts'
@@ -156,6 +157,15 @@ export const qualifiedSpace = (uri: string, types: TypeSpace = typesIn(uri)): Sp
 })
 
 // Refusing
+
+/** The content is refused anyway, and the first hundred flaws are enough to correct. */
+export function collectFlaw(
+  { flaws }: LiteralReading,
+  path: () => string,
+  { code, detail }: Pick<SchemaFlaw, 'code' | 'detail'>,
+): void {
+  if (flaws.length < problemsMax) flaws.push({ path: path(), code, detail })
+}
 
 /** The path of the current element, from the child of Body on. */
 export function pathOf(cursor: Cursor): string {
