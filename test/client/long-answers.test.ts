@@ -117,7 +117,7 @@ test('attack: a reply whose items are all wrong is judged in linear time, as a t
       cursor.next()
       const reading: LiteralReading = { flaws: [], parts: undefined, around: undefined, blocks: [] }
       codec.read(cursor, reading)
-      assert.equal(reading.flaws.at(-1)?.path, `/Items[1]/item[${count}]`)
+      assert.deepEqual([reading.flaws.length, reading.flaws.at(-1)?.path], [100, '/Items[1]/item[100]'])
     }
   }, 4000)
   const flaws = Array.from({ length: 12 }, (_, at) => ({
@@ -155,7 +155,7 @@ test('attack: wrong items of an array of SOAP’s encoding are reported in linea
       cursor.child()
       const reading: LiteralReading = { flaws: [], parts: undefined, around: undefined, blocks: [] }
       read(cursor, reading, soap11)
-      assert.equal(reading.flaws.at(-1)?.path, `/ask[1]/items[1]/item[${count}]`)
+      assert.deepEqual([reading.flaws.length, reading.flaws.at(-1)?.path], [100, '/ask[1]/items[1]/item[100]'])
     }
   }, 20_000)
 })

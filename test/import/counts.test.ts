@@ -23,7 +23,7 @@ function judgeImport(found: ImportedContract | Malformed): Outcome {
 /** At least so many are whole, and of at most so many a contract cannot say a part. */
 const floors: Readonly<Record<string, { readonly whole: number; readonly contract: number }>> = {
   'wsdl11-real': { whole: 33, contract: 0 },
-  'wsdl11-features': { whole: 69, contract: 2 },
+  'wsdl11-features': { whole: 68, contract: 2 },
   'wsdl11-suspect': { whole: 8, contract: 0 },
   'wsdl-json-samples': { whole: 32, contract: 0 },
   'soapbuilders-interop': { whole: 18, contract: 3 },
