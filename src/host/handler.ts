@@ -30,7 +30,7 @@ import { type HostFacts, serveNodeExchange } from '../server/node-exchange.ts'
 import { startWaitingWatch } from '../server/pace.ts'
 import { createServerContext, type Serve } from '../server/server-context.ts'
 import { openService } from './open-service.ts'
-import { openAllOrNothing, requireKnownOptions, type ServiceOptions } from './options.ts'
+import { openAllOrNothing, requireSoundOptions, type ServiceOptions } from './options.ts'
 import { ensureSafe } from './safety.ts'
 
 /** The caller, as a host knows it. */
@@ -85,7 +85,7 @@ export async function createHandler(app: Implementation, options: HandlerOptions
   if (misplaced !== undefined)
     throw new TypeError(`the option ${misplaced} is for serve: here the host listens, so set it on the host`)
   const service: ServiceOptions = { ...rest, settings: { ...rest.settings, ...(prefix !== '' && { prefix }) } }
-  requireKnownOptions(service)
+  requireSoundOptions(app, service)
   ensureSafe({ ...service, insecure: true }) // (3) decided below by `seededPasswords`
   const open = await openAllOrNothing(opened =>
     openService(app, service, opened, {

@@ -1,5 +1,6 @@
 /** The options of `serve`, and the server that it returns. */
 
+import type { Implementation } from '../contract/implement.ts'
 import { findUnknownMembers, type MembersOf } from '../contract/member-kinds.ts'
 import type { CertificateNameKind } from '../identity/certificate-name.ts'
 import type { OpenIdProvider } from '../identity/openid.ts'
@@ -8,7 +9,7 @@ import { defaultLimits } from '../server/limits.ts'
 import type { ServerLimits, Tls } from '../server/listener.ts'
 import type { RequestNotes, Settings } from '../service/face-context.ts'
 import type { Schedule } from '../service/schedule.ts'
-import type { EventSink } from './delivery/sinks.ts'
+import { type EventSink, findSinkMistakes } from './delivery/sinks.ts'
 import type { ClusterPeers } from './operations/cluster.ts'
 import type { Logger } from './operations/log.ts'
 import type { OpenTelemetryApi } from './operations/open-telemetry.ts'
@@ -173,9 +174,9 @@ const openIdMembers: MembersOf<OpenIdProvider> = {
 const docsMembers: MembersOf<DocsOption> = { folder: true, readers: true }
 const tlsMembers: MembersOf<Tls> = { key: true, certificate: true, passphrase: true, authorities: true }
 
-/** Throws a TypeError that names the unknown options. */
-export function requireKnownOptions(options: ServeOptions): void {
-  const mistakes = findUnknownOptions(options)
+/** Throws a TypeError that names the unknown options, and the mistakes of sinks. */
+export function requireSoundOptions({ contract }: Implementation, options: ServeOptions): void {
+  const mistakes = [...findUnknownOptions(options), ...findSinkMistakes(options.sinks ?? [], contract)]
   if (mistakes.length > 0) throw new TypeError(mistakes.join('\n'))
 }
 

@@ -8,7 +8,7 @@ import { createItemIdentifier } from './item-identifier.ts'
 import { startJobWorkers } from './jobs/job-workers.ts'
 import { sweepEveryMs } from './open-service.ts'
 import { SlowChanges } from './operations/slow-changes.ts'
-import { openAllOrNothing, requireKnownOptions, type ServeOptions, type Server } from './options.ts'
+import { openAllOrNothing, requireSoundOptions, type ServeOptions, type Server } from './options.ts'
 import { ensureSafe } from './safety.ts'
 import { start } from './start.ts'
 import { openStore } from './store/open-store.ts'
@@ -22,7 +22,7 @@ export { openStore, type ServeOptions, type Server }
  */
 export async function startService(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   requireSoundContract(app)
-  requireKnownOptions(options)
+  requireSoundOptions(app, options)
   ensureSafe(options)
   return openAllOrNothing(opened => start(app, options, opened))
 }
@@ -30,7 +30,7 @@ export async function startService(app: Implementation, options: ServeOptions = 
 /** Runs the jobs and the schedules of a service until closed, without serving. */
 export async function startWorkers(app: Implementation, options: ServeOptions = {}): Promise<Pick<Server, 'close'>> {
   requireSoundContract(app)
-  requireKnownOptions(options)
+  requireSoundOptions(app, options)
   return openAllOrNothing(opened => startWork(app, options, opened))
 }
 

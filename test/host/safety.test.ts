@@ -135,7 +135,8 @@ describe('a service starts with', () => {
   })
 })
 
-test('an unknown option, as JavaScript may give it, ends the start', async () => {
+test('an unknown option, as JavaScript may give it, and a mistaken sink end the start', async () => {
+  const sink = (name: string, ...resources: string[]) => ({ name, resources, deliver: async () => {} })
   const wrong: readonly (readonly [object, RegExp])[] = [
     [{ prot: 1 }, /^the options of serve: unknown member "prot": use host, port, data/],
     [{ settings: { trustProxies: true } }, /^the option settings: unknown member "trustProxies": use publicUrl/],
@@ -143,6 +144,11 @@ test('an unknown option, as JavaScript may give it, ends the start', async () =>
     [
       { retention: { auditDays: 1 } },
       /^the option retention: unknown member "auditDays": use changesDays, formerDays$/,
+    ],
+    [{ sinks: [sink('a'), sink('b'), sink('a')] }, /^the option sinks: two are named "a": give each its own name$/],
+    [
+      { sinks: [sink('a', 'orders', 'order')] },
+      /^the sink "a": orders has no resource "order": use orders, customers, /,
     ],
   ]
   for (const [given, says] of wrong)

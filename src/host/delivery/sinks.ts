@@ -9,6 +9,7 @@
  *      lease does not move it back.
  */
 import type { Implementation } from '../../contract/implement.ts'
+import type { Service } from '../../contract/service.ts'
 import { type CloudEvent, toCloudEvent } from '../../service/change-feed.ts'
 import { rejectOnAbort } from '../../service/job.ts'
 import { clocksDifferMs, type ExpiringRecord, type Store, type StoreWriter, Unavailable } from '../../service/store.ts'
@@ -17,7 +18,7 @@ import { clocksDifferMs, type ExpiringRecord, type Store, type StoreWriter, Unav
 export interface EventSink {
   /** Unique; its position in the feed is stored under this name. */
   readonly name: string
-  /** Resources whose changes it gets. Default: all. */
+  /** The names of the resources whose changes it gets. Default: all. */
   readonly resources?: readonly string[]
   /** Resolves once the event is accepted. After an exception, except `Gone`, it is retried. */
   readonly deliver: (event: CloudEvent, signal: AbortSignal) => Promise<void>
@@ -79,6 +80,20 @@ const retryMaxMs = 3_600_000
 const deliveryMs = 20_000
 /** Changes read at once. */
 const batchMax = 100
+
+/** A sink of an unknown resource would get nothing, and two of one name would share a position. */
+export function findSinkMistakes(sinks: readonly EventSink[], { service, resources }: Service): readonly string[] {
+  const known = resources.map(({ name }) => name)
+  const isRepeated = ({ name }: EventSink, at: number): boolean => sinks.findIndex(each => each.name === name) < at
+  return [
+    ...sinks.filter(isRepeated).map(({ name }) => `the option sinks: two are named "${name}": give each its own name`),
+    ...sinks.flatMap(sink =>
+      (sink.resources ?? [])
+        .filter(name => !known.includes(name))
+        .map(name => `the sink "${sink.name}": ${service} has no resource "${name}": use ${known.join(', ')}`),
+    ),
+  ]
+}
 
 export function startSinks(delivering: DeliveryOptions, sinks: readonly EventSink[]): Sinks {
   const stopping = new AbortController()
