@@ -76,9 +76,16 @@ describe('one connection, and one failure of it', () => {
 })
 
 test('(1) all connections silent at once: each call ends in its time, and as many are available again', async () => {
-  const { run, server, pool } = await sessions((text, n) => (text === 'commit' && n <= 10 ? 'silent' : 'answered'), 10)
+  const fate = (text: string, n: number): Fate => (text === 'commit' && n <= 10 ? 'silent' : 'answered')
+  const { run, sessions: made, server, pool } = await sessions(fate, 10)
   await Promise.all(Array.from({ length: 10 }, () => unavailable(run(beginWrite))))
-  await Promise.all(Array.from({ length: 10 }, () => run(beginWrite)))
+  let begun = 0
+  const together = Promise.withResolvers<void>()
+  const wait = (): Promise<void> => {
+    if (++begun === 10) together.resolve()
+    return together.promise
+  }
+  await Promise.all(Array.from({ length: 10 }, () => made.run(beginWrite, wait, 60_000)))
   assert.equal(pool.totalCount, 10)
   await until(() => server.open() === 10, 'broken connections are closed')
 })
