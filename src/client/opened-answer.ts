@@ -4,6 +4,7 @@
  * Body; those on the request are in `dressed-message.ts`. An answer that must be proven and is not
  * is not read.
  */
+import { problemsMax } from '../contract/field-json.ts'
 import { type MediaType, parseMediaType, parsePackageType } from '../http/media-type.ts'
 import { contentOf } from '../http/message.ts'
 import type { ExchangeKey } from '../security/crypto/derived-key.ts'
@@ -121,11 +122,13 @@ export function refuseAnswer(why: FailureReason, detail: string, problems?: Answ
   throw new UnfitAnswer(why, detail, problems)
 }
 
-/** Only the first invalid values are listed: a list may have as many as it has items. */
+/** Only the first invalid values are listed; a hundred are collected, of what may be more. */
 export function refuseFlaws(problems: AnswerError['problems']): never {
   const details = problems.slice(0, flawsListedMax).map(({ path, detail }) => `${path} ${detail}`)
   const others = problems.length - details.length
-  return refuseAnswer('invalid', [...details, ...(others > 0 ? [`and ${others} more`] : [])].join('; '), problems)
+  const atLeast = problems.length < problemsMax ? '' : 'at least '
+  const more = others > 0 ? [`and ${atLeast}${others} more`] : []
+  return refuseAnswer('invalid', [...details, ...more].join('; '), problems)
 }
 const flawsListedMax = 10
 

@@ -9,6 +9,7 @@
  */
 import { memoizeByObject } from '../base/memo.ts'
 import { type Json, ownMember } from '../base/objects.ts'
+import { problemsMax } from './field-json.ts'
 import type { FieldProblem } from './given-fields.ts'
 import { boundFlaw, describeLeast, Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileStringCheck } from './lexical/text.ts'
@@ -86,9 +87,6 @@ interface Conversion {
   readonly path: (string | number)[]
 }
 type MemberRow = Readonly<Record<string, unknown>>
-
-/** The content is refused anyway, and its sender has enough to correct. */
-const problemsMax = 100
 
 function addFlawHere({ problems, path }: Conversion, { code, detail }: Flaw, ...below: readonly string[]): undefined {
   if (problems.length < problemsMax) problems.push({ path: [...path, ...below], code, detail })
