@@ -243,8 +243,13 @@ export interface StoreReader {
   /** How many they are, counted up to the limit. */
   countJobs(state: JobState, limit: number): Maybe<number>
   changes(after: number, limit: number): Maybe<readonly ChangeRecord[]>
-  /** Of the audit: deeds after a sequence and before a time, the oldest first. */
+  /**
+   * Of the audit: those of the next deeds after a sequence that are before a time, the oldest
+   * first. The limit bounds how many deeds are looked at, so the time that this takes, too.
+   */
   deeds(after: number, before: number, limit: number): Maybe<readonly (AuditRecord & { sequence: number })[]>
+  /** The sequence of the last deed that `deeds` looks at; undefined at the end of the audit. */
+  lastDeed(after: number, limit: number): Maybe<number | undefined>
   /**
    * The sequence of the last expired change, or 0: a reader that has reached it has missed nothing.
    */

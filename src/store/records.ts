@@ -368,13 +368,18 @@ function compileJobs(dialect: Dialect) {
 /** Takes the cells of a deed. */
 export const insertDeed = sql`insert into "_deed" (${columnList(deedColumns)}) values (${parameterList(0, deedColumns.length)})`
 
+const nextDeeds = (dialect: Dialect, columns: Sql, limit: Sql): Sql =>
+  sql`(select "sequence"${columns} from "_deed" where "sequence" > ${parameterAt(0)}
+    order by "sequence" ${dialect.limit(limit)}) as "next"`
+
 const compileDeeds = (dialect: Dialect) => ({
   record: compileStatement(dialect, insertDeed),
   deeds: compileStatement(
     dialect,
-    sql`select "sequence", ${columnList(deedColumns)} from "_deed" where "sequence" > ${parameterAt(0)} and "at" < ${parameterAt(1)}
-        order by "sequence" ${dialect.limit(parameterAt(2))}`,
+    sql`select * from ${nextDeeds(dialect, sql`, ${columnList(deedColumns)}`, parameterAt(2))}
+        where "at" < ${parameterAt(1)} order by "sequence"`,
   ),
+  lastDeed: compileStatement(dialect, sql`select max("sequence") from ${nextDeeds(dialect, sql``, parameterAt(1))}`),
   beforeRemoval: compileStatement(dialect, dialect.removal('_deed')[0]),
   removeDeeds: compileStatement(
     dialect,

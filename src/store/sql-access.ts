@@ -412,6 +412,13 @@ export class SqlReader implements StoreReader {
     return chain(this.on.rows(this.schema.records.deeds, [after, before, limit]), rows => rows.map(deedOf))
   }
 
+  lastDeed(after: number, limit: number) {
+    return chain(this.on.first(this.schema.records.lastDeed, [after, limit]), row => {
+      const last = row?.[0] ?? null
+      return last === null ? undefined : Number(last)
+    })
+  }
+
   swept() {
     return chain(this.on.first(this.schema.records.swept, []), row => Number(row?.[0] ?? 0))
   }

@@ -26,7 +26,7 @@ export function translateNames<S extends Pick<Store, 'read'> & Partial<Store>>(s
 /** All methods that name a resource. A method that is added must go into one of the two lists. */
 type ReadsByName = Omit<
   StoreReader,
-  ('recall' | 'recallAll' | 'swept') | ('job' | 'nextTurn' | 'hasDueJob' | 'jobs' | 'countJobs')
+  ('recall' | 'recallAll' | 'swept' | 'lastDeed') | ('job' | 'nextTurn' | 'hasDueJob' | 'jobs' | 'countJobs')
 >
 type WritesByName = Omit<
   StoreWriter,

@@ -1771,6 +1771,11 @@ const retention: readonly Case[] = [
       assert.deepEqual(first, { ...deed, at: 1, request: 'r-1', sequence: first?.sequence })
       assert.deepEqual((await store.read(reader => reader.deeds(first?.sequence ?? 0, 9, 1)))[0]?.request, 'r-2')
       const [, second] = await store.read(reader => reader.deeds(0, 3, 2))
+      const next = (after = 0) =>
+        store.read(async reader => [(await reader.deeds(after, 2, 2)).length, await reader.lastDeed(after, 2)])
+      assert.deepEqual(await next(), [1, second?.sequence], 'a read looks at so many deeds, not at all')
+      assert.deepEqual(await next(second?.sequence), [0, (second?.sequence ?? 0) + 1])
+      assert.deepEqual(await next((second?.sequence ?? 0) + 1), [0, undefined])
       const remove = (...each: readonly (number | undefined)[]) =>
         store.write(writer => writer.removeDeeds(each.map((sequence = 0) => [sequence, sequence])))
       assert.equal(await remove(first?.sequence), 1)

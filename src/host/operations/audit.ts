@@ -1,16 +1,21 @@
 /** The audit, for an operator: to archive, and then to remove. The store itself only adds to it. */
 import type { AuditRecord, Store } from '../../service/store.ts'
 
+/** Deeds that one read looks at, and that one transaction removes. */
 const pageRows = 1000
 
-/** The deeds before this time, oldest first. */
-export async function* listDeeds(store: Store, before: number): AsyncGenerator<AuditRecord & { sequence: number }> {
-  for (let after = 0; ; ) {
-    const page = await store.read(reader => reader.deeds(after, before, pageRows))
+/** The deeds before this time, oldest first. No read takes longer the more deeds are younger. */
+export async function* listDeeds(
+  store: Pick<Store, 'read'>,
+  before: number,
+): AsyncGenerator<AuditRecord & { sequence: number }> {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const from: number = after
+    const [page, last] = await store.read(
+      async reader => [await reader.deeds(from, before, pageRows), await reader.lastDeed(from, pageRows)] as const,
+    )
     yield* page
-    const last = page.at(-1)
-    if (!last || page.length < pageRows) return
-    after = last.sequence
+    after = last
   }
 }
 
