@@ -383,8 +383,13 @@ const siteOf = ({ docs }: ServiceOptions) =>
 
 /** Removes expired data, and fills indexes, from time to time. Returns a function that ends it. */
 function startUpkeep(store: Store, { clock, failed }: World, filler: StoreFiller): () => void {
+  // One at a time: each leaves most of the time to others, and several together would not.
+  let sweep: Promise<unknown> | undefined
   const sweeping = setInterval(() => {
-    void store.sweep(clock()).catch(failed)
+    sweep ??= store
+      .sweep(clock())
+      .catch(failed)
+      .finally(() => (sweep = undefined))
     void filler.run()
   }, sweepEveryMs).unref()
   void filler.run()

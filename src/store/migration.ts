@@ -33,6 +33,7 @@ import {
   declareRecordTables,
   migrateEnded,
   migrateFailed,
+  migrateFormers,
   migratePieces,
   migrateQueued,
   migrateTurns,
@@ -77,15 +78,24 @@ export function* planMigration(schema: StoreSchema, wish?: MigrationWish, warn: 
 }
 
 /** The shape of all tables except those of items. */
-const storeShape = { format: shapeFormat, jobs: 'turns', ended: 'by job', failed: 'by time', queued: 'by due' }
+const storeShape = {
+  format: shapeFormat,
+  jobs: 'turns',
+  ended: 'by job',
+  failed: 'by time',
+  queued: 'by due',
+  formers: 'by version',
+}
 
-/** The steps, in order, that update the jobs' tables left by an older program. */
-const jobSteps: readonly (readonly [name: keyof typeof storeShape, texts: (dialect: Dialect) => readonly Sql[]])[] = [
-  ['jobs', migrateTurns],
-  ['ended', () => migrateEnded],
-  ['failed', () => migrateFailed],
-  ['queued', () => migrateQueued],
-]
+/** The steps, in order, that update the tables of records left by an older program. */
+const recordSteps: readonly (readonly [name: keyof typeof storeShape, texts: (dialect: Dialect) => readonly Sql[]])[] =
+  [
+    ['jobs', migrateTurns],
+    ['ended', () => migrateEnded],
+    ['failed', () => migrateFailed],
+    ['queued', () => migrateQueued],
+    ['formers', () => migrateFormers],
+  ]
 
 /** @param wish undefined at a start */
 function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, warn: WarnOfLength): Steps {
@@ -112,7 +122,7 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
     yield* migrateFiles(dialect)
     yield rememberShape('store', 'format', shapeFormat)
   }
-  for (const [name, texts] of jobSteps) {
+  for (const [name, texts] of recordSteps) {
     if (shape.get('store')?.get(name) === storeShape[name]) continue
     for (const text of texts(dialect)) yield { text }
     yield rememberShape('store', name, storeShape[name])

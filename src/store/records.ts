@@ -28,6 +28,7 @@ export function declareRecordTables(dialect: Dialect): readonly Sql[] {
       "bytes" ${blob}, "version" ${integer} not null, "modified" ${integer} not null, ${fileColumns(dialect)},
       primary key ("resource", "id", "part"))`,
     ...pieceTables(dialect),
+    ...migrateFormers,
     sql`create table "_memo" ("space" ${text} not null, "key" ${text} not null, "value" ${text} not null,
       "expires" ${integer} not null, primary key ("space", "key"))`,
     sql`create index "_memo#expires" on "_memo" ("expires")`,
@@ -146,6 +147,12 @@ export const migrateFailed: readonly Sql[] = [failedIndex]
 const queuedIndex = sql`create index "_job#queued" on "_job" ("job", "due") where "state" = 'queued'`
 /** For a store that was created when due jobs were found by their turns. */
 export const migrateQueued: readonly Sql[] = [queuedIndex]
+
+/** By age, for a service that keeps the records of former items for a time only. */
+export const migrateFormers: readonly Sql[] = [
+  sql`create index "_former#version" on "_former" ("version")`,
+  sql`create index "_file#emptied" on "_file" ("version") where "mediaType" is null`,
+]
 
 /**
  * Columns of `_file`: the name of its pieces, if it has more than one, and the octets in them; and

@@ -1553,6 +1553,20 @@ const records: readonly Case[] = [
     ],
   ),
   [
+    'a database of an older program gets the indexes of former items, once',
+    async place => {
+      await (await place.open(everything)).close()
+      const { direct } = place
+      if (!direct) return
+      const drop = 'drop index "_former#version"; drop index "_file#emptied"'
+      await direct(`${drop}; delete from "_shape" where "of" = 'store' and "name" = 'formers'`)
+      await (await place.open(everything)).close()
+      await direct(drop)
+      await (await place.open(everything)).close() // what is marked as made is not looked for again
+      await assert.rejects(async () => direct(drop))
+    },
+  ],
+  [
     'the job whose turn it is is taken, past all that wait for their time, whether few are due or many',
     using(async store => {
       const add = (many: number, of: (i: number) => Partial<JobRow>) =>

@@ -49,3 +49,15 @@ test('calls of exchanges that are gone are searched only among those that no job
   assert.deepEqual(ageOf([60, 7 * 86_400, 3600], /like/), [7 * day, 7 * day])
   assert.deepEqual(ageOf([60, 7 * 86_400], /"job" = /), [60_000, 7 * day])
 })
+
+test('no sweep reads a whole table, also where the records of former items are kept for a time', () => {
+  const database = new DatabaseSync(':memory:')
+  for (const text of declareRecordTables(sqlite)) database.exec(compileStatement(sqlite, text).text)
+  for (const { statement, values } of compileExpiries(reports, sqlite, { formerKept: day })) {
+    const given = values(0) as readonly (number | string)[]
+    const plan = database.prepare(`explain query plan ${statement.text}`).all(...given)
+    const details = plan.map(row => String(row['detail']))
+    assert.ok(!details.some(line => /^SCAN "?_/.test(line)), `${statement.text}: ${details.join('; ')}`)
+  }
+  database.close()
+})
