@@ -78,6 +78,11 @@ export interface Dialect {
     readonly last: (table: string, counter: string) => Sql
     /** Statements that continue from the number in the first place, which is above zero. */
     readonly continueFrom: (table: string, counter: string) => readonly Sql[]
+    /**
+     * Yields a row with the number in the first place if the counter has not reached it, and this
+     * user may set the counter. Absent if the rows themselves hold the counter up.
+     */
+    readonly behind?: (table: string, counter: string) => Sql
   }
   /** Octets from the contract, never from a request. */
   readonly octets: (value: Uint8Array) => Sql
@@ -162,6 +167,7 @@ export const sqlite: Dialect = {
 
 const sequenceOf = (table: string, counter: string): Sql =>
   sql`pg_get_serial_sequence(${literal(`"${table}"`)}, ${literal(counter)})::regclass`
+const lastOf = (table: string, counter: string): Sql => sql`pg_sequence_last_value(${sequenceOf(table, counter)})`
 
 export const postgres: Dialect = {
   search: postgresSearch,
@@ -187,8 +193,14 @@ export const postgres: Dialect = {
   wholeNumber: digits => digits,
   counting: {
     overriding: sql`overriding system value`,
-    last: (table, counter) => sql`select cast(pg_sequence_last_value(${sequenceOf(table, counter)}) as text)`,
-    continueFrom: (table, counter) => [sql`select setval(${sequenceOf(table, counter)}, ${sql.place(0)}::bigint)`],
+    last: (table, counter) => sql`select cast(${lastOf(table, counter)} as text)`,
+    continueFrom: (table, counter) => [
+      sql`select setval(${sequenceOf(table, counter)}, greatest(${sql.place(0)}::bigint, ${lastOf(table, counter)}))`,
+    ],
+    behind: (table, counter) => sql`select cast(${sql.place(0)}::bigint as text)
+      where case when has_sequence_privilege(${sequenceOf(table, counter)}, 'usage')
+          and has_sequence_privilege(${sequenceOf(table, counter)}, 'update')
+        then ${sql.place(0)}::bigint > coalesce(${lastOf(table, counter)}, 0) end`,
   },
   octets: value => sql.raw(`'\\x${writeHex(value)}'::bytea`),
   number: value => sql.raw(Math.abs(Number(value)) === Infinity ? `'${value}'` : String(value)),

@@ -8,6 +8,8 @@
  *      (`contract-differences.ts`). What a `MigrationWish` names is dropped.
  *  (3) Files that an older program stored as one value are cut into pieces, one after the other;
  *      older programs no longer start on the database.
+ *  (4) A number of a change or a deed is never given twice: logical replication copies rows and not
+ *      counters, so a counter that is behind its rows is raised.
  * The shape of the database is kept in its table `_shape`: one row for each table, field and index.
  */
 import { pieceOctets } from '../service/file-content.ts'
@@ -30,6 +32,7 @@ import type { ItemStatements } from './item-rows.ts'
 import { findDuplicates, findLargeTables, findLostIndexes, growIndexes } from './list-index-growth.ts'
 import { findLongValues, type WarnOfLength } from './long-values.ts'
 import {
+  copiedRecords,
   declareRecordTables,
   migrateEnded,
   migrateFailed,
@@ -70,7 +73,7 @@ export function* planMigration(schema: StoreSchema, wish?: MigrationWish, warn: 
   let isUntouched = true
   for (let step = steps.next(); !step.done; ) {
     const { text } = compileStatement(schema.dialect, step.value.text, false)
-    if (!/^\s*select/i.test(text)) isUntouched = false
+    if (step.value.says !== undefined || !/^\s*select/i.test(text)) isUntouched = false
     if (step.value.says !== undefined) wish.tell(step.value.says, text)
     // What a plan has not created cannot be read.
     step = steps.next(wish.isPlan && !isUntouched ? [] : yield step.value)
@@ -127,6 +130,7 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
     for (const text of texts(dialect)) yield { text }
     yield rememberShape('store', name, storeShape[name])
   }
+  if (table.length > 0) yield* raiseCounters(dialect, Number(shape.get('store')?.get('swept') ?? 0))
   yield* dropSearches(schema, shape)
   for (const name of drop ?? []) yield* dropNamed(shape, name)
   const stale = new Map<string, readonly string[]>()
@@ -134,6 +138,28 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
   yield* growIndexes(schema, shape, large, lost, wish?.tell)
   yield* growSearches(schema, shape, stale)
   yield* bounds
+}
+
+/**
+ * (4) @param swept the number of the last change that has expired: readers look only after it
+ */
+function* raiseCounters({ counting }: Dialect, swept: number): Steps {
+  if (!counting.behind) return
+  const behind: [table: string, counter: string, used: number][] = []
+  for (const { name, key } of copiedRecords.filter(each => each.counts)) {
+    const [counter = ''] = key
+    const [highest] = yield { text: sql`select max(${quoteName(counter)}) from ${quoteName(name)}` }
+    const used = Math.max(Number(highest?.[0] ?? 0), name === '_change' ? swept : 0)
+    const found = yield { text: counting.behind(name, counter), values: [used] }
+    if (found.length > 0) behind.push([name, counter, used])
+  }
+  for (const [name, counter, used] of behind)
+    for (const text of counting.continueFrom(name, counter))
+      yield {
+        says: `continue the numbers of ${name} after ${used}, which its counter has not reached`,
+        text,
+        values: [used],
+      }
 }
 
 /** (3) */

@@ -505,6 +505,40 @@ test('a start that another session delays leaves the tables to others, and conti
   await place.remove()
 })
 
+test('(4) a start raises the counters that a logical replication has left behind the rows', async t => {
+  const place = await running.place()
+  t.after(() => place.remove())
+  const told: string[] = []
+  const wish = { drop: [], now: 0, tell: (says: string) => void told.push(says) }
+  const migrate = async (isPlan: boolean) => (await place.open(everything, { migration: { ...wish, isPlan } })).close()
+  const of = { at: 5, operation: 'PutTown', resource: 'towns', id: 't-1', version: 1 }
+  const change = async () => {
+    const store = await place.open(everything)
+    await store.write(async writer => {
+      await writer.record({ ...of, subject: 'ann', face: 'rest', request: 'r' })
+      await writer.changed({ ...of, what: 'changed' })
+    })
+    const last = (await store.read(reader => reader.changes(0, 100))).at(-1)?.sequence
+    await store.close()
+    return last
+  }
+  assert.deepEqual([await change(), await change()], [1, 2])
+  await migrate(false)
+  assert.deepEqual(told, [], 'healthy counters stay')
+  const restart = ['_deed', '_change'].map(name => `alter table "${name}" alter column "sequence" restart`).join('; ')
+  await place.direct?.(restart)
+  await migrate(true)
+  await migrate(true)
+  const says = ['_deed', '_change'].map(
+    name => `continue the numbers of ${name} after 2, which its counter has not reached`,
+  )
+  assert.deepEqual(told, [...says, ...says], 'a plan changes nothing')
+  assert.equal(await change(), 3)
+  // All changes have expired: a number up to the last of them would reach no reader.
+  await place.direct?.(`${restart}; delete from "_change"; insert into "_shape" values ('store', 'swept', '90')`)
+  assert.equal(await change(), 91)
+})
+
 test('a start in a schema that does not exist ends, with its cure', only, async () => {
   const place = await running.place()
   await place.remove()
