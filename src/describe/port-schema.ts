@@ -315,11 +315,12 @@ export class PortSchemas {
   // Particles
 
   #groupTag({ members, isUnordered }: ComplexDefinition, draft: SchemaDraft, form: NamespaceForm): MarkupContent {
-    const parts = this.#particleTags(members, draft, form)
+    const entries = isUnordered ? Object.entries(members).flatMap(spreadChoice) : Object.entries(members)
+    const parts = this.#particleTags(entries, draft, form)
     return parts.length === 0 ? undefined : writeTag(isUnordered ? 'xs:all' : 'xs:sequence', {}, parts)
   }
-  #particleTags(members: TypeMembers, draft: SchemaDraft, form: NamespaceForm): readonly string[] {
-    return Object.entries(members).flatMap(([key, member]) => this.#particleTag(key, member, draft, form))
+  #particleTags(members: readonly MemberEntry[], draft: SchemaDraft, form: NamespaceForm): readonly string[] {
+    return members.flatMap(([key, member]) => this.#particleTag(key, member, draft, form))
   }
   #particleTag(key: string, member: AnyMember, draft: SchemaDraft, form: NamespaceForm): string[] {
     const { particle, marks } = member
@@ -360,7 +361,9 @@ export class PortSchemas {
         return [writeTag('xs:element', { ref: this.#refer(particle.to().name, draft), ...occurs })]
       case 'choice':
       case 'sequence':
-        return [writeTag(`xs:${particle.kind}`, occurs, this.#particleTags(particle.members, draft, form))]
+        return [
+          writeTag(`xs:${particle.kind}`, occurs, this.#particleTags(Object.entries(particle.members), draft, form)),
+        ]
       case 'any':
         return [
           writeTag('xs:any', {
@@ -416,7 +419,7 @@ export class PortSchemas {
     if (particle.kind !== 'attribute') return []
     const name = qualifyAttribute(key, marks, form)
     const about = {
-      use: marks.min > 0 ? 'required' : undefined,
+      use: marks.min > 0 && (marks.isFixed || marks.initial === undefined) ? 'required' : undefined,
       ...this.#initial(marks, particle.type),
     }
     if (name.uri !== '' && name.uri !== draft.uri)
@@ -452,6 +455,18 @@ export class PortSchemas {
     return writeTag('xs:attribute', { ref: this.#refer(name, draft), ...about })
   }
 }
+
+type MemberEntry = readonly [key: string, member: AnyMember]
+/**
+ * XML Schema Part 1 §3.8.2: `xs:all` has only elements. Each branch of a choice, such as a member
+ * of a substitution group, is one that may be absent.
+ */
+const spreadChoice = ([key, member]: MemberEntry): readonly MemberEntry[] =>
+  member.particle.kind === 'choice'
+    ? Object.entries(member.particle.members)
+        .map(([branch, each]): MemberEntry => [branch, each.optional()])
+        .flatMap(spreadChoice)
+    : [[key, member]]
 
 type AttributeWildcard = Extract<AnyMember['particle'], { readonly namespaces: WildcardNamespaces }>
 

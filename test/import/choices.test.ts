@@ -103,3 +103,28 @@ test('the value of a choice without branches has no type in TypeScript, and its 
   const text = writeTypescript(contract, 'ask.wsdl')
   assert.match(text, /choice: x\.choice\(\{\s*\}\)/)
 })
+
+const members = `<xs:element name="head" type="xs:int" abstract="true"/>
+  ${['one', 'two'].map(name => `<xs:element name="${name}" type="xs:int" substitutionGroup="t:head"/>`).join('')}`
+const unordered = `<xs:all>${int('a')}<xs:element ref="t:head"/></xs:all>`
+test('XML Schema §3.8.2 a substitution group in xs:all: any of its members, and a schema that others can read', () => {
+  const schema = schemaWith(unordered).replace('</xs:schema>', `${members}</xs:schema>`)
+  const { ports, losses } = importText(writeAskingWsdl(schema))
+  const [asked] = ports
+  const root = asked?.exchanges['ask']?.input
+  assert.ok(asked && typeof root === 'object')
+  assert.deepEqual(losses, [])
+  const original = judge(schema)
+  const served = judge(schemaOf(writePortWsdl(asked, 'http://x/'), 'document'))
+  const codec = createElementCodecs()(root)
+  const [a, one, two] = ['<a>1</a>', '<t:one>2</t:one>', '<t:two>3</t:two>'] as const
+  for (const inside of ['', a, one, a + one, one + a, two + a, a + two, a + one + two, a + one + one]) {
+    const message = `<t:r xmlns:t="urn:t">${inside}</t:r>`
+    const isValid = original.flaw(message) === undefined
+    const value = readContent(codec, message)
+    assert.equal(value !== undefined, isValid, message)
+    if (!isValid) continue
+    assert.equal(served.flaw(message), undefined, message)
+    assert.equal(original.flaw(codec.write(value)), undefined, message)
+  }
+})

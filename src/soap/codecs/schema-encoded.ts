@@ -252,7 +252,7 @@ function readStruct(plan: ComplexPlan, graph: ResponseGraph, at: Element, initia
 function readEncodedAttribute(plan: AttributePlan, graph: Graph, at: Element): unknown {
   const { name, codec, type, isOptional, initial, isFixed } = plan
   const written = at.attribute(name)
-  const text = written ?? initial
+  const text = written ?? (isOptional ? initial : undefined)
   if (text === undefined) return isOptional ? undefined : refuseElement(at, `must have the attribute ${name.local}`)
   countText(graph, at, text.length)
   const value = codecOfReference(type, codec, graph.reading).read(text, written === undefined ? clarkNames : at)

@@ -204,7 +204,7 @@ export class SchemaPlans {
         name: internName(uri, marks.name ?? key),
         codec: simpleCodecOf(particle.type),
         type: particle.type,
-        isOptional: marks.min === 0,
+        isOptional: marks.min === 0 || (marks.initial !== undefined && !marks.isFixed),
         initial: marks.initial,
         isFixed: marks.isFixed,
       },

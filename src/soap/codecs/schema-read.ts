@@ -289,7 +289,7 @@ function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: Liter
     const { key, name, isOptional, initial, isFixed } = each
     const codec = codecOfReference(each.type, each.codec, reading)
     const attribute = cursor.attribute(name)
-    const text = attribute ?? initial
+    const text = attribute ?? (isOptional ? initial : undefined)
     if (text === undefined && !isOptional) refuseOrForgive(cursor, reading, `must have the attribute ${name.local}`)
     if (text === undefined) continue
     const read = codec.read(text, attribute === undefined ? clarkNames : cursor)
