@@ -62,10 +62,17 @@ export class RestValues {
 
   /** The value that the service sent for a member; undefined: it is absent. */
   readMember(member: AnyMember, json: Json): Json | undefined {
-    if (json === null && !member.marks.isNillable) return undefined
+    const { isMany, isNillable } = member.marks
+    if (json === null && (isMany || !isNillable)) return undefined
+    if (!isMany || !Array.isArray(json)) return this.#readElement(member, json)
+    return json.map((each: Json) => this.#readElement(member, each))
+  }
+  /** Null of a nillable element is null, whatever its type; in any JSON it is a text like others. */
+  #readElement(member: AnyMember, json: Json): Json {
     const type = typeOf(member)
-    if (!member.marks.isMany || !Array.isArray(json)) return this.#read(type, json)
-    return json.map((each: Json) => this.#read(type, each))
+    return json === null && member.marks.isNillable && !this.#differences.texts.has(type)
+      ? null
+      : this.#read(type, json)
   }
   #read(type: AnyXmlType, json: Json): Json {
     if (this.#differences.texts.has(type)) return typeof json === 'string' ? json : writeJson(json)

@@ -298,15 +298,16 @@ export class ExchangeTypes implements JsonDifferences {
   }
   #member(given: Json | undefined, place: string, isRequired: boolean, branches?: JsonObject): AnyMember {
     const facts = readSchemaFacts(this.#document, given)
-    const { schema, type, isNullable, options } = facts
+    const { schema, type, options } = facts
     const isList = type === 'array' && options.length === 0
+    const { isNullable } = isList ? readSchemaFacts(this.#document, schema['items']) : facts
     // An array item that is a component has a name, too, since it may contain that array.
     const itemName = facts.name === '' ? '' : `${facts.name} item`
     const single: AnyMember =
       branches === undefined
         ? x.element(() => (isList ? this.#lazily(schema['items'], place, itemName) : this.#lazily(given, place)))
         : x.choice(this.#members({ properties: branches, required: Object.keys(branches) }, place))
-    const base: AnyMember = isNullable && !isList ? single.nillable() : single
+    const base: AnyMember = isNullable ? single.nillable() : single
     const member: AnyMember = isList ? this.#many(base, schema, place, isRequired) : isRequired ? base : base.optional()
     // The description of a component is placed at its type.
     const comment = describeSchema(facts.name === '' ? { ...schema, ...objectOf(given) } : objectOf(given))
