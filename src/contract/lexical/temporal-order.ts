@@ -24,7 +24,9 @@ function momentOf(text: string): Moment | undefined {
   const parts = momentText.exec(text)?.groups
   if (!parts) return undefined
   const { year = '1972', month = '1', day = '1', hour = '0', minute = '0', second = '0', zone } = parts
-  const minutes = Number(hour) * 60 + Number(minute) - minutesOfZone(zone)
+  // §3.3.8: the end of a day that is not given is its beginning.
+  const isMidnight = hour === '24' && parts['day'] === undefined
+  const minutes = (isMidnight ? 0 : Number(hour) * 60) + Number(minute) - minutesOfZone(zone)
   const seconds = daysBefore(BigInt(year), Number(month), Number(day)) * 86_400n + BigInt(minutes) * 60n
   return { at: seconds * picosecondsPerSecond + picosecondsOf(second), isZoned: zone !== undefined }
 }
