@@ -221,8 +221,8 @@ function placeInItem(refusal: Refusal, path: readonly string[]): Refusal {
 }
 const resourceEnds = (exchange: PortExchange): EndContext => ({
   setHeader: () => {},
-  fail: (name, _detail, reason = name) =>
-    refuseAs(fault(name, { status: statusOfPortFault(exchange, name), title: name }), reason),
+  fail: (name, _detail, reason = name, status = statusOfPortFault(exchange, name)) =>
+    refuseAs(fault(name, { status, title: name }), reason),
 })
 
 async function askThrough(
@@ -305,7 +305,12 @@ function passOutcome(
       return passAnswer(place, answer, context, note)
     case 'fault':
       if (answer.declared)
-        return context.fail(answer.declared.name, answer.declared.detail as never, cutStack(answer.reason))
+        return context.fail(
+          answer.declared.name,
+          answer.declared.detail as never,
+          cutStack(answer.reason),
+          answer.declared.status,
+        )
       note(`${place}: fault ${answer.dress ?? answer.code ?? 'without a standard code'}: ${answer.reason}`)
       if (answer.broken !== undefined) note(`${place}: the detail of the fault ${answer.broken} breaks its type`)
       if (answer.dress !== undefined)
@@ -385,7 +390,7 @@ const cutStack = (reason: string): string =>
 type PortFault = Extract<PortAnswer, { kind: 'fault' }>
 function statusOfAnswer(exchange: PortExchange, answer: PortFault): number {
   const { code, reason, status, declared, broken, dress } = answer
-  if (declared) return statusOfPortFault(exchange, declared.name)
+  if (declared) return declared.status ?? statusOfPortFault(exchange, declared.name)
   if (code !== 'Sender' || dress !== undefined) return BadGateway.status
   return status ?? statusOfPortFault(exchange, broken ?? cutStack(reason).replace(/\W+/g, '_'))
 }

@@ -45,7 +45,10 @@ import {
 } from './reply-receipt.ts'
 
 /** Ends the call of the bridge's caller, as the backend's answer demands. */
-export type EndContext = Pick<ExchangeContext, 'setHeader' | 'fail'>
+export interface EndContext extends Pick<ExchangeContext, 'setHeader'> {
+  /** @param status that of a fault which the contract declares without one */
+  fail(fault: string, detail: unknown, reason?: string, status?: number): never
+}
 
 /** An exchange whose responses come later. */
 export interface LaterPlace {

@@ -38,6 +38,14 @@ import type { SoapVersion } from '../soap/version.ts'
 import type { Name } from '../xml/index.ts'
 import type { BridgeLeniency } from './leniency.ts'
 
+/** A fault of the contract, and the content of its element. */
+export interface DeclaredAnswer {
+  readonly name: string
+  readonly detail: unknown
+  /** That of an HTTP service, if the contract declares none. */
+  readonly status?: number
+}
+
 export type PortAnswer =
   | {
       readonly kind: 'answer'
@@ -58,7 +66,7 @@ export type PortAnswer =
       readonly reason: string
       /** For an HTTP service: its status. */
       readonly status?: number
-      readonly declared: { readonly name: string; readonly detail: unknown } | undefined
+      readonly declared: DeclaredAnswer | undefined
       /** The declared fault whose element violates its type; it is not passed on. */
       readonly broken?: string
       /** Seconds after which such a service asks to be called again (RFC 9110 §10.2.3). */

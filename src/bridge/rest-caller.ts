@@ -7,6 +7,7 @@
  *      out.
  *  (4) Redirects are not followed, since they would carry credentials elsewhere.
  */
+import { attempt } from '../base/attempt.ts'
 import { markPassing } from '../base/marked-octets.ts'
 import { isJsonObject, type Json, type JsonObject, stringOf } from '../base/objects.ts'
 import { PassingOctets } from '../base/passing-octets.ts'
@@ -15,7 +16,7 @@ import type { FieldProblem } from '../contract/given-fields.ts'
 import { createXmlJsonCodec, UnfitMessage, type XmlJsonCodec } from '../contract/xml-json.ts'
 import type { AnyRootElement, TypeMembers } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'
-import { isJsonType } from '../http/media-type.ts'
+import { isJsonType, parseMediaType } from '../http/media-type.ts'
 import type { HttpFields } from '../http/message.ts'
 import { reasonPhrases } from '../http/status.ts'
 import { percentEncode, writeQuery } from '../http/uri.ts'
@@ -25,6 +26,7 @@ import { fetchResponse } from './fetch-transport.ts'
 import { reserveInPath, reserveInQuery, writeParameter, writePlainValue } from './parameter-text.ts'
 import {
   type CallerOptions,
+  type DeclaredAnswer,
   describeGarbage,
   type PortAnswer,
   type PortCall,
@@ -334,7 +336,9 @@ class ExchangeCaller {
     if (!('key' in as)) return describeGarbage(status, 'a form, which is not read')
     const read = this.#readOutput(answer, {})
     if (read.kind !== 'answer') return read
-    const value = this.#octetsKey === as.key ? content : new TextDecoder().decode(content)
+    const value = this.#octetsKey === as.key ? content : decodeTextIn(answer)
+    if (value === undefined)
+      return describeGarbage(status, `text in an unknown charset: ${answer.fields['content-type']}`)
     return { ...read, content: { [as.key]: value, ...(read.content as object) } } // of an object's type
   }
   /** (3) */
@@ -363,16 +367,19 @@ class ExchangeCaller {
     const code = status < 500 ? 'Sender' : 'Receiver'
     return { kind: 'fault', code, reason, status, declared, ...(after !== undefined && { after }) }
   }
-  #readDeclared(status: number, json: JsonObject): Extract<PortAnswer, { kind: 'fault' }>['declared'] {
+  #readDeclared(status: number, json: JsonObject): DeclaredAnswer | undefined {
     const { faults } = this.#exchange
-    const names = faults.get(String(status)) ?? faults.get(`${Math.trunc(status / 100)}XX`) ?? faults.get('default')
-    for (const name of names ?? []) {
+    const exact = faults.get(String(status))
+    const names = exact ?? faults.get(`${Math.trunc(status / 100)}XX`) ?? faults.get('default')
+    const fitting = (names ?? []).flatMap(name => {
       const root = this.#faults.get(name)
-      if (!root) continue
-      const { value, flaw } = checkRead(codecOf(root), this.#values.readMembers(typeMembersOf(root.type()) ?? {}, json))
-      if (flaw === undefined) return { name, detail: value }
-    }
-    return undefined
+      if (!root) return []
+      const type = root.type()
+      const { value, flaw } = checkRead(codecOf(root), this.#values.readMembers(typeMembersOf(type) ?? {}, json))
+      return flaw === undefined ? [{ name, type, detail: value }] : []
+    })
+    const found = this.#values.closest(fitting, json)
+    return found && { name: found.name, detail: found.detail, ...(!exact && { status }) }
   }
 }
 
@@ -383,6 +390,15 @@ const selectMembers = (members: TypeMembers, keys: readonly string[]): TypeMembe
 /** In lower case, without parameters; empty: none. */
 const mediaTypeOf = ({ fields }: RestHead): string =>
   (fields['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase()
+
+/** RFC 9110 §8.3.2; without a charset: UTF-8. Undefined: no such charset is known. */
+function decodeTextIn({ fields, content }: RestResponse): string | undefined {
+  const { charset = 'utf-8' } = parseMediaType(fields['content-type'] ?? '')?.parameters ?? {}
+  return attempt(
+    () => new TextDecoder(charset).decode(content),
+    thrown => thrown instanceof RangeError,
+  )
+}
 
 const typeOfSent = (sent: BackendRequest['content'], { mediaType }: ContentPart): string =>
   sent instanceof FlowingForm ? sent.mediaType : mediaType

@@ -107,22 +107,43 @@ export class RestValues {
       }),
     )
   }
-  /** The branch that the value names, or else the first one that it fits. */
+  /** The branch that the value names, or else the one that is closest to it of those that it fits. */
   #readBranch(choice: AnyMember, json: Json): Json {
     const { property = '', branches: said } = this.#differences.discriminators.get(choice) ?? {}
     const known = isJsonObject(json) ? said?.get(stringOf(json[property])) : undefined
     const member = known === undefined ? undefined : branchesOf(choice)[known]
     if (known !== undefined && member) return { [known]: this.readMember(member, json) ?? null }
-    const branches = Object.entries(branchesOf(choice)).map(([key, member]) => ({
-      [key]: this.readMember(member, json) ?? null,
-    }))
     const codec = createXmlJsonCodec(probes.element('probe', x.object({ choice })), () => undefined)
-    const fitting = branches.find(each => {
+    const readings = Object.entries(branchesOf(choice)).map(([key, member]) => ({
+      type: member.marks.isMany ? x.string : typeOf(member),
+      value: { [key]: this.readMember(member, json) ?? null },
+    }))
+    const fitting = readings.filter(({ value }) => {
       const problems: Parameters<typeof codec.read>[1] = []
-      codec.read({ choice: each }, problems)
+      codec.read({ choice: value }, problems)
       return problems.length === 0
     })
-    return fitting ?? branches[0] ?? {}
+    return (this.closest(fitting, json) ?? readings[0])?.value ?? {}
+  }
+  /**
+   * The first of several readings, unless a later one is closer: members that a type does not know
+   * are left out, so that a value may fit several types.
+   */
+  closest<Reading extends { readonly type: AnyXmlType }>(fitting: readonly Reading[], json: Json): Reading | undefined {
+    if (!isJsonObject(json)) return fitting[0]
+    const [first, ...others] = fitting.map(reading => ({ reading, ...this.#measure(reading.type, json) }))
+    return others.reduce((best, each) => (best && isCloser(each, best) ? each : best), first)?.reading
+  }
+  #measure(type: AnyXmlType, json: JsonObject): Measure {
+    const members = typeMembersOf(type) ?? {}
+    const named = Object.entries(members).map(([key, member]) => ({ member, name: this.nameOf(key, member) }))
+    const [known, absent] = [true, false].map(has => named.filter(({ name }) => Object.hasOwn(json, name) === has))
+    const knowsAll = this.#differences.maps.has(type) || this.#choiceOf(members).length > 0
+    return {
+      known: new Set(knowsAll ? Object.keys(json) : known?.map(({ name }) => name)),
+      isNamed: known?.some(({ member }) => isConstant(typeOf(member))) === true,
+      isWhole: !absent?.some(({ member }) => this.#differences.requiredLists.has(member)),
+    }
   }
 
   #choiceOf(members: TypeMembers): readonly [key: string, member: AnyMember] | readonly [] {
@@ -130,6 +151,22 @@ export class RestValues {
   }
 }
 const probes = x.namespace('urn:probe')
+
+/** What a type reads of an object. */
+interface Measure {
+  readonly known: ReadonlySet<string>
+  /** A member of it has only the value that it has. */
+  readonly isNamed: boolean
+  /** No required list is absent. */
+  readonly isWhole: boolean
+}
+function isCloser(one: Measure, other: Measure): boolean {
+  if (one.isNamed !== other.isNamed) return one.isNamed
+  if (one.isWhole !== other.isWhole) return one.isWhole
+  return one.known.size > other.known.size && other.known.isSubsetOf(one.known)
+}
+const isConstant = ({ definition }: AnyXmlType): boolean =>
+  definition.kind === 'restriction' && definition.facets.values?.length === 1
 
 const typeOf = ({ particle }: AnyMember): AnyXmlType => (particle.kind === 'element' ? particle.type() : x.string)
 const branchesOf = ({ particle }: AnyMember): TypeMembers => (particle.kind === 'choice' ? particle.members : {})

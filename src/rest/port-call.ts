@@ -215,11 +215,12 @@ function createEnds(
       if (!root) return failUndeclared(`${port.port}.${exchangeName}`, 'replyHeaders', name)
       into[blockField(name)] = writeBlockField(name, writeJson(jsonCodecOf(root).write(value)))
     },
-    fail: (name: string, detail: unknown, reason = name) => {
+    fail: (name: string, detail: unknown, reason = name, status?: number) => {
       const fault = faults.find(each => each.fault === name)
       const root = declared.faults[name]
       if (!fault || !root) return failUndeclared(`${port.port}.${exchangeName}`, 'faults', name)
-      return refuse({ kind: 'declared', fault, detail: {}, element: { reason, json: jsonCodecOf(root).write(detail) } })
+      const element = { reason, json: jsonCodecOf(root).write(detail) }
+      return refuse({ kind: 'declared', fault: { ...fault, ...(status && { status }) }, detail: {}, element })
     },
   }
 }

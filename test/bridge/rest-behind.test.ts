@@ -250,6 +250,29 @@ test('a message is written as the JSON that the description asks for', async () 
   assert.deepEqual([heard[0]?.method, heard[0]?.url, heard[0]?.type], ['PUT', '/api/v1/items/a', 'application/json'])
 })
 
+test('an error that is declared by default has the status of the response in both faces', async () => {
+  const given: { answer: Answer } = { answer: [500, 'application/json', '{"title":"Broken"}'] }
+  const { call, ask } = await startBridge(given)
+  const failure = '<detail><Failure><title>Broken</title></Failure></detail>'
+  const inRest = async () => {
+    const { status } = await ask(
+      'POST',
+      '/api/v1/Operations/GetItem',
+      { 'content-type': 'application/json' },
+      '{"id":"a"}',
+    )
+    return status
+  }
+  const { body } = await call('GetItem', '<id>a</id>')
+  assert.match(body, /<faultcode>soap:Server<\/faultcode>/)
+  assert.ok(body.includes(failure), body)
+  assert.match((await call('GetItem', '<id>a</id>', 'http://www.w3.org/2003/05/soap-envelope')).body, /soap:Receiver/)
+  assert.equal(await inRest(), 500)
+  given.answer = [423, 'application/json', '{"title":"Broken"}']
+  assert.match((await call('GetItem', '<id>a</id>')).body, /<faultcode>soap:Client<\/faultcode>.*<Failure>/)
+  assert.equal(await inRest(), 423)
+})
+
 test('octets, texts, forms and bare arrays', async () => {
   const given: { answer: Answer } = { answer: [200, 'image/png', Buffer.from([0, 255, 1])] }
   const { call, heard } = await startBridge(given)

@@ -17,7 +17,7 @@ import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
 import { OneWayMembers } from './one-way-members.ts'
 import { nameOfComponent, type OpenApiDocument } from './openapi-document.ts'
-import { findSuccess, type RestOperation } from './operations.ts'
+import { findSuccess, hasOwnFeed, type RestOperation } from './operations.ts'
 import { type ParameterStyle, readParameterStyle } from './parameter-style.ts'
 import {
   readBooleanBounds,
@@ -270,7 +270,7 @@ export class ExchangeTypes implements JsonDifferences {
     const members: Record<string, AnyMember> = {}
     const branchesOf = this.#findBranches(schema, taken)
     for (const [name, given] of propertiesOf(schema)) {
-      if (name === '_links' || this.#oneWay.has(given, this.#answered ? 'readOnly' : 'writeOnly')) continue
+      if (this.#isOwnLinks(name) || this.#oneWay.has(given, this.#answered ? 'readOnly' : 'writeOnly')) continue
       const key = toMemberName(name, { ...taken, ...members })
       if (key !== name) this.#losses.add(`${place}.${name}`, `is called ${key}: ${whyRenamed(name)}`)
       const member = this.#member(given, `${place}.${key}`, required.has(name), branchesOf.get(name))
@@ -280,6 +280,10 @@ export class ExchangeTypes implements JsonDifferences {
     }
     if (isOpenByIntent(schema)) this.#losses.add(place, membersLeftOut)
     return members
+  }
+  /** The links of a service of ours are for its REST callers; those of others are content. */
+  #isOwnLinks(name: string): boolean {
+    return name === '_links' && hasOwnFeed(this.#document.root)
   }
   /**
    * Members that form a choice: objects with one member each, whose names must be free in XML,

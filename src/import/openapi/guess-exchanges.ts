@@ -7,7 +7,7 @@ import { findFreeName } from '../constant-names.ts'
 import { ExchangeTypes } from './exchange-types.ts'
 import type { GuessRoom } from './guess-room.ts'
 import { recordForm, recordOtherAnswers } from './left-out.ts'
-import type { RestOperation } from './operations.ts'
+import { isOwnFeed, type RestOperation } from './operations.ts'
 import { toTypeName } from './schema-fields.ts'
 
 export function guessPort(room: GuessRoom, namespace: string, operations: readonly RestOperation[]): Port | undefined {
@@ -55,10 +55,6 @@ const isOtherWay = (operation: RestOperation, others: readonly RestOperation[]):
   operation.method !== 'POST' &&
   nameOwnExchange(operation) !== undefined &&
   others.some(({ method, path }) => method === 'POST' && path === operation.path)
-
-/** The feed of changes, which every service of ours has by itself. */
-const isOwnFeed = ({ id, method, path }: RestOperation): boolean =>
-  id === 'ListChanges' && method === 'GET' && path === '/changes'
 
 /** `GET /store/inventory` → `GetStoreInventory`, unless it has an operationId. */
 export function nameExchange(

@@ -130,6 +130,15 @@ function splitPath(base: string, path: string): Pick<RestOperation, 'path' | 'se
   return { path: `/${rest.join('/')}`, segments, version }
 }
 
+/** The feed of changes, which every service of ours has by itself. */
+export const isOwnFeed = ({ id, method, path }: Pick<RestOperation, 'id' | 'method' | 'path'>): boolean =>
+  id === 'ListChanges' && method === 'GET' && path === '/changes'
+/** Whether the document describes a service of ours. */
+export function hasOwnFeed(root: JsonObject): boolean {
+  const { get } = objectOf(objectOf(root['paths'])['/changes'])
+  return isOwnFeed({ id: stringOf(objectOf(get)['operationId']), method: 'GET', path: '/changes' })
+}
+
 /** The address without the names of its parameters: `/orders/{}`. */
 export const addressOf = (segments: readonly PathSegment[]): string =>
   segments.map(({ text, isParameter }) => `/${isParameter ? '{}' : text}`).join('')

@@ -242,11 +242,11 @@ function createExchangeContext(
       const block = codec.write(value, loneWriting)
       request.add(exchange.mandatoryHeaders.reply?.includes(name) ? markMandatory(block, request.version) : block)
     },
-    fail: (fault: string, detail: unknown, reason = fault) => {
+    fail: (fault: string, detail: unknown, reason = fault, status = statusOfPortFault(exchange, fault)) => {
       const write = faults[fault]
       if (!write) return failUndeclared(place, 'faults', fault)
       throw refuseWithFault({
-        code: statusOfPortFault(exchange, fault) >= 500 ? 'Receiver' : 'Sender',
+        code: status >= 500 ? 'Receiver' : 'Sender',
         reasons: [{ language: 'en', text: reason }],
         ...placeFault(exchange, fault, write(detail, request.version)),
       })
