@@ -9,6 +9,8 @@
  *  (4) No such name is that of a declared type, of an element or of another such type, whatever the
  *      case of letters and the underscores: generators make a class, and a file, of each.
  *  (5) Types with the same definition and the same wish are one type.
+ *  (6) The content of an element with the name of a declared type has a name of its own: otherwise
+ *      generators would make one class of both.
  */
 import type { MessageStyle } from './endpoint-rule.ts'
 import type { Fields, Scalar, Shape } from './field.ts'
@@ -66,6 +68,8 @@ export interface PublishedType extends TypePlace {
 }
 export interface PublishedTypes extends TypeNames {
   readonly all: readonly PublishedType[]
+  /** The type of an element; undefined: it is anonymous. */
+  readonly contentNameOf: (element: string) => string | undefined
 }
 
 /** The names to use if no schema is published. */
@@ -102,6 +106,7 @@ export const typeRootsOfHeaders = (headers: readonly NamedHeader[]): readonly Ty
 export function compileTypeNames(roots: readonly TypeRoot[]): PublishedTypes {
   const naming = new Naming(roots)
   for (const { fields, form } of roots) naming.addFields(fields, form, undefined)
+  for (const { element } of roots) naming.addContent(element)
   return naming
 }
 
@@ -113,10 +118,18 @@ class Naming implements PublishedTypes {
   readonly #given = new Set<string>()
   /** As classes: names that are given, declared, or those of elements. */
   readonly #taken: Set<string>
+  readonly #declared: ReadonlySet<string>
+  readonly #contents = new Map<string, string>()
 
   constructor(roots: readonly TypeRoot[]) {
-    const reserved = roots.flatMap(({ element, fields }) => [element, ...declaredNames(fields)])
-    this.#taken = new Set(reserved.map(asClassName))
+    this.#declared = new Set(roots.flatMap(({ fields }) => declaredNames(fields)).map(asClassName))
+    this.#taken = new Set(roots.map(({ element }) => asClassName(element))).union(this.#declared)
+  }
+
+  readonly contentNameOf = (element: string): string | undefined => this.#contents.get(element)
+  addContent(element: string): void {
+    if (this.#declared.has(asClassName(element)) && !this.#contents.has(element))
+      this.#contents.set(element, this.#choose([`${element}Content`]))
   }
 
   readonly nameOf = (shape: Shape, place: TypePlace): string | undefined =>

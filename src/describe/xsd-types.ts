@@ -52,6 +52,17 @@ export class SchemaTypes {
     return this.#types.all.map(each => this.#definition(each))
   }
 
+  /** A global element with this content, and its type where it has a name. */
+  element(name: string, content: readonly string[], annotation: string | false = false): readonly string[] {
+    const type = this.#types.contentNameOf(name)
+    if (type === undefined)
+      return [writeTag('xs:element', { name }, annotation, writeTag('xs:complexType', {}, content))]
+    return [
+      writeTag('xs:complexType', { name: type }, content),
+      writeTag('xs:element', { name, type: `tns:${type}` }, annotation),
+    ]
+  }
+
   /** The QName of a type; prefixes `xs`, `tns`. */
   typeOf(shape: Shape, place: TypePlace): string {
     const name = this.#types.nameOf(shape, place)

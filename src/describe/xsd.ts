@@ -25,8 +25,8 @@ export function writeSchema(service: Service, version: string): string {
   const all = compileMessages(service, version)
   const types = typesOfStyle(all, 'document')
   const wrappers = all.flatMap(message => [
-    wrapperTag(types, message, message.request),
-    ...(message.response ? [wrapperTag(types, message, message.response)] : []),
+    ...wrapperTags(types, message, message.request),
+    ...(message.response ? wrapperTags(types, message, message.response) : []),
   ])
   const declarations = { 'xmlns:xmime': all.some(hasFile) ? xmimeNs : undefined }
   return writeSchemaTag(namespaceOf(service, version), types, declarations, [
@@ -49,12 +49,11 @@ export const namedFaults = (all: readonly Message[]): readonly Fault[] =>
   everyFault(all).filter(fault => all.some(message => message.faults.includes(fault)))
 
 export const faultElementTags = (types: SchemaTypes, all: readonly Message[]): readonly string[] =>
-  everyFault(all).map(fault =>
-    writeTag(
-      'xs:element',
-      { name: toXmlName(fault.fault) },
+  everyFault(all).flatMap(fault =>
+    types.element(
+      toXmlName(fault.fault),
+      types.content(fault.detail, 'qualified'),
       writeAnnotation(describeFault(fault)),
-      writeTag('xs:complexType', {}, types.content(fault.detail, 'qualified')),
     ),
   )
 
@@ -78,9 +77,9 @@ export function writeSchemaTag(
   )
 }
 
-function wrapperTag(types: SchemaTypes, message: Message, part: MessagePart): string {
+function wrapperTags(types: SchemaTypes, message: Message, part: MessagePart): readonly string[] {
   const content = types.content(part.fields, 'qualified', name => (name === part.main ? mediaAttributes(message) : {}))
-  return writeTag('xs:element', { name: part.name }, writeTag('xs:complexType', {}, content))
+  return types.element(part.name, content)
 }
 
 const hasFile = ({ operation }: Message): boolean => operation.kind === 'getFile' || operation.kind === 'putFile'
