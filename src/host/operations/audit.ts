@@ -1,7 +1,9 @@
 /** The audit, for an operator: to archive, and then to remove. The store itself only adds to it. */
 import type { AuditRecord, Store } from '../../service/store.ts'
 
-/** Deeds that one read looks at, and that one transaction removes. */
+/** Deeds that one read looks at. */
+const readRows = 10_000
+/** Deeds that one transaction removes. */
 const pageRows = 1000
 
 /** The deeds before this time, oldest first. No read takes longer the more deeds are younger. */
@@ -12,7 +14,7 @@ export async function* listDeeds(
   for (let after: number | undefined = 0; after !== undefined; ) {
     const from: number = after
     const [page, last] = await store.read(
-      async reader => [await reader.deeds(from, before, pageRows), await reader.lastDeed(from, pageRows)] as const,
+      async reader => [await reader.deeds(from, before, readRows), await reader.lastDeed(from, readRows)] as const,
     )
     yield* page
     after = last
