@@ -13,13 +13,14 @@ import { type EventSink, findSinkMistakes } from './delivery/sinks.ts'
 import type { ClusterPeers } from './operations/cluster.ts'
 import type { Logger } from './operations/log.ts'
 import type { OpenTelemetryApi } from './operations/open-telemetry.ts'
+import { findWrongNumbers } from './operations/option-numbers.ts'
 import type { Overload } from './operations/overload.ts'
 import type { DocsOption } from './read-docs.ts'
 import type { Tokens } from './safety.ts'
 import type { MessageSecurity } from './trust/message-security.ts'
 
 export interface RetentionDays {
-  /** For a committed change in `/changes`. Default: 7. */
+  /** For a committed change in `/changes`, 0.01 or more. Default: 7. */
   readonly changesDays?: number
   /**
    * For the record that an identifier was removed (410) or moved (301); then it is unknown.
@@ -174,9 +175,13 @@ const openIdMembers: MembersOf<OpenIdProvider> = {
 const docsMembers: MembersOf<DocsOption> = { folder: true, readers: true }
 const tlsMembers: MembersOf<Tls> = { key: true, certificate: true, passphrase: true, authorities: true }
 
-/** Throws a TypeError that names the unknown options, and the mistakes of sinks. */
+/** Throws a TypeError that names unknown options, wrong numbers, and the mistakes of sinks. */
 export function requireSoundOptions({ contract }: Implementation, options: ServeOptions): void {
-  const mistakes = [...findUnknownOptions(options), ...findSinkMistakes(options.sinks ?? [], contract)]
+  const mistakes = [
+    ...findUnknownOptions(options),
+    ...findWrongNumbers(options),
+    ...findSinkMistakes(options.sinks ?? [], contract),
+  ]
   if (mistakes.length > 0) throw new TypeError(mistakes.join('\n'))
 }
 

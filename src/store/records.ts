@@ -511,6 +511,12 @@ export function compileExpiries(
       on conflict ("of", "name") do update set "is" = excluded."is"
       where cast("_shape"."is" as bigint) < cast(excluded."is" as bigint)`,
   )
+  const changes: Expiry = {
+    statement: oldest('_change', 'sequence', sql`"at" <= ${parameterAt(0)}`),
+    batch: sweepBatch,
+    values: now => [now - changesKept],
+    mark,
+  }
   const finished = sql`"state" not in ('queued', 'running') and "modified" <= ${parameterAt(0)} and "job" = ${parameterAt(1)}`
   const over = sql`"expires" <= ${parameterAt(0)}`
   const pieces = compileStatement(
@@ -545,12 +551,7 @@ export function compileExpiries(
       batch: sweepBatch,
       values: (now: number) => [now - abandonedKeptMs, ...laterJobs.map(({ job }) => job)],
     })),
-    {
-      statement: oldest('_change', 'sequence', sql`"at" <= ${parameterAt(0)}`),
-      batch: sweepBatch,
-      values: now => [now - changesKept],
-      mark,
-    },
+    ...(changesKept === Number.POSITIVE_INFINITY ? [] : [changes]),
     ...(formerKept === Number.POSITIVE_INFINITY ? [] : formers),
   ]
 }

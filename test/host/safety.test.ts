@@ -135,7 +135,7 @@ describe('a service starts with', () => {
   })
 })
 
-test('an unknown option, as JavaScript may give it, and a mistaken sink end the start', async () => {
+test('an unknown option, as JavaScript may give it, a wrong number and a mistaken sink end the start', async () => {
   const sink = (name: string, ...resources: string[]) => ({ name, resources, deliver: async () => {} })
   const wrong: readonly (readonly [object, RegExp])[] = [
     [{ prot: 1 }, /^the options of serve: unknown member "prot": use host, port, data/],
@@ -145,6 +145,12 @@ test('an unknown option, as JavaScript may give it, and a mistaken sink end the 
       { retention: { auditDays: 1 } },
       /^the option retention: unknown member "auditDays": use changesDays, formerDays$/,
     ],
+    [{ work: Number.NaN }, /^the option work is NaN: give a whole number of 0 or more, or false$/],
+    [{ work: 2.5, flood: -1 }, /^the option work is 2\.5: .*\nthe option flood is -1: give a number of 0 or more$/],
+    [{ retention: { changesDays: 0 } }, /^the option retention: changesDays is 0: give a number of 0\.01 or more/],
+    [{ retention: { formerDays: Number.NaN } }, /^the option retention: formerDays is NaN: give a number of 0 or more/],
+    [{ overload: { late: '2' } }, /^the option overload: late is the text "2": give a number of 0 or more$/],
+    [{ limits: { idle: -1 } }, /^the option limits: idle is -1: give a number of 0 or more$/],
     [{ sinks: [sink('a'), sink('b'), sink('a')] }, /^the option sinks: two are named "a": give each its own name$/],
     [
       { sinks: [sink('a', 'orders', 'order')] },

@@ -61,3 +61,9 @@ test('no sweep reads a whole table, also where the records of former items are k
   }
   database.close()
 })
+
+test('changes that are kept for ever have no sweep', () => {
+  const count = (kept: object) =>
+    compileExpiries(reports, sqlite, kept).filter(({ statement }) => statement.text.includes('"_change"')).length
+  assert.deepEqual([count({}), count({ changesKept: Number.POSITIVE_INFINITY })], [1, 0])
+})
