@@ -372,6 +372,7 @@ export const rollingChanges: readonly Case[] = [
       now += 1
       await running.close()
       await migrate(place, less, { drop: ['notes.at'], now })
+      await assert.rejects(lease.end()) // its store is closed: this ends the timer
     },
   ],
   [
@@ -472,6 +473,7 @@ export const rollingChanges: readonly Case[] = [
         migrate(place, notes(older, {}, []), { drop: ['copies'], now: 1_000 }),
         /copies is declared by a running instance/,
       )
+      await running.end()
       for (const store of [one, other, back]) await store.close()
     },
   ],
@@ -480,12 +482,14 @@ export const rollingChanges: readonly Case[] = [
     async place => {
       const after = libraryOf('papers', 'notes')
       const store = await place.open(after)
-      await new InstanceLease(store, after, { clock: () => 1_000, failed: assert.ifError }, 'i-1').begin()
+      const lease = new InstanceLease(store, after, { clock: () => 1_000, failed: assert.ifError }, 'i-1')
+      await lease.begin()
       const less = service('library', { namespace: 'urn:library', resources: [] }) as unknown as Service
       await assert.rejects(
         migrate(place, less, { drop: ['notes'], now: 1_000 }),
         /notes is declared by a running instance/,
       )
+      await lease.end()
       await store.close()
     },
   ],
