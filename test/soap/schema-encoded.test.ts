@@ -154,11 +154,13 @@ describe('XML Schema Part 1 §3.3.4 5, §3.4.4 3 defaults and fixed values', () 
     unit: x.attribute(x.string).default('kg'),
     kind: x.attribute(x.int).fixed('1').optional(),
   })
+  const Stamped = a.type('Stamped', { value: x.text(x.int), release: x.attribute(x.int).fixed('2') })
   const initial = createEncodedCodecs()(
     x.call('urn:a', 'put', {
       count: x.element(x.int).default('5').optional(),
       only: x.element(x.int).fixed('7').nillable().optional(),
       mark: x.element(Marked).default('3').optional(),
+      stamp: x.element(Stamped).optional(),
       some: x.element(x.int).many(),
     }),
   )
@@ -172,6 +174,7 @@ describe('XML Schema Part 1 §3.3.4 5, §3.4.4 3 defaults and fixed values', () 
   for (const [inside, says] of [
     ['<only>8</only>', /only must be 7|must be 7/],
     ['<mark kind="2">1</mark>', /kind must be 1/],
+    ['<stamp>1</stamp>', /must have the attribute release/],
     ['<some i:nil="true"/>', /must not be nil/],
   ] as const)
     test(`${inside} is refused`, () =>
