@@ -76,8 +76,9 @@ function splitQuery(text: string): { readonly path: string; readonly query?: str
 }
 
 const ipv4Pattern = /^\d{1,3}(?:\.\d{1,3}){3}$/
+const ipv6GroupPattern = /^[0-9a-f]{1,4}$/
 const registeredNamePattern = /^(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})+$/
-const ipLiteralPattern = /^\[(?:[0-9a-f:.]{2,45}|v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]$/
+const futureAddressPattern = /^v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+$/
 
 /**
  * RFC 9110 §7.2 Host = uri-host [ ":" port ]; undefined if malformed or empty. User information is
@@ -85,12 +86,30 @@ const ipLiteralPattern = /^\[(?:[0-9a-f:.]{2,45}|v[0-9a-f]+\.[a-z0-9\-._~!$&'()*
  */
 export const parseHost: (field: string) => Host | undefined = memoizeByText(field => {
   const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/.exec(field.toLowerCase()) ?? []
-  if (name === undefined || name.includes(',') || !(registeredNamePattern.test(name) || ipLiteralPattern.test(name)))
-    return undefined
-  if (ipv4Pattern.test(name) && name.split('.').some(part => Number(part) > 255)) return undefined
+  if (name === undefined || name.includes(',') || !isHostName(name)) return undefined
   if (!port) return { name }
   return Number(port) <= 65_535 ? { name, port: Number(port) } : undefined
 })
+
+/** RFC 3986 §3.2.2, in lower case. */
+function isHostName(name: string): boolean {
+  if (ipv4Pattern.test(name)) return isIpv4Address(name)
+  const literal = /^\[(.*)\]$/.exec(name)?.[1]
+  if (literal === undefined) return registeredNamePattern.test(name)
+  return isIpv6Address(literal) || futureAddressPattern.test(literal)
+}
+
+const isIpv4Address = (text: string): boolean =>
+  ipv4Pattern.test(text) && text.split('.').every(part => Number(part) <= 255 && !/^0\d/.test(part))
+
+/** Eight groups, of which `::` stands for one or more, and an IPv4 address at the end for two. */
+function isIpv6Address(text: string): boolean {
+  const parts = text.split('::')
+  const groups = parts.flatMap(part => (part === '' ? [] : part.split(':')))
+  if (isIpv4Address(text.slice(text.lastIndexOf(':') + 1))) groups.splice(-1, 1, '0', '0')
+  const isComplete = parts.length === 1 ? groups.length === 8 : parts.length === 2 && groups.length < 8
+  return isComplete && groups.every(group => ipv6GroupPattern.test(group))
+}
 
 /**
  * Strict percent-decoding: undefined if an escape is incomplete, is not UTF-8, or hides a control

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
@@ -101,10 +102,29 @@ const hosts: readonly [field: string, host: unknown][] = [
   ['::1', undefined],
   ['[]', undefined],
   ['256.1.1.1', undefined],
+  ['01.1.1.1', undefined],
+  ['[::ffff:1.2.3.4]', { name: '[::ffff:1.2.3.4]' }],
+  ['[v1.a:b]', { name: '[v1.a:b]' }],
+  ['[:::]', undefined],
+  ['[1::2::3]', undefined],
+  ['[1:2:3:4:5:6:7]', undefined],
+  ['[::1.2.3.4:5]', undefined],
+  ['[fe80::1%25eth0]', undefined],
 ]
 
 for (const [field, expected] of hosts)
   test(`RFC 9110 §7.2 Host ${JSON.stringify(field)}`, () => assert.deepEqual(parseHost(field), expected))
+
+test('RFC 3986 §3.2.2 an IPv6 address is one as operating systems read it', () => {
+  const piece = fc.constantFrom(':', '::', '1', '0db8', 'ff', '12345', '1.2.3.4', '1.2.3.256', '1.2.3.04', 'g', '.')
+  const text = fc.oneof(
+    fc.array(piece, { maxLength: 17 }).map(pieces => pieces.join('')),
+    fc.array(fc.constantFrom('0', '1', 'ffff', ''), { minLength: 2, maxLength: 9 }).map(groups => groups.join(':')),
+    fc.ipV6(),
+  )
+  const law = fc.property(text, each => assert.equal(parseHost(`[${each}]`) !== undefined, isIPv6(each), each))
+  fc.assert(law, { numRuns: 2000 })
+})
 
 const paths: readonly [title: string, path: string, segments: readonly string[] | undefined, clean?: boolean][] = [
   ['§3.3 segments', '/orders/7', ['orders', '7'], true],
