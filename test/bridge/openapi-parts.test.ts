@@ -11,6 +11,9 @@ import { createOpenApiClient, InputError, readOpenApi } from '../../src/bridge/o
 const text = { type: 'string' }
 const octets = { type: 'string', format: 'binary' }
 const cookie = (name: string, schema: object) => ({ in: 'cookie', name, schema })
+const demanding = (operationId: string, mediaType: string, schema: object, required = true) => ({
+  post: { operationId, requestBody: { required, content: { [mediaType]: { schema } } }, responses: { 204: {} } },
+})
 const part = { type: 'object', properties: { title: text, tags: { type: 'array', items: text }, place: { type: 'object', properties: { city: text } }, image: octets, pages: { type: 'array', items: octets }, count: { type: 'integer' } } } // biome-ignore format: one line
 const document = {
   openapi: '3.1.0',
@@ -20,6 +23,13 @@ const document = {
     '/wrong': { get: { operationId: 'choke', parameters: [cookie('a b', text)], responses: { 204: {} } } },
     '/forms': { post: { operationId: 'send', requestBody: { content: { 'multipart/form-data': { schema: part } } }, responses: { 204: {} } } },
     '/numbers': { post: { operationId: 'count', requestBody: { content: { 'application/json': { schema: { type: 'object', properties: { any: { type: 'integer' }, long: { type: 'integer', format: 'int64' }, int: { type: 'integer', format: 'int32' }, byte: { type: 'integer', format: 'uint8' } } } } } }, responses: { 204: {} } } },
+    '/note': demanding('note', 'text/plain', text),
+    '/file': demanding('file', 'application/octet-stream', octets),
+    '/word': demanding('word', 'application/json', text),
+    '/either': demanding('either', 'application/json', { oneOf: [text, { type: 'integer' }] }),
+    '/list': demanding('list', 'application/json', { type: 'array', items: text }),
+    '/some': demanding('some', 'application/json', { type: 'array', items: text, minItems: 1 }),
+    '/maybe': demanding('maybe', 'application/json', { type: 'array', items: text, minItems: 1 }, false),
   },
 } // biome-ignore format: a table
 
@@ -66,6 +76,22 @@ for (const [input, fields, sent] of cookies)
 test('RFC 6265 §4.1.1 a name that no cookie can have is not sent', async () => {
   await assert.rejects(callParts('Choke', { a_b: 'x' }), InputError)
 })
+
+/** What is sent of a message without content; undefined: it is refused. */
+const empty: readonly (readonly [operation: string, sent: string | undefined])[] = [
+  ['Note', undefined],
+  ['File', undefined],
+  ['Word', undefined],
+  ['Either', undefined],
+  ['List', '[]'],
+  ['Some', undefined],
+  ['Maybe', ''],
+]
+for (const [operation, sent] of empty)
+  test(`OpenAPI §4.8.13 ${operation} without content is ${sent === undefined ? 'refused' : `sent as "${sent}"`}`, async () => {
+    if (sent === undefined) await assert.rejects(callParts(operation, {}), InputError)
+    else assert.equal((await callParts(operation, {})).content.toString(), sent)
+  })
 
 test('OpenAPI §4.8.14.5 the parts of a form: texts, octets, several of a name, JSON', async () => {
   const image = Uint8Array.of(0, 255, 13, 10)

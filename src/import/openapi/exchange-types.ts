@@ -179,7 +179,8 @@ export class ExchangeTypes implements JsonDifferences {
       .filter(each => !isOfHttp.test(stringOf(each['name'])))
       .map(each => this.#parameter(each, name, input))
     const cookies = operation.cookies.map(each => this.#parameter(each, name, input))
-    const content = this.#content(operation.request, name, input)
+    const isRequired = this.#document.resolve(operation.request).value['required'] === true
+    const content = this.#content(operation.request, name, input, isRequired)
     return { input, path, query, headers, cookies, content }
   }
   root(name: string, members: TypeMembers): AnyRootElement {
@@ -221,20 +222,29 @@ export class ExchangeTypes implements JsonDifferences {
   #schemaOf(parameter: JsonObject): Json | undefined {
     return parameter['schema'] ?? findJsonContent(this.#document, parameter)?.schema
   }
-  /** JSON and forms by their schema, text unchanged, anything else as octets. */
-  #content(media: Json | undefined, place: string, into: Record<string, AnyMember>): ContentPart | undefined {
+  /**
+   * JSON and forms by their schema, text unchanged, anything else as octets.
+   * @param isRequired OpenAPI §4.8.13: the content may not be absent
+   */
+  #content(
+    media: Json | undefined,
+    place: string,
+    into: Record<string, AnyMember>,
+    isRequired = false,
+  ): ContentPart | undefined {
     const structured = findJsonContent(this.#document, media) ?? findFormContent(this.#document, media)
     if (structured?.schema !== undefined)
       return {
         mediaType: structured.mediaType,
-        as: this.#structured(structured.schema, place, into),
+        as: this.#structured(structured.schema, place, into, isRequired),
         encodings: this.#encodings(objectEntries(structured.encoding), place),
       }
     const [mediaType] = structured ? [structured.mediaType] : mediaTypesOf(this.#document, media)
     if (mediaType === undefined) return undefined
     const isText = structured !== undefined || /^text\//i.test(mediaType)
     const key = toMemberName('content', into)
-    into[key] = x.element(isText ? (x.string as AnyXmlType) : x.base64Binary).optional()
+    const member = x.element(isText ? (x.string as AnyXmlType) : x.base64Binary)
+    into[key] = isRequired ? member : member.optional()
     return { mediaType, as: { key } }
   }
   #encodings(given: readonly (readonly [string, JsonObject])[], place: string): ReadonlyMap<string, MemberEncoding> {
@@ -252,7 +262,7 @@ export class ExchangeTypes implements JsonDifferences {
       }),
     )
   }
-  #structured(schema: Json, place: string, into: Record<string, AnyMember>): ContentPart['as'] {
+  #structured(schema: Json, place: string, into: Record<string, AnyMember>, isRequired: boolean): ContentPart['as'] {
     const isChoice = readTypedFacts(this.#document, schema).options.length > 0
     const members = isChoice ? undefined : this.objectMembers(schema, place, into)
     if (members) {
@@ -261,7 +271,7 @@ export class ExchangeTypes implements JsonDifferences {
     }
     const isArray = readSchemaFacts(this.#document, schema).type === 'array'
     const key = toMemberName(isArray ? 'item' : 'value', into)
-    into[key] = this.#member(schema, `${place}.${key}`, false)
+    into[key] = this.#member(schema, `${place}.${key}`, isRequired)
     return { key }
   }
 
