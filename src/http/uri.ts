@@ -100,13 +100,14 @@ function isHostName(name: string): boolean {
 }
 
 const isIpv4Address = (text: string): boolean =>
-  ipv4Pattern.test(text) && text.split('.').every(part => Number(part) <= 255 && !/^0\d/.test(part))
+  ipv4Pattern.test(text) && text.split('.').every(part => Number(part) <= 255)
 
 /** Eight groups, of which `::` stands for one or more, and an IPv4 address at the end for two. */
 function isIpv6Address(text: string): boolean {
   const parts = text.split('::')
   const groups = parts.flatMap(part => (part === '' ? [] : part.split(':')))
-  if (isIpv4Address(text.slice(text.lastIndexOf(':') + 1))) groups.splice(-1, 1, '0', '0')
+  const last = text.slice(text.lastIndexOf(':') + 1)
+  if (isIpv4Address(last) && !/\b0\d/.test(last)) groups.splice(-1, 1, '0', '0')
   const isComplete = parts.length === 1 ? groups.length === 8 : parts.length === 2 && groups.length < 8
   return isComplete && groups.every(group => ipv6GroupPattern.test(group))
 }
