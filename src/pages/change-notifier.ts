@@ -33,20 +33,23 @@ export class ChangeNotifier {
     for (const wake of waiting) wake()
   }
 
-  /** Resolves at the next change after `last`, the last sequence that was read. */
-  waitForChange(mark: number, last: number): Promise<void> {
+  /**
+   * Resolves at the next change after `last`, the last sequence that was read, or when `gone` is
+   * aborted.
+   */
+  waitForChange(mark: number, last: number, gone?: AbortSignal): Promise<void> {
     this.#seen = Math.max(this.#seen, last)
-    if (mark !== this.#version || this.isStopped) return Promise.resolve()
+    if (mark !== this.#version || this.isStopped || gone?.aborted) return Promise.resolve()
     this.#timer ??= setInterval(() => void this.#readNext(), readEveryMs).unref()
     return new Promise(resolve => {
-      const timeout = setTimeout(() => {
-        this.#waiting.delete(wake)
-        resolve()
-      }, this.#waitMs).unref()
       const wake = (): void => {
         clearTimeout(timeout)
+        gone?.removeEventListener('abort', wake)
+        this.#waiting.delete(wake)
         resolve()
       }
+      const timeout = setTimeout(wake, this.#waitMs).unref()
+      gone?.addEventListener('abort', wake)
       this.#waiting.add(wake)
     })
   }

@@ -18,6 +18,8 @@ export interface StreamReader {
   readonly caller: Caller
   /** The subject, or the address of an anonymous caller. */
   readonly name: string
+  /** Aborted when the reader has left. */
+  readonly gone: AbortSignal | undefined
 }
 
 /** One look at the feed, as events. */
@@ -60,16 +62,16 @@ export class ChangeStreams {
     }
   }
 
-  async *#follow({ caller }: StreamReader, from: FeedPlace | undefined): AsyncGenerator<Uint8Array> {
+  async *#follow({ caller, gone }: StreamReader, from: FeedPlace | undefined): AsyncGenerator<Uint8Array> {
     const until = performance.now() + streamMs
     let after = from
-    while (performance.now() < until && !this.#notifier.isStopped) {
+    while (performance.now() < until && !this.#notifier.isStopped && !gone?.aborted) {
       const mark = this.#notifier.mark()
       const found = await this.#looks.find(mark, caller, after)
       after = found.next
       if (found.octets.length > 0) yield found.octets
       if (found.more) continue
-      await this.#notifier.waitForChange(mark, after.sequence)
+      await this.#notifier.waitForChange(mark, after.sequence, gone)
       yield encodeText(`id: ${writeFeedPlace(after)}\n:\n\n`) // where to continue after changes that were not reported
     }
   }

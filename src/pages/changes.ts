@@ -95,7 +95,10 @@ async function readChanges(feed: Feed, { request, query, pairs, now }: Entry): P
   if (!type) return refuseReader(406, `available media types: ${offers.join(', ')}`)
   const position = parsePosition(pairs, type === events ? request.fields['last-event-id'] : undefined)
   if (typeof position === 'string') return refuseReader(400, position)
-  if (type === events) return replyWithStream(streams, { caller, name }, position.after, request.method === 'HEAD')
+  if (type === events) {
+    const reader = { caller, name, gone: request.gone?.() }
+    return replyWithStream(streams, reader, position.after, request.method === 'HEAD')
+  }
   const found = await changesFor(context.app, feed.store, caller, { ...position, now })
   return replyWithPage(context, found, type, {
     self: query === '' ? '/changes' : `/changes?${query}`,

@@ -365,6 +365,16 @@ describe('server-sent events', async () => {
     tail.stop()
   })
 
+  test('C6.1 the wait of a reader that leaves ends at once', async () => {
+    const tail = new ChangeNotifier({ read: () => new Promise(() => {}) } as unknown as Store, 60_000) // only `read` is used
+    const leaving = new AbortController()
+    const waiting = tail.waitForChange(tail.mark(), 0, leaving.signal)
+    leaving.abort()
+    await waiting
+    await tail.waitForChange(tail.mark(), 0, leaving.signal)
+    tail.stop()
+  })
+
   test('C6.1 the store is asked for changes after the last one that a waiter has read', async () => {
     const asked: number[] = []
     const changes = (after: number) => {
@@ -399,7 +409,6 @@ describe('server-sent events', async () => {
       gone.write(`${head}\r\n\r\n`, () => gone.resetAndDestroy())
       await once(gone, 'close')
     }
-    // A stream that began after all is noticed at its next comment.
     const streams = async () => /^diglot_event_streams (\d+)$/m.exec((await own.ask('GET', '/metrics')).text)?.[1]
     for (let tries = 0; tries < 600 && (await streams()) !== '0'; tries++) await pause(100)
     assert.equal(await streams(), '0')
