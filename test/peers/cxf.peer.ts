@@ -348,27 +348,29 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
     }
   })
 
+  // By one version each: our client has called all of them in both.
   describe('behind the bridge', { concurrency: 1 }, () => {
-    for (const path of Object.keys(rules) as Path[])
-      for (const version of ['1.1', '1.2'] as const)
-        it(`has every operation by REST, with fitting statuses, by the policies of ${path} in SOAP ${version}`, async () => {
-          const to = (await servedByCxf())(path, version)
-          const server = overTls.includes(path) ? secure : plain
-          const wsdl = readFileSync(await describedAt(server, path, version), 'utf8')
-          const bridges = Object.fromEntries(
-            await Promise.all(
-              names.map(
-                async name =>
-                  [name, await startBridgedCaller({ wsdl, to, behind: behindOf(path, name), ca: bankRoot })] as const,
-              ),
+    for (const [i, path] of (Object.keys(rules) as Path[]).entries()) {
+      const version = i % 2 === 0 ? '1.1' : '1.2'
+      it(`has every operation by REST, with fitting statuses, by the policies of ${path} in SOAP ${version}`, async () => {
+        const to = (await servedByCxf())(path, version)
+        const server = overTls.includes(path) ? secure : plain
+        const wsdl = readFileSync(await describedAt(server, path, version), 'utf8')
+        const bridges = Object.fromEntries(
+          await Promise.all(
+            names.map(
+              async name =>
+                [name, await startBridgedCaller({ wsdl, to, behind: behindOf(path, name), ca: bankRoot })] as const,
             ),
-          )
-          const customers = [await newCustomer(plain), await newCustomer(plain)] as const
-          const call = (operation: string, input: object, as: Name = 'maria') => bridges[as]!.call(operation, input)
-          await walk({ call, style: 'document', contract: 'v2', customers, cannot: ['decimals'] })
-          const statuses = Object.assign({}, ...Object.values(bridges).map(each => Object.fromEntries(each.statuses)))
-          assert.deepEqual(statuses, statusesByRest)
-        })
+          ),
+        )
+        const customers = [await newCustomer(plain), await newCustomer(plain)] as const
+        const call = (operation: string, input: object, as: Name = 'maria') => bridges[as]!.call(operation, input)
+        await walk({ call, style: 'document', contract: 'v2', customers, cannot: ['decimals'] })
+        const statuses = Object.assign({}, ...Object.values(bridges).map(each => Object.fromEntries(each.statuses)))
+        assert.deepEqual(statuses, statusesByRest)
+      })
+    }
   })
 })
 

@@ -291,7 +291,8 @@ const again = (flags: readonly string[], data: string): (() => Promise<Running>)
   }
 }
 
-describe('faults', { skip: noDatabase() }, () => {
+/** Each waits much of its time. */
+describe('faults', { skip: noDatabase(), concurrency: 2 }, () => {
   it('two instances on PostgreSQL: killed, its server restarted and crashed, connections cut and silenced', async t => {
     const shared: Database = await database({ durable: true })
     const between = await proxy({ host: '127.0.0.1', port: shared.port })
