@@ -45,7 +45,7 @@ const depthMax = 16
 function makeTyped(type: AnyXmlType, name: QualifiedName, place: ExamplePlace, depth: number): unknown {
   if (depth > depthMax) return undefined
   const { definition } = type
-  if (definition.kind === 'complex') return makeComplex(definition, place, depth)
+  if (definition.kind === 'complex') return definition.isAbstract ? undefined : makeComplex(definition, place, depth)
   if (definition.kind === 'array') {
     const value = makeTyped(definition.item(), { uri: '', local: 'item' }, placeWithin(place, 'item'), depth + 1)
     return value === undefined ? [] : [value]
@@ -123,8 +123,11 @@ function makeMember(key: string, member: AnyMember, place: ExamplePlace, depth: 
     case 'attribute':
     case 'text':
       return makeFixed(particle.type, marks) ?? makeSimple(particle.type, place)
-    case 'sequence':
-      return makeMembers(particle.members, place, depth)
+    case 'sequence': {
+      const made = makeMembers(particle.members, place, depth)
+      const isEmpty = made !== undefined && Object.keys(made).length === 0
+      return isEmpty && marks.min === 0 ? undefined : made // empty, it would be read as missing
+    }
     case 'choice':
       return makeChoice(particle.members, place, depth)
     case 'any':

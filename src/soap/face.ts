@@ -409,7 +409,8 @@ function chooseOperation(
   if (all.length < 2) return all[0] && { exchange: all[0], content: proven.body }
   const action = facts.message.action || (facts.addressing && statedAction(facts.addressing))
   const named = all.filter(each => each.action === action)
-  const hinted = named.length > 0 ? named : all.filter(each => statesTransport(facts, each))
+  const isHinted = (each: BoundOperation) => (action ? statesTransport(facts, each) : each.transportAction === '')
+  const hinted = named.length > 0 ? named : all.filter(isHinted)
   const candidates = hinted.length > 0 ? hinted : declared.length > 0 ? declared : open
   return candidates.length > 1
     ? chooseByContent(candidates, facts, proven)
@@ -469,7 +470,7 @@ function readBodyTree({ body, around: { parent, name, prefix, attributes, declar
 
 /** The transport states only the action that the WSDL has for it. */
 const statesTransport = ({ message }: MessageFacts, { transportAction }: BoundOperation): boolean =>
-  transportAction !== undefined && message.action === transportAction
+  Boolean(transportAction) && message.action === transportAction
 
 function requireAgreement(node: SoapNode, facts: MessageFacts, exchange: BoundOperation): void {
   const { action, replyAction, repliesWithParts } = exchange

@@ -7,9 +7,12 @@ import { BodyContent, x } from '../../src/contract/xml-type.ts'
 import { makeMessage } from '../../src/describe/example-message.ts'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { readSoapDescription } from '../../src/diff/read-soap.ts'
+import { contentOf } from '../../src/http/message.ts'
 import type { ImportedContract } from '../../src/import/imported-contract.ts'
 import { writeTypescript } from '../../src/import/write-typescript.ts'
 import { createBodyCodecs } from '../../src/soap/codecs/body-codec.ts'
+import { bindExchanges } from '../../src/soap/operations/exchange-operation.ts'
+import { createEchoNode, createPortContext } from '../soap/echo.ts'
 import { importText } from './folder-find.ts'
 import { digestPort } from './port-digest.ts'
 
@@ -18,10 +21,10 @@ interface Described {
   readonly body?: string
   readonly style?: 'document' | 'rpc'
   /** Operations next to it. */
-  readonly more?: readonly { readonly name: string; readonly parts: string }[]
+  readonly more?: readonly { readonly name: string; readonly parts: string; readonly action?: string }[]
 }
 const describe = ({ parts, body = 'use="literal"', style = 'document', more = [] }: Described): ImportedContract => {
-  const all = [{ name: 'ask', parts }, ...more]
+  const all: NonNullable<Described['more']> = [{ name: 'ask', parts }, ...more]
   const named = (at: number) => (more.length > 0 ? ` name="in${at}"` : '')
   return importText(`<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="urn:t" targetNamespace="urn:t"
     xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:xs="http://www.w3.org/2001/XMLSchema">
@@ -33,7 +36,7 @@ const describe = ({ parts, body = 'use="literal"', style = 'document', more = []
   ${all.map((each, at) => `<message name="M${at}">${each.parts}</message>`).join('')}
   <portType name="P">${all.map((each, at) => `<operation name="${each.name}"><input${named(at)} message="t:M${at}"/></operation>`).join('')}</portType>
   <binding name="B" type="t:P"><s:binding style="${style}" transport="http://schemas.xmlsoap.org/soap/http"/>
-    ${all.map((each, at) => `<operation name="${each.name}"><s:operation soapAction=""/><input${named(at)}><s:body ${body}/></input></operation>`).join('')}</binding>
+    ${all.map((each, at) => `<operation name="${each.name}"><s:operation soapAction="${each.action ?? ''}"/><input${named(at)}><s:body ${body}/></input></operation>`).join('')}</binding>
   <service name="S"><port name="Port" binding="t:B"><s:address location="http://x/"/></port></service></definitions>`)
 }
 const part = (name: string, of: string) => `<part name="${name}" ${of}/>`
@@ -136,6 +139,37 @@ test('operations that begin with the same element are all imported', () => {
     }),
   )
   assert.deepEqual(Object.keys(portOf(contract).exchanges), ['ask', 'two', 'three'])
+})
+test('R2745 of operations with the same content, a message without an action is for the one without a soapAction', async () => {
+  const contract = assertWhole(describe({ parts: a, more: [{ name: 'acted', parts: a, action: 'urn:acted' }] }))
+  const port = portOf(contract)
+  const { ask, acted } = port.exchanges
+  assert.ok(ask && acted)
+  // In either order.
+  for (const exchanges of [
+    { ask, acted },
+    { acted, ask },
+  ]) {
+    const asked: string[] = []
+    const context = createPortContext({ ...port, exchanges }, () => undefined)
+    const bound = bindExchanges(context, { ...port, exchanges }).map(each => ({
+      ...each,
+      perform: (...given: Parameters<typeof each.perform>) => {
+        asked.push(each.name)
+        return each.perform(...given)
+      },
+    }))
+    const { send } = createEchoNode(bound)
+    const post = (fields: Record<string, string>, namespace: string) => {
+      const text = `<e:Envelope xmlns:e="${namespace}"><e:Body><A xmlns="urn:t">x</A></e:Body></e:Envelope>`
+      return send({ fields, content: contentOf(text) })
+    }
+    for (const soapaction of ['""', '"urn:acted"'])
+      await post({ 'content-type': 'text/xml', soapaction }, 'http://schemas.xmlsoap.org/soap/envelope/')
+    for (const action of ['', '; action="urn:acted"'])
+      await post({ 'content-type': `application/soap+xml${action}` }, 'http://www.w3.org/2003/05/soap-envelope')
+    assert.deepEqual(asked, ['ask', 'acted', 'ask', 'acted'])
+  }
 })
 
 // What else knows of them

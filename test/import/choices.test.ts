@@ -30,6 +30,7 @@ const contents: readonly (readonly [string, string])[] = [
   ['sequences', choice(sequence(int('a'), int('b')), sequence(int('c'), int('a')))],
   ['a group', choice('<xs:group ref="t:G"/>', int('a'))],
   ['a choice of a sequence within one', choice(choice(sequence(int('a'), int('b')), int('c')), int('d'))],
+  ['choices of optional elements within one', choice(`<xs:choice minOccurs="0">${choice(int('a', 'minOccurs="0"'), int('b'))}${int('c')}</xs:choice>`, int('d'))],
   ['an empty sequence', choice(sequence(), int('a'))],
   ['a sequence in which nothing is required', choice(sequence(int('a', 'minOccurs="0"'), int('b', 'minOccurs="0"')), int('c'))],
   ['repeats', `<xs:choice minOccurs="0" maxOccurs="3">${sequence(int('a'), int('b', 'minOccurs="0"'))}${int('c')}</xs:choice>`],

@@ -52,6 +52,14 @@ test('XML Schema Part 1 §3.4.2 a restriction of text stays derived from its bas
   assert.match(served, /<xs:restriction base="\w+:Code">\s*<xs:enumeration value="a"\/>/)
 })
 
+test('XML Schema Part 1 §3.8 choices of optional elements within choices are one', () => {
+  const served = assertKept(`
+    <xs:element name="r"><xs:complexType><xs:choice>
+      <xs:choice minOccurs="0"><xs:element name="a" type="xs:int" minOccurs="0"/><xs:element name="b" type="xs:int"/></xs:choice>
+      <xs:element name="c" type="xs:int"/></xs:choice></xs:complexType></xs:element>`)
+  assert.equal(served.split('<xs:choice').length - 1, 1)
+})
+
 test('the attributes of the XML namespace have their own types, whatever a document declares for them', () => {
   const served = assertKept(
     '<xs:element name="r"><xs:complexType><xs:simpleContent><xs:extension base="xs:string"><xs:attribute ref="xml:lang"/></xs:extension></xs:simpleContent></xs:complexType></xs:element>',
@@ -69,6 +77,34 @@ test('a type that requires itself, and may be nil, has an example', () => {
   const example = JSON.stringify(makeMessage(input as never, { seed: 1, name: 'ask', item: 0, given: {} } as never))
   assert.match(example, /"left":null,"right":null/)
   assert.ok(example.length < 5_000)
+})
+
+/** What a mock has for `r`, by several seeds. */
+function examplesOf(schema: string): readonly string[] {
+  const input = importSchema(schema).ports[0]?.exchanges['ask']?.input
+  assert.ok(typeof input === 'object')
+  const place = { name: 'ask', item: 1, idOf: () => undefined, given: {} }
+  return [1, 2, 3, 4, 5, 6].map(seed => JSON.stringify(makeMessage(input, { ...place, seed })))
+}
+
+test('XML Schema Part 1 §3.4.2 an example has no element of an abstract type from which none is derived', () => {
+  const type = (content: string) => `<xs:element name="r"><xs:complexType>${content}</xs:complexType></xs:element>`
+  const schema = `<xs:complexType name="Base" abstract="true"/>${type(`<xs:choice>
+    <xs:element name="base" type="t:Base"/><xs:element name="name" type="xs:int"/></xs:choice>`)}`
+  for (const example of examplesOf(schema)) assert.match(example, /"name":\d/)
+})
+
+test('an example has no optional group without elements: it would be read as missing', () => {
+  const deep = (content: string, levels: number): string =>
+    levels === 0
+      ? content
+      : `<xs:sequence><xs:element name="e"><xs:complexType>${deep(content, levels - 1)}</xs:complexType></xs:element></xs:sequence>`
+  const group = (name: string) => `<xs:sequence minOccurs="0"><xs:element name="${name}" type="xs:int" minOccurs="0"/>
+    <xs:element name="${name}2" type="xs:int" minOccurs="0"/></xs:sequence>`
+  for (const levels of [0, 1, 2, 3, 4, 5, 6]) {
+    const schema = `<xs:element name="r"><xs:complexType>${deep(`<xs:sequence>${group('a')}${group('b')}</xs:sequence>`, levels)}</xs:complexType></xs:element>`
+    for (const example of examplesOf(schema)) assert.doesNotMatch(example, /:\{\}[^}]/)
+  }
 })
 
 test('Namespaces in XML §2.1 a namespace may contain braces, as templates of addresses do', () => {

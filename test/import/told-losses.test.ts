@@ -107,6 +107,26 @@ for (const [clause, wsdl, told] of wsdlCases)
     assert.ok(typeof input === 'object' && createBodyCodecs()(input).firsts[0]?.local === 'r')
   })
 
+test('XML Schema Part 1 §3.15.3 elements of a schema that was not found are told apart by their names', () => {
+  const [first, second] = ['first', 'second'].map(name => `<p:${name} xmlns:p="urn:p"><p:x/></p:${name}>`)
+  const refer = (name: string, more = '') => `<xs:element ref="p:${name}" ${more}/>`
+  const schema = schemaWith(
+    `<xs:import namespace="urn:p"/>${rootWith(sequence(refer('first', 'minOccurs="0"'), refer('second')))}`,
+    'xmlns:p="urn:p"',
+  )
+  const { losses, ports } = importText(writeAskingWsdl(schema))
+  assert.deepEqual(
+    losses.map(each => each.detail),
+    ['first', 'second'].map(name => `the element {urn:p}${name} is not declared: it is XML`),
+  )
+  const root = ports[0]?.exchanges['ask']?.input
+  assert.ok(typeof root === 'object')
+  const codec = createElementCodecs()(root)
+  assert.deepEqual(readContent(codec, `<r xmlns="urn:t">${second}</r>`), { second })
+  assert.deepEqual(readContent(codec, `<r xmlns="urn:t">${first}${second}</r>`), { first, second })
+  assert.equal(readContent(codec, `<r xmlns="urn:t">${first}</r>`), undefined)
+})
+
 test('XML Schema Part 2 §4.3 a facet that is left out checks nothing', () => {
   const schema = schemaWith(facets('string', '<xs:maxLength value="x"/><xs:whiteSpace value="none"/>'))
   const [port] = importText(writeAskingWsdl(schema)).ports

@@ -1,12 +1,12 @@
 /** Elements, wildcards and groups, as parts of a complex type (XML Schema Part 1 §3.8, §3.9). */
 import { memoizeOnce } from '../../base/memo.ts'
-import { Member, x } from '../../contract/xml-type.ts'
+import { Member, type QualifiedName, x } from '../../contract/xml-type.ts'
 import type { Element } from '../../xml/index.ts'
 import { maySubstitute } from './derivations.ts'
 import { findEndlessTypes } from './endless-types.ts'
 import { recordContradictions, recordMistakenOccurs } from './mistaken-declarations.ts'
 import { joinOccurs, type Occurs, occursOf, withOccurs } from './occurs.ts'
-import { attributeOf, hasTrue, schemaChild, schemaChildren, splitClark } from './schema-components.ts'
+import { attributeOf, hasTrue, schemaChild, schemaChildren, splitClark, xsNs } from './schema-components.ts'
 import { findAncestor, localNameOf, type SchemaPlace, type SchemaSource, uriOfLocal } from './schema-source.ts'
 import type { SimpleTypes } from './simple-types.ts'
 import { joinNames, keyParts, lowerInitial, type Part } from './type-members.ts'
@@ -164,22 +164,14 @@ export class GroupParts {
   }
 
   #choicePart(children: readonly Part[], occurs: Occurs, name: string | undefined): Part {
-    const branches = children.flatMap(part => {
+    const isEmptiable = children.some(({ member }) => member.marks.min === 0)
+    const branches = children.map(requirePart).flatMap(part => {
       const { particle, marks } = part.member
       const isPlain = particle.kind === 'choice' && marks.min === 1 && !marks.isMany
       return isPlain ? Object.entries(particle.members).map(([wish, member]) => ({ wish, member })) : [part]
     })
-    const isEmptiable = branches.some(({ member }) => member.marks.min === 0)
-    const required = branches.map(part =>
-      part.member.marks.min === 0
-        ? {
-            ...part,
-            member: withOccurs(part.member, { min: part.member.marks.least ?? 1, max: part.member.marks.max }),
-          }
-        : part,
-    )
     const min = isEmptiable ? 0 : occurs.min
-    return this.#groupMember('choice', required, { min, max: occurs.max }, name ?? joinNames(required, 'Or', 'choice'))
+    return this.#groupMember('choice', branches, { min, max: occurs.max }, name ?? joinNames(branches, 'Or', 'choice'))
   }
 
   #groupMember(kind: 'choice' | 'sequence', parts: readonly Part[], occurs: Occurs, wish: string): Part {
@@ -218,7 +210,7 @@ export class GroupParts {
       if (found && hasTrue(found.node, 'abstract')) return []
       if (!found) {
         this.#source.losses.add(around.place, `the element ${each} is not declared: it is XML`, 'document')
-        return [{ wish: splitClark(each).local, member: x.any({ of: [splitClark(each).uri] }) }]
+        return [undeclaredPart(splitClark(each))]
       }
       const to = memoizeOnce(() => this.#source.element(each, around.place)!)
       return [{ wish: splitClark(each).local, member: new Member({ kind: 'reference', to }) }]
@@ -234,4 +226,17 @@ export class GroupParts {
     }
     return [this.#choicePart([name, ...substitutes].flatMap(refer), occurs, splitClark(name).local)]
   }
+}
+
+/** As a branch of a choice that may be empty as a whole. */
+function requirePart(part: Part): Part {
+  const { min, max, least = 1 } = part.member.marks
+  return min > 0 ? part : { ...part, member: withOccurs(part.member, { min: least, max }) }
+}
+
+/** What its name says is kept: a wildcard could not be told from others of its namespace. */
+function undeclaredPart({ uri, local }: QualifiedName): Part {
+  const isOfSchemas = uri === xsNs // documents that are served must not declare its elements
+  const member = isOfSchemas ? x.any({ of: [uri] }) : new Member({ kind: 'element', type: () => x.anyType }).in(uri)
+  return { wish: local, member }
 }

@@ -30,7 +30,10 @@ export interface BoundOperation {
   /** Whether its Body may also begin with any element of this namespace. */
   readonly mayBegin?: ((uri: string) => boolean) | undefined
   readonly action: string
-  /** What the transport may state instead: the `soapAction` of a WSDL with another [action]. */
+  /**
+   * What the transport may state instead: the `soapAction` of a WSDL with another [action]; empty:
+   * the WSDL has none.
+   */
   readonly transportAction?: string
   /** Undefined: there is no reply (rule B4.10). */
   readonly replyAction: string | undefined

@@ -61,7 +61,7 @@ export function bindExchanges({ app, calls }: PortContext, port: Port): readonly
       declared: typeof exchange.input === 'object' ? exchange.input : undefined,
       mayBegin: codecs.mayBegin,
       action: actions.request,
-      ...(exchange.action && exchange.action !== actions.request && { transportAction: exchange.action }),
+      ...(exchange.action !== actions.request && { transportAction: exchange.action }),
       replyAction: exchange.output && actions.reply,
       faultAction: actions.fault,
       safe: exchange.isSafe,
