@@ -11,10 +11,8 @@ import { assertLinear } from '../support/cost.ts'
 import { importFile, importText } from './folder-find.ts'
 import { digestPort } from './port-digest.ts'
 
-/** Ports that cannot be described again as they were, and why. */
-const differing: Readonly<Record<string, string>> = {
-  'mime.wsdl': 'an RPC part has an element with a type without name (R2203): it gets one',
-}
+/** A part with an element whose type has no name gets one, so the port is described otherwise. */
+const rpcElement = 'an RPC part with an element has its type here (R2203)'
 for (const name of [
   'wsdl11-real',
   'wsdl11-features',
@@ -33,7 +31,7 @@ for (const name of [
       assert.doesNotMatch(types, /\bany\b(?=[;,)>\]]| \|)/, 'a type is any')
       for (const loss of contract.losses) assert.ok(loss.place !== '' && loss.detail !== '')
       for (const port of contract.ports) {
-        if (Object.keys(differing).some(each => file.endsWith(each))) continue
+        if (contract.losses.some(({ detail }) => detail === rpcElement)) continue
         const again = importText(writePortWsdl(port, 'http://localhost/soap'))
         assert.equal(digestPort(again.ports[0] ?? assert.fail('no port')), digestPort(port))
       }
