@@ -37,7 +37,10 @@ function addDescribeCommand(program: Command): void {
     .option('--machine', 'the states of each resource, as Mermaid diagrams')
     .option('--release <release>', 'OpenAPI release: 3.1, or 3.2 with QUERY and the stream of changes', '3.1')
     .option('--contract <version>', 'version of the contract, such as v1 (default: the newest)')
-    .option('--endpoint <path>', 'the SOAP endpoint of a WSDL (default: the first of the version)')
+    .option(
+      '--endpoint <path>',
+      'the SOAP endpoint of a WSDL, such as that of a port (default: the first of the version, or else the first port)',
+    )
     .option('--address <url>', 'the address in the description', addressOption, 'http://127.0.0.1:8080')
     .action(describeCommand)
 }
@@ -190,12 +193,16 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
   await warnOfUnstarted(app)
   const [
     { writeAccessMatrix: access, writeStateDiagram: diagram, writeWsdl11: wsdl11, writeWsdl20: wsdl20, writeXsd: xsd },
+    { writePortWsdl },
     { newestVersion: newest },
     { endpointsOf },
+    { portPath },
   ] = await Promise.all([
     import('../describe/index.ts'),
+    import('../describe/port-wsdl.ts'),
     import('../contract/service.ts'),
     import('../contract/endpoint-rule.ts'),
+    import('../contract/exchange.ts'),
   ])
   const { contract } = app
   const version = flags.contract ?? newest(contract)
@@ -204,16 +211,17 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
   const endpoint = endpointsOf(contract).find(each =>
     flags.endpoint ? each.path === flags.endpoint : each.version === version,
   )
-  if (!endpoint && kind.startsWith('wsdl'))
-    throw new Error(
-      `there is no such SOAP endpoint: use ${endpointsOf(contract)
-        .map(({ path }) => path)
-        .join(', ')}`,
-    )
+  const ports = kind === 'wsdl' && !endpoint ? contract.ports : [] // their other descriptions do not exist
+  const port = ports.find(each => !flags.endpoint || portPath(each) === flags.endpoint)
+  if (!endpoint && !port && kind.startsWith('wsdl')) {
+    const known = [...endpointsOf(contract).map(({ path }) => path), ...ports.map(portPath)]
+    const cure = known.length > 0 ? `use ${known.join(', ')}` : 'the contract has none'
+    throw new Error(`no SOAP endpoint with --${kind} was found: ${cure}`)
+  }
   const { release } = flags
   if (release !== '3.1' && release !== '3.2') failUsage(`--release ${release}: give 3.1 or 3.2`)
-  const { path = '', style = 'document', soap = 'both', version: served = version } = endpoint ?? {}
-  const address = flags.address.replace(/\/+$/, '') + path
+  const { path, style = 'document', soap = 'both', version: served = version } = endpoint ?? {}
+  const address = flags.address.replace(/\/+$/, '') + (path ?? (port ? portPath(port) : ''))
   const written: Readonly<Record<(typeof descriptions)[number], () => string | Promise<string>>> = {
     access: () => access(contract),
     openapi: async () => {
@@ -221,7 +229,7 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
         throw new Error('the contract has rest: false, and OpenAPI describes only REST: use --wsdl or --wsdl2')
       return (await import('../pages/openapi.ts')).describeService(app, flags.address, release)
     },
-    wsdl: () => wsdl11(contract, served, { address, style, soap }),
+    wsdl: () => (port ? writePortWsdl(port, address) : wsdl11(contract, served, { address, style, soap })),
     wsdl2: () => wsdl20(contract, served, { address, soap }),
     xsd: () => xsd(contract, version),
     machine: () => contract.resources.flatMap(each => diagram(each) ?? []).join('\n'),

@@ -608,6 +608,18 @@ test('diglot describe prints each description', () => {
   assert.match(printed('--machine'), /^stateDiagram-v2\n {2}\[\*\] --> placed\n/)
 })
 
+test('diglot describe prints the WSDL of a port', () => {
+  const freight = join(root, 'examples', 'freight', 'service.ts')
+  const describeAt = (path: string) => diglot('describe', freight, '--wsdl', '--endpoint', path)
+  assert.match(
+    describeAt('/soap/FreightPort').stdout,
+    /<soap:address location="http:\/\/127\.0\.0\.1:8080\/soap\/FreightPort"/,
+  )
+  const { status, stderr } = describeAt('/soap/other')
+  assert.match(stderr, /^diglot: no SOAP endpoint with --wsdl was found: use .*, \/soap\/FreightPort\n$/)
+  assert.equal(status, 1)
+})
+
 test('diglot key prints a key once, and stores only its hash', () => {
   const data = join(folder, 'keys.sqlite')
   const { stdout } = diglot('key', '--subject', 'robot', '--role', 'clerk', '--data', data)
