@@ -153,13 +153,20 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
   if (!field) return undefined
   const is = comparisons.find(each => each === given)
   if (!is || !mayFilterBy(operation, field, is)) return undefined
-  const values = is === 'in' ? value.split(',') : [value]
+  const values = is === 'in' ? splitChoices(value) : [value]
   const shape = is === 'absent' ? ({ kind: 'boolean' } as const) : field.shape
   const typed = values.map(each => readSettledScalar(shape, each))
   const flaw = typed.find(each => each instanceof Flaw)
   if (flaw instanceof Flaw) refuseParameter(text, flaw.detail)
   return { field: name, is, value: is === 'in' ? typed : typed[0] }
 }
+
+/** Values between commas; `\,` is a comma of a value, `\\` a backslash. A query holds no NUL. */
+const splitChoices = (text: string): readonly string[] =>
+  text
+    .replaceAll(/\\([\\,])/g, (_, sign: string) => (sign === ',' ? '\0' : sign))
+    .split(',')
+    .map(each => each.replaceAll('\0', ','))
 
 const mayFilterBy = ({ kind }: Operation, field: FilterField, is: Comparison): boolean =>
   allowsComparison(field, is) && (kind !== 'search' || is === 'eq')

@@ -106,8 +106,11 @@ function filterPairs({ fields }: Resource, where: Values): (readonly [name: stri
     if (!isComparisons(value)) return [[controls.includes(name) ? `${name}[eq]` : name, write(name, value)] as const]
     const comparisons = Object.entries(value).filter(([, than]) => than !== undefined)
     return comparisons.map(([is, than]) => {
-      const written = (each: unknown): string => (is === 'absent' ? String(each) : write(name, each))
-      const text = [than].flat().map(written).join()
+      const text = Array.isArray(than)
+        ? than.map(each => write(name, each).replace(/[\\,]/g, '\\$&')).join()
+        : is === 'absent'
+          ? String(than)
+          : write(name, than)
       return [`${name}[${is}]`, text] as const
     })
   })
