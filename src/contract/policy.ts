@@ -61,6 +61,10 @@ export class GrantOf<K extends string = never> implements Grant {
    * claim.
    */
   owning<W extends Readonly<Record<string, string>>>(where: W): GrantOf<K | (keyof W & string)> {
+    if (typeof where !== 'object' || where === null || Object.keys(where).length === 0)
+      throw new TypeError(
+        `role('${this.role}').owning() needs a field and the claim that it equals: write it as owning({ customer: 'customer' })`,
+      )
     return new GrantOf(this.role, { ...this, where: { ...this.where, ...where } })
   }
   /** Tells people who has the role: in the access matrix and on the site of the service. */

@@ -10,7 +10,7 @@ import type { Job } from './job.ts'
 import { findUnknownMembers, type MembersOf } from './member-kinds.ts'
 import { listOperations } from './operation.ts'
 import { findReservedNames } from './reserved-names.ts'
-import { findRepeated, segmentText } from './review/declared-names.ts'
+import { findOneMistakes, findRepeated, segmentText } from './review/declared-names.ts'
 import {
   findEndpointMistakes,
   findFaceMistakes,
@@ -18,7 +18,7 @@ import {
   findHeaderMistakes,
 } from './review/face-mistakes.ts'
 import { findAllFieldMistakes, findFieldMistakes } from './review/field-mistakes.ts'
-import { findHandlerMistakes, findUnknownHandlers } from './review/handler-mistakes.ts'
+import { findHandlerMistakes, findUncallable, findUnknownHandlers } from './review/handler-mistakes.ts'
 import { findPortMistakes } from './review/port-mistakes.ts'
 import { findMistakesOfResource } from './review/resource-mistakes.ts'
 import { findRateMistakes } from './review/rule-mistakes.ts'
@@ -44,10 +44,10 @@ export function findContractMistakes(app: Implementation): readonly string[] {
       ...findAllFieldMistakes(contract, `${job.job}.input`, job.input),
       ...findAllFieldMistakes(contract, `${job.job}.output`, job.output),
       ...(app.handlers[job.job]?.run ? [] : [`${job.job} has no handler: give implement() a ${job.job}.run`]),
+      ...findUncallable(app, job.job),
+      ...findOneMistakes(`the job ${job.job}`, job.one),
       ...findUnknownMembers(`the job ${job.job}`, job, jobMembers),
-      ...(['tries', 'timeLimit', 'keep'] as const)
-        .filter(name => !(job[name] > 0))
-        .map(name => `the job ${job.job}: ${name} must be a number above 0`),
+      ...findJobNumberMistakes(job),
       ...(job.limit === undefined ? [] : findRateMistakes(`the limit of the job ${job.job}`, job.limit)),
       ...findUnknownHandlers(app, job.job, []),
     ]),
@@ -71,6 +71,19 @@ export function findContractMistakes(app: Implementation): readonly string[] {
     ...findRepeated(listOperations(contract).map(operation => operation.name)).map(
       name => `two operations are named ${name}: give one of the resources another \`one\`, or the action another name`,
     ),
+  ]
+}
+/** Timers hold 2³¹ ms. */
+const timeLimitMost = 2_147_483
+function findJobNumberMistakes(job: Job): string[] {
+  const numbers = ['tries', 'timeLimit', 'keep'] as const
+  return [
+    ...numbers
+      .filter(name => typeof job[name] !== 'number' || !(job[name] > 0))
+      .map(name => `the job ${job.job}: ${name} must be a number above 0`),
+    ...(job.timeLimit > timeLimitMost
+      ? [`the job ${job.job}: timeLimit is ${job.timeLimit}, and may be at most ${timeLimitMost} seconds`]
+      : []),
   ]
 }
 const jobMembers: MembersOf<Job> = {

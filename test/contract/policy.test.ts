@@ -61,3 +61,8 @@ test('A5.2 a condition sees the caller, the time and the item; one grant that ad
   assert.equal(readRestriction([own, anyone], ann, 0), 'all')
   assert.ok(!mayEverBeAllowed([], ann, 0))
 })
+
+for (const given of [{}, 'name', undefined])
+  test(`a grant to owners without fields would admit to every item, and is refused: ${JSON.stringify(given)}`, () => {
+    assert.throws(() => role('customer').owning(given as never), /role\('customer'\)\.owning\(\) needs a field and the/)
+  })

@@ -714,7 +714,53 @@ const cases: readonly MistakenCase[] = [
       ] as const,
   ),
 ]
-for (const [title, given, says] of cases)
+/** Names, handlers and numbers that the types would refuse, and that a service cannot start with. */
+function unusableCases(): readonly MistakenCase[] {
+  const fields = { ...id, a: t.string({ max: 9 }) }
+  const things = (rules: object = {}, more: object = {}) =>
+    js('things', { fields: { ...fields, ...more } }).rules({ ...read, ...rules })
+  const withJob = (more: object, handlers: object = { run: () => ({}) }) =>
+    app(
+      [things()],
+      { jobs: [job('works', { input: {}, output: {}, allow: [anyone], ...more })] },
+      { works: { actions: {}, ...handlers } },
+    )
+  const broke = (name: string) => fault(name, { status: 409, title: 'Broke' })
+  const withFault = (name: string) => app([things({ faults: { create: [broke(name)] } })])
+  return [
+    ['a fault with a blank in its name', withFault('bad thing'), /fault "bad thing" is not a valid name in XML/],
+    ['a fault without a name', withFault(''), /fault "" is not a valid name in XML/],
+    ['one without a name', app([things({ one: '' })]), /things: one is "", which names no operation/],
+    ['one with a blank', app([things({ one: 'a b' })]), /things: one is "a b", which names no operation/],
+    ['one of a job', withJob({ one: 'a b' }), /the job works: one is "a b", which names no operation/],
+    ['a direction in sort', app([things({ sort: ['-a'] })]), /things: sort names "-a", which is not a scalar field/],
+    ['a direction in unique', app([things({ unique: [['-a']] })]), /things: unique names "-a", which is not/],
+    [
+      'a union without cases',
+      app([things({}, { u: t.union('kind', {}) })]),
+      /things\.u allows no value: give it cases/,
+    ],
+    [
+      'a derive that is no function',
+      app([things()], {}, { things: { actions: {}, derive: 5 as never } }),
+      /implement\(\) has things\.derive, which is not a function: write/,
+    ],
+    ['a run that is no function', withJob({}, { run: 'x' }), /implement\(\) has works\.run, which is not a function/],
+    [
+      'a time limit that no timer holds',
+      withJob({ timeLimit: Number.POSITIVE_INFINITY }),
+      /timeLimit is (Infinity|3000000), and may be at most 2147483/,
+    ],
+    [
+      'a time limit above that of timers',
+      withJob({ timeLimit: 3_000_000 }),
+      /timeLimit is (Infinity|3000000), and may be at most 2147483/,
+    ],
+    ['a time limit that is a text', withJob({ timeLimit: '60' }), /the job works: timeLimit must be a number above 0/],
+  ]
+}
+
+for (const [title, given, says] of [...cases, ...unusableCases()])
   test(`review: ${title}`, () => assert.match(findContractMistakes(given).join('\n'), says))
 
 const declarations: readonly (readonly [string, () => unknown, RegExp])[] = [

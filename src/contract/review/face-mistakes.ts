@@ -5,7 +5,7 @@ import { builtInFaults, declaredFaults, type Fault } from '../fault.ts'
 import { mayBeLeftOut } from '../field.ts'
 import { isScalarField } from '../field-json.ts'
 import type { NamedHeader } from '../header.ts'
-import { capitalize } from '../lexical/text.ts'
+import { capitalize, matchesNcName } from '../lexical/text.ts'
 import { findUnknownMembers, isMadeWith, type MembersOf } from '../member-kinds.ts'
 import { listOperations } from '../operation.ts'
 import type { Service } from '../service.ts'
@@ -126,6 +126,9 @@ export function findFaultMistakes(contract: Service): string[] {
       ...(builtInFaults.some(each => each.fault === fault.fault)
         ? [`fault ${fault.fault} is built into Diglot: use another name`]
         : []),
+      ...(matchesNcName(fault.fault)
+        ? []
+        : [`fault "${fault.fault}" is not a valid name in XML and in an address: write it as PaymentDeclined`]),
       ...(declared && declared !== fault ? [`fault ${fault.fault} is declared twice: share one declaration`] : []),
       ...(Number.isInteger(fault.status) && fault.status >= 400 && fault.status <= 599
         ? []

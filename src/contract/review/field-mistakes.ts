@@ -151,13 +151,17 @@ const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = 
     ]
   },
   object: ({ fields }, contract, place) => findAllFieldMistakes(contract, place, fields),
-  union: ({ on, of }, contract, place) =>
-    Object.entries(of).flatMap(([which, fields]) => [
+  union: ({ on, of }, contract, place) => [
+    ...(Object.keys(of).length > 0
+      ? []
+      : [`${place} allows no value: give it cases, such as t.union('${on}', { cash: {} })`]),
+    ...Object.entries(of).flatMap(([which, fields]) => [
       ...(Object.hasOwn(fields, on)
         ? [`${place}.${which} declares "${on}", the member that selects the case of the union: remove it`]
         : []),
       ...findAllFieldMistakes(contract, `${place}.${which}`, fields),
     ]),
+  ],
 }
 
 const noMistakes = (): string[] => []

@@ -13,6 +13,12 @@ export const findUnknownHandlers = ({ handlers }: Implementation, name: string, 
         `implement() has a handler ${name}.${verb}, which is not an action of the contract: ${verbs.length > 0 ? `use ${verbs.join(', ')}` : 'remove it'}`,
     )
 
+/** Handlers that are there and are no functions. */
+export const findUncallable = ({ handlers }: Implementation, name: string): string[] =>
+  (['derive', 'compute', 'removing', 'receiving', 'searching', 'starting', 'run'] as const)
+    .filter(each => handlers[name]?.[each] !== undefined && typeof handlers[name][each] !== 'function')
+    .map(each => `implement() has ${name}.${each}, which is not a function: write it as ${name}: { ${each}: … => … }`)
+
 export function findHandlerMistakes(app: Implementation, resource: Resource): string[] {
   const handlers = app.handlers[resource.name]
   const derived = Object.entries(resource.fields)
@@ -29,6 +35,7 @@ export function findHandlerMistakes(app: Implementation, resource: Resource): st
     .map(([name]) => name)
   return [
     ...findUnknownHandlers(app, resource.name, Object.keys(resource.actions)),
+    ...findUncallable(app, resource.name),
     ...Object.keys(resource.actions)
       .filter(verb => typeof handlers?.actions[verb] !== 'function')
       .map(verb => `${resource.name}.${verb} has no handler: give implement() a function ${resource.name}.${verb}`),

@@ -5,7 +5,7 @@ import { findUnknownMembers, type MembersOf } from '../member-kinds.ts'
 import { isNestedRelation, listNested } from '../nesting.ts'
 import type { AnyAction, ListRule, Resource, Rules } from '../resource.ts'
 import type { Service } from '../service.ts'
-import { findRepeated, pathSegmentText, segmentText } from './declared-names.ts'
+import { findOneMistakes, findRepeated, pathSegmentText, segmentText } from './declared-names.ts'
 import { findAllFieldMistakes, findResourceFieldMistakes } from './field-mistakes.ts'
 import { findNestingMistakes } from './nesting-mistakes.ts'
 import { findResourceRuleMistakes } from './rule-mistakes.ts'
@@ -41,6 +41,7 @@ export function findMistakesOfResource(contract: Service, resource: Resource): s
       state => `${name} never reaches the state "${state}": add a transition that leads there from "${states[0]}"`,
     ),
     ...findUnknownMembers(`${name}.rules`, resource.given, ruleMembers),
+    ...findOneMistakes(name, resource.given.one),
     ...Object.entries(actions)
       .filter(([verb, action]) => action.effect !== 'read' && !Object.hasOwn(resource.given.allow, verb))
       .map(

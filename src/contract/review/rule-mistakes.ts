@@ -40,10 +40,13 @@ const listScalarNames = (resource: Resource): string =>
     .flatMap(([name, field]) => (isScalarField(field) ? [name] : []))
     .join(', ')
 
+/** In these, `-` before a field reverses its order; lists sort by a field of `sort` both ways. */
+const directedRules: readonly string[] = ['order', 'indexes']
+
 function scalarMistakes(resource: Resource, list: readonly string[] | undefined, rule: string): string[] {
   const { name, fields } = resource
   return (list ?? [])
-    .map(each => each.replace(/^-/, ''))
+    .map(each => (directedRules.includes(rule) ? each.replace(/^-/, '') : each))
     .filter(each => !fields[each] || !isScalarField(fields[each]))
     .map(each => `${name}: ${rule} names "${each}", which is not a scalar field: use ${listScalarNames(resource)}`)
 }
