@@ -262,6 +262,7 @@ export const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
 function progressOf(context: JobContext, job: JobRow, signal: AbortSignal): Progress {
   const report = async (part: number): Promise<void> => {
     signal.throwIfAborted()
+    if (Number.isNaN(part)) throw new Error(`${job.job}: progress(NaN): give the part that is done, from 0 to 1`)
     const progress = Math.min(1, Math.max(0, part))
     await updateJob(context, job, { progress, leased: context.clock() + leaseMs })
   }

@@ -216,6 +216,18 @@ describe('A3.2 the lease of a job', () => {
     )
   })
 
+  test('is not renewed by a report that is not a number, which ends the run as a mistake', async () => {
+    let said = ''
+    const started = await startCount(async (_ctx, _input, progress) => {
+      await progress(0 / 0).catch(thrown => {
+        said = String(thrown)
+      })
+      return { seen: 1 }
+    })
+    await started.runJob()
+    assert.equal(said, 'Error: counts: progress(NaN): give the part that is done, from 0 to 1')
+  })
+
   test('is renewed every five seconds while the job runs', async t => {
     t.mock.timers.enable({ apis: ['setInterval'] })
     const leases: number[] = []
