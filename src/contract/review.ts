@@ -74,15 +74,15 @@ export function findContractMistakes(app: Implementation): readonly string[] {
   ]
 }
 /** Timers hold 2³¹ ms. */
-const timeLimitMost = 2_147_483
+const timeLimitMaxSeconds = 2_147_483
 function findJobNumberMistakes(job: Job): string[] {
   const numbers = ['tries', 'timeLimit', 'keep'] as const
   return [
     ...numbers
       .filter(name => typeof job[name] !== 'number' || !(job[name] > 0))
       .map(name => `the job ${job.job}: ${name} must be a number above 0`),
-    ...(job.timeLimit > timeLimitMost
-      ? [`the job ${job.job}: timeLimit is ${job.timeLimit}, and may be at most ${timeLimitMost} seconds`]
+    ...(job.timeLimit > timeLimitMaxSeconds
+      ? [`the job ${job.job}: timeLimit is ${job.timeLimit}, and may be at most ${timeLimitMaxSeconds} seconds`]
       : []),
   ]
 }
