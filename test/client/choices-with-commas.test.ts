@@ -5,7 +5,11 @@ import { anyone, implement, resource, service, t } from '../../src/index.ts'
 import { startTestService } from '../../src/testing/index.ts'
 
 const authors = resource('authors', {
-  fields: { id: t.id('a'), name: t.string({ max: 40 }), kind: t.enum('a,b', 'a', 'b\\').default('a') },
+  fields: {
+    id: t.id('a'),
+    name: t.string({ max: 40 }).describe('As on the cover.'),
+    kind: t.enum('a,b', 'a', 'b\\').default('a'),
+  },
 }).rules({
   filter: ['name', 'kind'],
   sort: ['name'],
@@ -39,4 +43,13 @@ test('a bulk removal by several values removes no item of a part of one', async 
   await api.removeAll({ name: { in: ['Lem, Stanisław', 'nobody'] } })
   const left = await Array.fromAsync(api.list())
   assert.deepEqual(left.map(({ name }) => name).toSorted(), names.filter(name => name !== 'Lem, Stanisław').toSorted())
+})
+
+test('OpenAPI says how a value has a comma, next to what it says of the field', async () => {
+  await using started = await startTestService(books, implement(books, { authors: {} }))
+  const { components } = (await (await started.fetchAs()(`${started.address}/openapi.json`)).json()) as {
+    readonly components: { readonly parameters: Readonly<Record<string, { name: string; description?: string }>> }
+  }
+  const found = Object.values(components.parameters).find(each => each.name === 'name[in]')
+  assert.match(found?.description ?? '', /^As on the cover\. In a value, `\\,` is a comma/)
 })

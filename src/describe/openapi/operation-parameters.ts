@@ -1,6 +1,6 @@
 /** The parameters of operations: queries, header fields, preconditions, preferences. */
 import type { Scalar } from '../../contract/field.ts'
-import { allowsComparison, type Comparison, findFilterField } from '../../contract/filter-field.ts'
+import { allowsComparison, type Comparison, type FilterField, findFilterField } from '../../contract/filter-field.ts'
 import { headersOfOperation, isOfRequest } from '../../contract/header.ts'
 import { isCreatedByPut, type Operation } from '../../contract/operation.ts'
 import type { Resource } from '../../contract/resource.ts'
@@ -93,7 +93,7 @@ export class OperationParameters {
       return [
         this.#refToParameter(resource, name, '', schema),
         ...comparisons.map(each => this.#refToParameter(resource, name, each, schema)),
-        this.#refToParameter(resource, name, 'in', { type: 'array', items: schema }, { explode: false }),
+        this.#refToParameter(resource, name, 'in', { type: 'array', items: schema }, choicesParameter(found)),
         ...(allowsComparison(found, 'absent')
           ? [this.#refToParameter(resource, name, 'absent', { type: 'boolean' })]
           : []),
@@ -134,6 +134,14 @@ function conditionsOf(operation: Operation): readonly string[] {
   const makes = kind === 'putFile' || (kind === 'replace' && isCreatedByPut(operation.resource))
   if (makes) return [...unchanged, 'ifNoneMatch']
   return kind === 'replace' || kind === 'patch' || kind === 'remove' || kind === 'act' ? unchanged : []
+}
+
+/** Values between commas; a text may have some (docs/rest.md, Lists). */
+function choicesParameter({ field, shape }: FilterField): JsonSchema {
+  if (shape.kind !== 'string') return { explode: false }
+  const { description } = describedParameter(field)
+  const escapes = 'In a value, `\\,` is a comma, and `\\\\` a backslash.'
+  return { explode: false, description: description ? `${description} ${escapes}` : escapes }
 }
 
 const pageControls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
