@@ -42,7 +42,11 @@ export const createProviderContext = (about: ContextFacts): ProviderContext => (
 type Endings = Pick<ProviderContext, 'fail' | 'invalid' | 'conflict' | 'forbid'>
 const createEndings = (about: ContextFacts): Endings => ({
   fail: (fault: Fault, detail?: unknown) => endByFault(about, fault, (detail ?? {}) as Values), // DetailOf<Fault>: the members of its detail
-  invalid: (path, detail) => refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] }),
+  invalid: (path, detail) => {
+    if (!Array.isArray(path) || typeof detail !== 'string')
+      throw new Error(`${about.operation}: ctx.invalid() needs a path and a text: ctx.invalid(['name'], 'is taken')`)
+    return refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] })
+  },
   conflict: detail => refuse({ kind: 'conflict', detail }),
   forbid: () => refuse({ kind: 'forbidden' }),
 })

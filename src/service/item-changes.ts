@@ -125,8 +125,9 @@ function requireSound(about: ContextFacts, resource: string, value: Values, soun
 /** Checks the output of a handler before it is stored or sent. */
 export function requireSoundOutput(operation: string, fields: Fields, output: Values): Values {
   const [first] = checkValue(fields, output)
-  if (first) throw new Error(`${operation}: invalid output of a handler: ${first.path.join('.')} ${first.detail}`)
-  return output
+  if (!first) return output
+  const place = first.path.length > 0 ? `${first.path.join('.')} ` : ''
+  throw new Error(`${operation}: invalid output of a handler: ${place}${first.detail}`)
 }
 
 /**

@@ -169,10 +169,22 @@ test('an output that breaks the contract is a bug of its handler, and is neither
     text(() => ({ text: 'x'.repeat(501) }), ann),
     /AskPaper: invalid output of a handler: text/,
   )
+  await assert.rejects(
+    text(() => 'x' as never, ann),
+    /AskPaper: invalid output of a handler: must be /,
+  )
   const desk = await startDesk({ run: async () => ({ seen: 0.5, all: 1 }) })
   await desk.ask(ann, 'StartCount', input({ what: 'x' }))
   await desk.runJob()
   assert.match(String(desk.thrown[0]), /counts: invalid output of a handler: seen/)
+})
+
+test('ctx.invalid without a path and a text is a bug of its handler, which the error names', async () => {
+  for (const given of [['name', 'is taken'], [['name']], [undefined, 'is taken']])
+    await assert.rejects(
+      text(ctx => (ctx.invalid as (...all: unknown[]) => never)(...given), ann),
+      /AskPaper: ctx\.invalid\(\) needs a path and a text: ctx\.invalid\(\['name'\]/,
+    )
 })
 
 describe('A5.2 a reference', () => {
