@@ -197,12 +197,14 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
     { newestVersion: newest },
     { endpointsOf },
     { portPath },
+    { describeDeclaredEndpoint, describeDeclaredPort },
   ] = await Promise.all([
     import('../describe/index.ts'),
     import('../describe/port-wsdl.ts'),
     import('../contract/service.ts'),
     import('../contract/endpoint-rule.ts'),
     import('../contract/exchange.ts'),
+    import('../security/policy/described-endpoint.ts'),
   ])
   const { contract } = app
   const version = flags.contract ?? newest(contract)
@@ -222,6 +224,9 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
   if (release !== '3.1' && release !== '3.2') failUsage(`--release ${release}: give 3.1 or 3.2`)
   const { path, style = 'document', soap = 'both', version: served = version } = endpoint ?? {}
   const address = flags.address.replace(/\/+$/, '') + (path ?? (port ? portPath(port) : ''))
+  const policy = endpoint && { policy: describeDeclaredEndpoint(contract, endpoint, address) }
+  if (kind.startsWith('wsdl') && (endpoint ?? port)?.security === 'settings')
+    process.stderr.write(`the settings of the service say what a message must prove: ${address}?wsdl has that policy\n`)
   const written: Readonly<Record<(typeof descriptions)[number], () => string | Promise<string>>> = {
     access: () => access(contract),
     openapi: async () => {
@@ -229,8 +234,11 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
         throw new Error('the contract has rest: false, and OpenAPI describes only REST: use --wsdl or --wsdl2')
       return (await import('../pages/openapi.ts')).describeService(app, flags.address, release)
     },
-    wsdl: () => (port ? writePortWsdl(port, address) : wsdl11(contract, served, { address, style, soap })),
-    wsdl2: () => wsdl20(contract, served, { address, soap }),
+    wsdl: () =>
+      port
+        ? writePortWsdl(port, address, describeDeclaredPort(port, address))
+        : wsdl11(contract, served, { address, style, soap, ...policy }),
+    wsdl2: () => wsdl20(contract, served, { address, soap, ...policy }),
     xsd: () => xsd(contract, version),
     machine: () => contract.resources.flatMap(each => diagram(each) ?? []).join('\n'),
   }

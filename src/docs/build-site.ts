@@ -15,6 +15,7 @@ import type { DiffReport } from '../diff/report-differences.ts'
 import { lookPaths } from '../html/frame.ts'
 import { pageIcon, stylesheet } from '../html/stylesheet.ts'
 import { describeService } from '../pages/openapi.ts'
+import { describeDeclaredEndpoint } from '../security/policy/described-endpoint.ts'
 import { buildChangePage, compareVersions } from './change-page.ts'
 import { buildOperationPage } from './operation-page.ts'
 import { contractForReaders } from './reader-contract.ts'
@@ -118,10 +119,9 @@ async function describeForPrograms(
     if (!endpoint || listOperations(viewOfVersion(contract, version)).every(({ message }) => !message)) continue
     const { path, style, soap } = endpoint
     const name = version === newest ? 'service' : `service-${version}`
-    found.set(`${name}.wsdl`, [
-      `WSDL 1.1 of ${version}`,
-      writeWsdl11(contract, version, { address: address + path, style, soap }),
-    ])
+    const policy = describeDeclaredEndpoint(contract, endpoint, address + path)
+    const wsdl = writeWsdl11(contract, version, { address: address + path, style, soap, policy })
+    found.set(`${name}.wsdl`, [`WSDL 1.1 of ${version}`, wsdl])
     found.set(`${name}.xsd`, [`XML Schema of ${version}`, writeXsd(contract, version)])
   }
   return found

@@ -2,12 +2,13 @@
  * One service in memory for one example: its items, the callers that may request something, and the
  * messages that are shown. Each example has a bench of its own, and depends on no other.
  */
-import type { Json } from '../base/objects.ts'
+import { type Json, mapMembers } from '../base/objects.ts'
+import { endpointsOf, type ServedEndpoint } from '../contract/endpoint-rule.ts'
 import { membersWriter } from '../contract/field-json.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
-import { type AnyService, withoutUniqueKeys } from '../contract/service.ts'
+import { type AnyService, type Service, withoutUniqueKeys } from '../contract/service.ts'
 import { indentJson, indentXml, shortenText } from '../html/indent.ts'
 import { reasonPhrases } from '../http/status.ts'
 import { startTestService, type TestCaller, type TestService } from '../testing/test-service.ts'
@@ -43,9 +44,24 @@ export interface ShownExchange {
 
 /** @param roles the roles that its callers may have; undefined: all */
 export async function openBench(app: Implementation, roles: readonly string[] | undefined): Promise<ExampleBench> {
-  const contract = withoutUniqueKeys(app.contract)
+  const contract = withoutProofs(withoutUniqueKeys(app.contract))
   const service = await startTestService(contract as unknown as AnyService, { ...app, contract }) // with its types erased
   return new ExampleBench(service, app, roles)
+}
+
+/** Messages that must be proven are not shown, so the service starts without their keys. */
+function withoutProofs(contract: Service): Service {
+  const { endpoints, ports, versions } = contract
+  const isOpen = ({ security }: ServedEndpoint) => typeof security !== 'object'
+  const open = endpointsOf(contract)
+    .filter(isOpen)
+    .map(({ path, security, ...rule }) => [path, { ...rule, ...(security === 'settings' && { security }) }] as const)
+  return {
+    ...contract,
+    ...(endpoints && { endpoints: Object.fromEntries(open) }),
+    ports: ports.map(each => ({ ...each, security: undefined })),
+    versions: mapMembers(versions, ({ security: _, ...rule }) => rule),
+  }
 }
 
 /** The fields of a shown message. */

@@ -4,7 +4,11 @@
  * or sends again is refused on either side (attacks X1, X11, X12; F1, F6).
  */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import app, { payment } from '../../examples/bank/partner.ts'
 import { AnswerError, createSoapClient, FaultError } from '../../src/client/index.ts'
@@ -363,4 +367,26 @@ test('the WSDL states it for each direction and operation, and only at this endp
   }
   for (const path of ['/soap/v1', '/soap/v1?wsdl', '/soap/v1/secure', '/soap/v1/rpc'])
     assert.equal((await ask('GET', path)).status, 404, path)
+})
+
+test('diglot describe and the site for partners print the WSDL as the service serves it, with its policies', async () => {
+  const root = join(import.meta.dirname, '..', '..')
+  const words = ['--conditions=diglot-source', join(root, 'src', 'cli.ts')]
+  const run = (...more: readonly string[]) => spawnSync(process.execPath, [...words, ...more], { encoding: 'utf8' })
+  const partner = join(root, 'examples', 'bank', 'partner.ts')
+  for (const [flag, query] of [
+    ['--wsdl', 'wsdl'],
+    ['--wsdl2', 'wsdl2'],
+  ] as const) {
+    const { stdout, stderr } = run('describe', partner, flag, '--address', server.url)
+    assert.equal(stdout.trim(), (await ask('GET', `/soap/partner?${query}`)).text.trim(), stderr)
+  }
+  const site = mkdtempSync(join(tmpdir(), 'diglot-site-'))
+  try {
+    const { stderr } = run('docs', partner, '--output', site, '--address', server.url)
+    const text = readFileSync(join(site, 'service.wsdl'), 'utf8')
+    assert.equal(text.trim(), (await ask('GET', '/soap/partner?wsdl')).text.trim(), stderr)
+  } finally {
+    rmSync(site, { recursive: true })
+  }
 })

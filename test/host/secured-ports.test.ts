@@ -16,8 +16,10 @@ import { anyone, role } from '../../src/contract/policy.ts'
 import { findContractMistakes } from '../../src/contract/review.ts'
 import { service } from '../../src/contract/service.ts'
 import { x } from '../../src/contract/xml-type.ts'
+import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { importDocument } from '../../src/import/import-command.ts'
 import { readWsdl } from '../../src/import/index.ts'
+import { describeDeclaredPort } from '../../src/security/policy/described-endpoint.ts'
 import { startHosted } from './hosted-service.ts'
 import { bankRoot, issueBank, issuePartner, partnerRoot, writeKeyFiles } from './partner-keys.ts'
 
@@ -102,6 +104,11 @@ async function withFile<T>(text: string, use: (file: string) => Promise<T>): Pro
     rmSync(folder, { recursive: true })
   }
 }
+
+test('a port is described without its service as it is served', () => {
+  const declared = declareBank(rule)
+  assert.equal(writePortWsdl(declared, address, describeDeclaredPort(declared, address)), wsdl)
+})
 
 const described = await withFile(wsdl, readWsdl)
 const descriptions = [

@@ -2,16 +2,13 @@
 
 import { memoizeOnce } from '../../base/memo.ts'
 import { endpointsOf, type ServedEndpoint } from '../../contract/endpoint-rule.ts'
-import { type ExchangeFaults, type Port, portPath } from '../../contract/exchange.ts'
-import { isOfRequest, isOfResponse } from '../../contract/header.ts'
-import type { Service } from '../../contract/service.ts'
-import { compileMessages, toXmlName } from '../../contract/xml-message.ts'
+import { type Port, portPath } from '../../contract/exchange.ts'
 import type { EndpointPolicy } from '../../describe/endpoint-policy.ts'
 import { writePortWsdl } from '../../describe/port-wsdl.ts'
 import { writeWsdl11 } from '../../describe/wsdl11.ts'
 import { writeWsdl20 } from '../../describe/wsdl20.ts'
 import { writeXsd } from '../../describe/xsd.ts'
-import { describeSecurity, type PolicyAttachments } from '../../security/policy/ws-security-policy.ts'
+import { describeEndpointSecurity, describePortSecurity } from '../../security/policy/described-endpoint.ts'
 import type { FaceContext } from '../../service/face-context.ts'
 import type { Description } from '../../soap/endpoint.ts'
 import type { SoapOptions } from '../../soap/face.ts'
@@ -74,7 +71,7 @@ export function createSoapEndpoints(
 /** The WSDL of a port, with the names that its clients know. */
 function describePort(port: Port, security: MessageSecurityPort): NonNullable<SoapOptions['describe']> {
   const descriptions = new Map<string, Description>()
-  const attach = attachPortPolicy(port, security)
+  const attach = describePortSecurity(port, port.security && security.ofPort(port).policy)
   return (query, address) => {
     if (query.toLowerCase() !== 'wsdl') return undefined
     const description = descriptions.get(address) ?? {
@@ -98,7 +95,11 @@ function describeEndpoint(
 ): NonNullable<SoapOptions['describe']> {
   const { contract } = app
   const { version, style, soap } = endpoint
-  const attach = attachPolicy(contract, endpoint, security)
+  const attach = describeEndpointSecurity(
+    contract,
+    endpoint,
+    endpoint.security && security.of(endpoint.security).policy,
+  )
   const policyAt = (address: string): EndpointPolicy => ({ addressing: true, mtom: true, security: attach(address) })
   const wsdl11 = (only: typeof soap) => (address: string) =>
     writeWsdl11(contract, version, { address, style, policy: policyAt(address), soap: only })
@@ -120,41 +121,4 @@ function describeEndpoint(
     if (descriptions.size < textsKept) descriptions.set(at, description)
     return description
   }
-}
-
-/** The policies of an endpoint that demands proof, for a description at this address. */
-function attachPolicy(
-  contract: Service,
-  endpoint: ServedEndpoint,
-  security: MessageSecurityPort,
-): (address: string) => PolicyAttachments | undefined {
-  if (endpoint.security === undefined) return () => undefined
-  const { policy } = security.of(endpoint.security)
-  const headers = compileMessages(contract, endpoint.version).flatMap(message => message.headers)
-  const blocks = [...new Map(headers.map(each => [each.name, each])).values()]
-  const nameOf = ({ name, uri }: (typeof blocks)[number]) => ({ uri, local: toXmlName(name) })
-  const named = {
-    request: blocks.filter(isOfRequest).map(nameOf),
-    response: blocks.filter(isOfResponse).map(nameOf),
-  }
-  return address => describeSecurity(policy, { ...named, isConfidential: address.startsWith('https:') })
-}
-
-/** The same for a port, whose exchanges declare their own blocks. */
-function attachPortPolicy(
-  port: Port,
-  security: MessageSecurityPort,
-): (address: string) => PolicyAttachments | undefined {
-  if (port.security === undefined) return () => undefined
-  const { policy } = security.ofPort(port)
-  const exchanges = Object.values(port.exchanges)
-  const namesOf = (blocks: readonly ExchangeFaults[]) => {
-    const names = blocks.flatMap(each => Object.values(each).map(({ name }) => name))
-    return [...new Map(names.map(name => [`{${name.uri}}${name.local}`, name])).values()]
-  }
-  const named = {
-    request: namesOf(exchanges.map(each => each.requestHeaders)),
-    response: namesOf(exchanges.map(each => each.replyHeaders)),
-  }
-  return address => describeSecurity(policy, { ...named, isConfidential: address.startsWith('https:') })
 }

@@ -39,15 +39,19 @@ export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName, m
  * The policy of a port, whose exchanges are identified by the first element of the Body.
  * @param usual the policy of the settings
  */
-export function compilePortPolicy(
-  { exchanges, security }: Pick<Port, 'exchanges' | 'security'>,
-  usual: SecurityPolicy,
-): SecurityPolicy {
-  const nameOf = (name: string) => firstNameOf(exchanges[name]!) ?? name
-  const mayAttach = Object.values(exchanges).some(hasAttachedParts)
-  if (typeof security === 'object') return compileDeclaredPolicy(security, nameOf, mayAttach)
-  return mayAttach ? coverAttachments(usual) : usual
+export function compilePortPolicy(port: DeclaredPort, usual: SecurityPolicy): SecurityPolicy {
+  return compileDeclaredPort(port) ?? (mayHaveParts(port) ? coverAttachments(usual) : usual)
 }
+
+/** Undefined: the contract leaves it to the settings of the service. */
+export function compileDeclaredPort(port: DeclaredPort): SecurityPolicy | undefined {
+  const { exchanges, security } = port
+  const nameOf = (name: string) => firstNameOf(exchanges[name]!) ?? name
+  return typeof security === 'object' ? compileDeclaredPolicy(security, nameOf, mayHaveParts(port)) : undefined
+}
+
+type DeclaredPort = Pick<Port, 'exchanges' | 'security'>
+const mayHaveParts = ({ exchanges }: DeclaredPort): boolean => Object.values(exchanges).some(hasAttachedParts)
 
 const compileExchangePolicy = (rule: ExchangeSecurity, mayAttach: boolean): ExchangePolicy => ({
   anyOf: rule.callers.map(each => compileDemand(proofOf(each), rule, mayAttach)),
