@@ -5,17 +5,19 @@
  */
 
 import { mainEndpoint } from '../contract/endpoint-rule.ts'
+import { portPath } from '../contract/exchange.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { listOperations } from '../contract/operation.ts'
 import { newestVersion, type Service } from '../contract/service.ts'
 import { viewOfVersion } from '../contract/version-view.ts'
+import { writePortWsdl } from '../describe/port-wsdl.ts'
 import { writeWsdl11 } from '../describe/wsdl11.ts'
 import { writeXsd } from '../describe/xsd.ts'
 import type { DiffReport } from '../diff/report-differences.ts'
 import { lookPaths } from '../html/frame.ts'
 import { pageIcon, stylesheet } from '../html/stylesheet.ts'
 import { describeService } from '../pages/openapi.ts'
-import { describeDeclaredEndpoint } from '../security/policy/described-endpoint.ts'
+import { describeDeclaredEndpoint, describeDeclaredPort } from '../security/policy/described-endpoint.ts'
 import { buildChangePage, compareVersions } from './change-page.ts'
 import { buildOperationPage } from './operation-page.ts'
 import { contractForReaders } from './reader-contract.ts'
@@ -123,6 +125,12 @@ async function describeForPrograms(
     const wsdl = writeWsdl11(contract, version, { address: address + path, style, soap, policy })
     found.set(`${name}.wsdl`, [`WSDL 1.1 of ${version}`, wsdl])
     found.set(`${name}.xsd`, [`XML Schema of ${version}`, writeXsd(contract, version)])
+  }
+  for (const port of contract.ports) {
+    if (Object.keys(port.exchanges).length === 0) continue
+    const at = address + portPath(port)
+    const wsdl = writePortWsdl(port, at, describeDeclaredPort(port, at))
+    found.set(`port-${port.port}.wsdl`, [`WSDL 1.1 of the port ${port.port}`, wsdl])
   }
   return found
 }

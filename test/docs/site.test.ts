@@ -88,6 +88,28 @@ test('attachments of a port: which parts a message has, and what proves them', a
   assert.doesNotMatch(await pageOfRule({ callers: ['x509'], operations: own }), /attachment/, 'close has none')
 })
 
+test('a port has a WSDL, with its policies, and with the operations that the reader may call', async () => {
+  const desk = x.namespace('urn:desk')
+  const ask = (name: string) =>
+    ({ action: `urn:${name}`, input: desk.element(name, x.string), output: 'empty' }) as const
+  const declared = port('Desk', {
+    namespace: 'urn:desk',
+    security: { callers: ['x509'], operations: { Close: { callers: ['x509'], encrypted: true } } },
+    exchanges: {
+      Open: exchange({ ...ask('Open'), allow: [anyone] }),
+      Close: exchange({ ...ask('Close'), allow: [role('clerk')] }),
+    },
+  })
+  const contract = service('desk', { namespace: 'urn:desk', resources: [], ports: [declared] })
+  const app = implement(contract, { Desk: { Open: () => {}, Close: () => {} } })
+  const wsdl = pageOf(await site(app), 'port-Desk.wsdl')
+  assert.ok(wsdl.includes(`location="${address}/soap/Desk"`))
+  assert.match(wsdl, /sp:EncryptedParts/)
+  const forAnyone = pageOf(await site(app, { roles: [] }), 'port-Desk.wsdl')
+  assert.match(forAnyone, /sp:SignedParts/)
+  assert.doesNotMatch(forAnyone, /operation name="Close"/)
+})
+
 describe('the site of the orders service', () => {
   let files: SiteFiles
   before(async () => {
