@@ -46,7 +46,7 @@ export function compilePortPolicy(port: DeclaredPort, usual: SecurityPolicy): Se
 /** Undefined: the contract leaves it to the settings of the service. */
 export function compileDeclaredPort(port: DeclaredPort): SecurityPolicy | undefined {
   const { exchanges, security } = port
-  const nameOf = (name: string) => (exchanges[name] && firstNameOf(exchanges[name])) ?? name // a reader may not know it
+  const nameOf = (name: string) => firstNameOf(exchanges[name]!) ?? name
   return typeof security === 'object' ? compileDeclaredPolicy(security, nameOf, mayHaveParts(port)) : undefined
 }
 

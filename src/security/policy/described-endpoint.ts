@@ -1,5 +1,5 @@
 /** What the description of an endpoint or a port says of its policy, besides its contract. */
-import type { ServedEndpoint } from '../../contract/endpoint-rule.ts'
+import type { SecurityRule, ServedEndpoint } from '../../contract/endpoint-rule.ts'
 import type { ExchangeFaults, Port } from '../../contract/exchange.ts'
 import { isOfRequest, isOfResponse } from '../../contract/header.ts'
 import type { Service } from '../../contract/service.ts'
@@ -45,11 +45,23 @@ export function describePortSecurity({ exchanges }: Port, policy: SecurityPolicy
 
 /** Of an endpoint that is described without its service: what its contract declares. */
 export function describeDeclaredEndpoint(contract: Service, endpoint: ServedEndpoint, address: string) {
-  const { security } = endpoint
-  const policy = typeof security === 'object' ? compileDeclaredPolicy(security) : undefined
+  const { security, version } = endpoint
+  const known = () => compileMessages(contract, version).map(({ operation }) => operation.name)
+  const policy = typeof security === 'object' ? compileDeclaredPolicy(narrowRule(security, known())) : undefined
   return { addressing: true, mtom: true, security: describeEndpointSecurity(contract, endpoint, policy)(address) }
 }
 
 /** The same for a port. */
-export const describeDeclaredPort = (port: Port, address: string): PolicyAttachments | undefined =>
-  describePortSecurity(port, compileDeclaredPort(port))(address)
+export function describeDeclaredPort(port: Port, address: string): PolicyAttachments | undefined {
+  const { security, exchanges } = port
+  const narrowed = typeof security === 'object' ? narrowRule(security, Object.keys(exchanges)) : security
+  return describePortSecurity(port, compileDeclaredPort({ exchanges, security: narrowed }))(address)
+}
+
+/** Its reader may know fewer operations than the contract has. */
+const narrowRule = ({ operations, ...rule }: SecurityRule, known: readonly string[]): SecurityRule => ({
+  ...rule,
+  ...(operations && {
+    operations: Object.fromEntries(Object.entries(operations).filter(([name]) => known.includes(name))),
+  }),
+})
